@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A device as the scheduler sees it: the seats on it, the one action that is
+ * under way, and what its switches have cost so far.
+ */
+#ifndef GP_DEVICE_H
+#define GP_DEVICE_H
+
+#include "seat.h"
+
+/* Facts a home knows of a device and the scheduler needs. */
+enum gp_device_flag {
+	GP_RPTR_IS_COMPLETION	= 1 << 0,	/* tested on this machine: equal pointers are finished */
+	GP_CAN_PROBE		= 1 << 1,	/* the home answers GP_DO_PROBE */
+};
+
+struct gp_device {
+	bool used;
+	u32 flags;		/* enum gp_device_flag */
+	u32 seats;		/* first seat, GP_NONE */
+	u32 active;		/* first seat there is something to decide about */
+	u32 nr_seats;
+
+	/* the action under way; one per device */
+	u64 action;		/* its number, 0 is none */
+	u32 action_open;	/* tasks of it not yet answered */
+	u64 action_ns;		/* when it was handed out */
+	u64 action_deadline_ns;
+	u32 action_cause;	/* seat it was taken for, GP_NONE */
+	bool action_stops;
+	bool stuck;		/* an answer is overdue: nothing is asked until it comes */
+	u32 action_late;	/* answers still owed by a stuck device */
+
+	/* times */
+	u64 looked_ns;		/* last look, 0 is never */
+	u64 look_ns;		/* interval wanted, GP_NEVER */
+	u64 wake_ns;		/* decide again at the latest */
+
+	/* what a switch costs here, moving averages */
+	u64 stop_cost_ns;
+	u64 start_cost_ns;
+	u64 added_ns;		/* latency an arrival pays when a victim is on */
+
+	u64 scratch[GP_SCRATCH];	/* the policy's */
+};
+
+#endif /* GP_DEVICE_H */

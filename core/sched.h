@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The scheduler: a state machine without a clock, a lock or a device.
+ *
+ * A home (daemon, kernel module, simulator, test) tells it what it sees and what
+ * time it is; it says what to do and when to look again. The home serialises
+ * all calls, and time never goes backwards (a smaller now_ns is taken as the
+ * last one).
+ *
+ *	for (;;) {
+ *		gp_sched_look(s, device, samples, n, now);	// or gp_sched_tick()
+ *		while (gp_sched_pull(s, now, tasks, &todo))
+ *			carry out todo; its answers come later
+ *		sleep until gp_sched_look_at(s, device) or gp_sched_wake_at(s)
+ *	}
+ *
+ * Calls return 0 or -errno; a refused call has changed nothing.
+ */
+#ifndef GP_SCHED_H
+#define GP_SCHED_H
+
+#include "mechanism.h"
+#include "policy.h"
+#include "trace.h"
+
+enum {
+	GP_MAX_DEVICES	= 64,		/* the bits of gp_task.devices */
+	GP_MAX_TASKS	= 4096,
+	GP_MAX_SEATS	= 16384,
+	GP_MAX_QUEUES	= 65536,
+};
+
+struct gp_limits {
+	u32 devices, tasks, seats, queues;
+};
+
+/* One queue as last seen. Hot: a look compares nothing else. */
+struct gp_pointers {
+	u64 rptr, wptr;
+};
+
+struct gp_queue {
+	u32 seat;		/* GP_NONE: unused */
+	u32 flags;		/* of the last sample that moved */
+	u64 moved_ns;
+};
+
+struct gp_sched {
+	struct gp_limits limits;
+	struct gp_pointers *pointers;	/* by queue */
+	struct gp_queue *queues;
+	struct gp_seat *seats;
+	struct gp_task *tasks;
+	struct gp_device *devices;
+	u32 free_seat;
+
+	u64 now_ns;
+	u64 last_action;
+	u64 dirty;			/* devices with something to decide */
+	u64 probes;			/* devices with a probe to hand out */
+	bool enabled;
+	const struct gp_policy *policy;
+	const char *ejected;		/* why the policy wanted was dropped, or NULL */
+	u64 param[GP_NR_PARAMS];
+	struct gp_trace trace;
+
+	u64 stale_samples;		/* of queues that are gone; ignored */
+	u64 ejections;
+};
+
+struct gp_sched_args {
+	struct gp_limits limits;
+	const struct gp_policy *policy;	/* NULL: fifo */
+	struct gp_trace trace;
+};
+
+/* Bytes of memory a scheduler with @limits needs; 0 if they are out of bounds. */
+u64 gp_sched_size(const struct gp_limits *limits);
+/*
+ * @mem: gp_sched_size() bytes, 8-byte aligned, the caller's, outliving the
+ * scheduler. Starts enabled. -EINVAL: limits out of bounds.
+ */
+int gp_sched_init(void *mem, const struct gp_sched_args *args, struct gp_sched **ret);
+
+/* ---- settings ---- */
+
+/* -ERANGE: outside gp_params[]; -EINVAL: no such parameter. */
+int gp_sched_set(struct gp_sched *s, enum gp_param param, u64 value);
+/* Change the policy under running tasks. -ENOSPC and *@why if it cannot admit those there are. */
+int gp_sched_set_policy(struct gp_sched *s, const struct gp_policy *policy, u64 now_ns,
+			const char **why);
+/* Off: releases everything and holds nothing until it is on again. */
+void gp_sched_enable(struct gp_sched *s, bool on, u64 now_ns);
+
+/* ---- what there is ---- */
+
+/* -ENOSPC, -EINVAL. The lowest free number is taken. */
+int gp_device_add(struct gp_sched *s, u32 flags, u32 *ret);
+/* Its seats vanish with it. -ENOENT. */
+int gp_device_del(struct gp_sched *s, u32 device, u64 now_ns);
+/* The GPU was reset: what was under way is forgotten, all seats are LOST. */
+int gp_device_reset(struct gp_sched *s, u32 device, u64 now_ns);
+
+/*
+ * @devices: bit per device. A task arrives ON, without work.
+ * -ENOSPC: limits, or not admitted (*@why is a sentence, else NULL).
+ * -EINVAL: no device, unknown device, bad class.
+ */
+int gp_task_add(struct gp_sched *s, u64 devices, const struct gp_class *class, u64 now_ns,
+		u32 *ret, const char **why);
+/* It is forgotten at once, whatever was under way; nothing is restored. -ENOENT. */
+int gp_task_del(struct gp_sched *s, u32 task, u64 now_ns);
+int gp_task_set_class(struct gp_sched *s, u32 task, const struct gp_class *class, u64 now_ns,
+		      const char **why);
+
+/* -ENOSPC, -ENOENT (no such task there). Pointers start equal to (@rptr, @wptr). */
+int gp_queue_add(struct gp_sched *s, u32 task, u32 device, const struct gp_pointers *at,
+		 u64 now_ns, u32 *ret);
+int gp_queue_del(struct gp_sched *s, u32 queue, u64 now_ns);
+
+/* ---- what is seen ---- */
+
+enum gp_sample_flag {
+	GP_AT_BARRIER	= 1 << 0,	/* the packet at the read pointer is a barrier */
+};
+
+/* Units and wrap are the home's: the pointers count up for ever. */
+struct gp_sample {
+	u32 queue;
+	u32 flags;		/* enum gp_sample_flag */
+	u64 rptr, wptr;
+	u64 visible_ns;		/* when the write pointer moved, 0 if not known */
+};
+
+/*
+ * One look at @device. Samples of queues that did not move may be left out;
+ * samples of queues that are gone are counted and ignored. -ENOENT: no such
+ * device.
+ */
+int gp_sched_look(struct gp_sched *s, u32 device, const struct gp_sample *samples, u32 nr,
+		  u64 now_ns);
+/*
+ * The first half of a look, for a home that must not decide where it reads (a
+ * timer callback): does any sample differ from what was last seen, or is a
+ * decision due at @now_ns? Changes nothing.
+ */
+bool gp_sched_look_matters(const struct gp_sched *s, u32 device,
+			   const struct gp_sample *samples, u32 nr, u64 now_ns);
+
+/* The answer to GP_DO_PROBE. */
+struct gp_probed {
+	u32 device, task;
+	u32 executing;		/* enum gp_executing */
+	u32 permille;		/* of the slots; GP_OCCUPANCY_UNKNOWN */
+};
+int gp_sched_probed(struct gp_sched *s, const struct gp_probed *probed, u64 now_ns);
+
+/*
+ * The end of an action for one task or for all left. -EPROTO: nobody waits for
+ * it (answered already, or never asked). An answer after the deadline brings a
+ * LOST task back.
+ */
+int gp_sched_answer(struct gp_sched *s, const struct gp_answer *answer, u64 now_ns);
+
+/* Work of @task will come at about @at_ns; forget it at @until_ns. */
+int gp_sched_hint(struct gp_sched *s, u32 task, u64 at_ns, u64 until_ns, u64 now_ns);
+/* Hold or release by hand. A hold ends by itself after @lease_ns at the latest. */
+int gp_sched_hold(struct gp_sched *s, u32 task, u64 lease_ns, u64 now_ns);
+int gp_sched_release(struct gp_sched *s, u32 task, u64 now_ns);
+
+/* Time passed. */
+void gp_sched_tick(struct gp_sched *s, u64 now_ns);
+
+/* ---- what to do ---- */
+
+enum gp_verb { GP_DO_SWITCH, GP_DO_PROBE };
+
+struct gp_todo {
+	u32 verb;		/* enum gp_verb */
+	struct gp_action action;	/* GP_DO_SWITCH */
+	u32 device, task;	/* GP_DO_PROBE: is it executing there? */
+};
+
+/*
+ * The next thing to do, if any. @tasks has room for limits.tasks numbers and is
+ * what action.tasks points to. An action handed out is under way until it is
+ * answered or its deadline passes.
+ */
+bool gp_sched_pull(struct gp_sched *s, u64 now_ns, u32 *tasks, struct gp_todo *ret);
+
+/* When to look at @device next, at the latest; GP_NEVER: not at all. */
+u64 gp_sched_look_at(const struct gp_sched *s, u32 device);
+/* When to call gp_sched_tick() at the latest. */
+u64 gp_sched_wake_at(const struct gp_sched *s);
+
+/* ---- reading ---- */
+
+/* NULL if there is none. */
+const struct gp_seat *gp_sched_seat(const struct gp_sched *s, u32 task, u32 device);
+/* The account of @task up to @now_ns, running states included. -ENOENT. */
+int gp_sched_account(const struct gp_sched *s, u32 task, u64 now_ns, struct gp_account *ret);
+
+#endif /* GP_SCHED_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A seat: one task on one device. Tasks are what is decided about, seats are
+ * where they are.
+ */
+#ifndef GP_SEAT_H
+#define GP_SEAT_H
+
+#include "gaps.h"
+#include "param.h"
+
+#define GP_NONE		0xffffffffu	/* no such task, seat, queue or device */
+
+/*
+ * A state says who has the task's queues.
+ *
+ *            stop asked              confirmed
+ *      ON ----------------> STOPPING ----------> OFF
+ *      ^ ^ <--- refused ------/  \              |  ^
+ *      |  \                       \             |  |
+ *      |   \--- late or reset --- LOST <--------|--|--- no answer, reset
+ *      |                          /  \--- late -|--/
+ *      '------- confirmed --- STARTING <--------'
+ *                                 '---- refused ---> OFF
+ *
+ * Only gp_seat_move() changes it, and only along these arrows.
+ */
+enum gp_state {
+	GP_ON,		/* the hardware's */
+	GP_STOPPING,	/* the mechanism's: asked to stop */
+	GP_OFF,		/* ours: held, owed a start */
+	GP_STARTING,	/* the mechanism's: asked to start */
+	GP_LOST,	/* nobody's: no answer came; reported, not waited for */
+	GP_NR_STATES,
+};
+
+/* Whether it has work; separate from where it is. */
+enum gp_work {
+	GP_IDLE,	/* confirmed: nothing to run, nothing running */
+	GP_DRAINED,	/* pointers equal, not confirmed: counts as work */
+	GP_PENDING,	/* pointers differ */
+	GP_BLOCKED,	/* pending, has the GPU and does not use it: no claim */
+};
+
+enum gp_executing { GP_EXEC_UNKNOWN, GP_EXEC_NO, GP_EXEC_YES };
+
+enum { GP_SCRATCH = 4 };
+
+struct gp_seat {
+	/* fixed while the seat exists */
+	u32 task;
+	u32 device;
+	u32 next_of_task;	/* list of the task's seats, GP_NONE ends it */
+	u32 next_of_device;
+
+	/* where it is */
+	u8 state;		/* enum gp_state */
+	bool held;		/* the last decision wants it off */
+	u64 since_ns;		/* in this state */
+	u64 held_ns;		/* when the running hold began; valid unless ON */
+	u64 retry_ns;		/* not to be asked again before */
+
+	/* whether it has work */
+	u8 work;		/* enum gp_work */
+	u8 executing;		/* enum gp_executing, from the last probe */
+	bool at_barrier;	/* some pending queue's head packet is a barrier */
+	bool hinted;		/* work announced; expires at hint_until_ns */
+	bool probing;		/* a probe is asked for and not answered */
+	bool active;		/* on its device's list of seats to decide about */
+	u16 occupancy;		/* permille of the slots at the last probe, GP_OCCUPANCY_UNKNOWN */
+	u32 queues;
+	u32 pending;		/* queues whose pointers differ */
+	u64 visible_ns;		/* when the oldest unserved work became visible, as far as known */
+	u64 arrived_ns;		/* the look that saw it */
+	u64 progress_ns;	/* last look that saw a read pointer move, or waves by a probe */
+	u64 drained_ns;		/* the look that saw all pointers equal */
+	u64 idle_ns;		/* confirmed idle since (valid while IDLE or BLOCKED) */
+	u64 probe_ns;		/* next probe not before */
+	u64 probe_step_ns;
+	u64 hint_from_ns, hint_until_ns;
+	struct gp_gaps gaps;
+
+	u32 prev_active, next_active;
+
+	/* the policy's own; zeroed when a policy takes over */
+	u64 scratch[GP_SCRATCH];
+};
+
+#define GP_OCCUPANCY_UNKNOWN	0xffffu
+
+/* Returns 0, or -EPROTO and leaves @seat alone if there is no such arrow. */
+int gp_seat_move(struct gp_seat *seat, enum gp_state to, u64 now_ns);
+
+/* Has it a right to the GPU now: work that is not blocked, or a hint. */
+static inline bool gp_seat_claims(const struct gp_seat *seat)
+{
+	return seat->work == GP_PENDING || seat->work == GP_DRAINED || seat->hinted;
+}
+
+#endif /* GP_SEAT_H */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What a run of a scenario gives: plain numbers in virtual nanoseconds, nothing
+ * of the wall clock, so that two runs with one seed are equal to the bit.
+ */
+#ifndef GP_RESULT_H
+#define GP_RESULT_H
+
+#include "gp_env.h"
+
+enum {
+	GP_RESULT_NAME	= 64,
+	GP_RESULT_TASKS	= 64,
+	GP_RESULT_PARTS	= 6,	/* enum gp_part, GP_PART_TOTAL last */
+};
+
+struct gp_spread {
+	u64 count, mean, p50, p99, p999, max;
+};
+
+/* One task of the scenario. */
+struct gp_task_result {
+	char name[GP_RESULT_NAME];
+	bool online;
+	u64 offered, served;		/* requests that arrived, were answered, in the measured part */
+	struct gp_spread latency;	/* of requests (or of kernels, for a closed loop) */
+	u64 work_ns;			/* slot-ns of useful work done in the measured part */
+	u64 kernels;			/* completed */
+	u64 preempted;			/* times taken off */
+	u64 on_ns, off_ns;
+	u64 longest_hold_ns;
+	u64 share_min, share_max;	/* parts per million of GPU time, over whole seconds */
+	u64 deadline_misses;
+	u64 lost, doubled;		/* workgroups */
+};
+
+struct gp_result {
+	char scenario[256];
+	u64 seed;
+	u64 length_ns;			/* measured part, without warm-up */
+	u32 nr_tasks;
+	struct gp_task_result task[GP_RESULT_TASKS];
+
+	/* over all online tasks; all offline tasks */
+	u64 offered, served;
+	struct gp_spread online;
+	u64 online_work_ns, offline_work_ns;
+	u64 online_busy_ns;		/* time in which at least one online request was under way */
+	u64 work_lost, work_doubled;
+
+	u64 preemptions;		/* actions that took a victim off for somebody */
+	struct gp_spread part[GP_RESULT_PARTS];	/* of those; count 0: no breakdown */
+	u64 victim_on;			/* requests whose busy period began with a victim on the GPU */
+	u64 monitor_cpu_ns;		/* processor time of the home */
+	u64 looks, probes, wakeups;
+	u64 bytes_saved, waves_saved;
+	u64 online_waves_saved;		/* saved although nobody wanted them off */
+	u64 lost_tasks, ejections;
+	u8 weakest;			/* enum vgpu_source the result rests on */
+
+	/* latency of each online request in order of arrival: what `added` is made of */
+	u64 *request_ns;		/* malloc'd, nr_requests; gp_result_fini() frees */
+	u64 nr_requests;
+};
+
+void gp_result_fini(struct gp_result *r);
+
+#endif /* GP_RESULT_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Runs one scenario in virtual time: clients submit, the virtual GPU executes,
+ * a home looks and acts. Deterministic from the scenario and the seed.
+ */
+#ifndef GP_RUN_H
+#define GP_RUN_H
+
+#include <stdio.h>
+
+#include "result.h"
+#include "scenario.h"
+
+/* Receives what happens, for a picture. Every member may be NULL. */
+struct gp_timeline {
+	void *ctx;
+	/* A span on a track; tracks are "task NAME", "gpu N", "monitor", ... */
+	void (*span)(void *ctx, const char *track, const char *name, u64 begin_ns, u64 end_ns);
+	void (*instant)(void *ctx, const char *track, const char *name, u64 at_ns);
+	void (*counter)(void *ctx, const char *track, u64 value, u64 at_ns);
+};
+
+struct gp_run_args {
+	u64 seed;
+	const struct gp_timeline *timeline;	/* NULL */
+	FILE *trace;				/* records of the core for `gpreempt replay`; NULL */
+	bool invariants;			/* check them at every event (slow) */
+};
+
+/*
+ * 0 and *@ret; -EINVAL with a sentence in @why if the scenario asks for what
+ * is not modelled; -EPROTO with the sentence if an invariant broke.
+ */
+int gp_run(const struct gp_scenario *scenario, const struct gp_run_args *args,
+	   struct gp_result *ret, char *why, size_t why_size);
+
+#endif /* GP_RUN_H */
