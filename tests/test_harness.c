@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The harness itself. That a failing test fails the run is shown by tests/cli/runner.sh. */
+/* The harness itself. That a failing test fails the run is shown by tests/cli/run-tests.sh. */
 #include "gp_test.h"
 
 static void equal_numbers_of_different_types_are_equal(void **state)

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# The check of the layers: it must fail when a layer is broken.
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/claims.sh"
+
+licence='SPDX-License-Identifier: GPL-2.0-only OR MIT'
+
+# A tree of one good file per folder.
+tree() {
+	rm -rf "$tmp/t"
+	mkdir -p "$tmp/t/tools" "$tmp/t/env/user"
+	git -C "$tmp/t" init -q
+	cp "$top/tools/check-layers" "$tmp/t/tools/"
+	echo "/* $licence */" >"$tmp/t/env/user/gp_env.h"
+	for folder in core policy vgpu sim cli; do
+		mkdir "$tmp/t/$folder"
+		echo "/* $licence */" >"$tmp/t/$folder/$folder.h"
+		{ echo "# $licence"; echo "'$folder.c'"; } >"$tmp/t/$folder/meson.build"
+		{ echo "/* $licence */"; echo '#include "gp_env.h"'; echo "#include \"$folder.h\""; } >"$tmp/t/$folder/$folder.c"
+	done
+}
+add() { echo "$2" >>"$tmp/t/$1"; }
+look() { "$tmp/t/tools/check-layers"; }
+
+claim "a good tree passes"
+tree
+add sim/sim.c '#include <stdio.h>'
+add sim/sim.c '#include "vgpu/vgpu.h"'
+try look
+exits 0
+
+claim "core may not include what is below it"
+tree
+add core/core.c '#include "sim/sim.h"'
+try look
+exits 1 && says 'core/core.c:4: core/ may not include sim/'
+
+claim "vgpu knows nothing of who decides"
+tree
+add vgpu/vgpu.c '#include "core/core.h"'
+try look
+exits 1 && says 'vgpu/ may not include core/'
+
+claim "a freestanding folder includes no system header"
+tree
+add policy/policy.c '# include <string.h>'
+try look
+exits 1 && says 'policy/policy.c:4: <string.h>'
+
+claim "a file without a licence is found"
+tree
+echo 'int x;' >"$tmp/t/cli/cli.h"
+try look
+exits 1 && says 'cli/cli.h:1: no line "SPDX'
+
+claim "a file that no meson.build lists is found"
+tree
+cp "$tmp/t/core/core.c" "$tmp/t/core/forgotten.c"
+try look
+exits 1 && says "'forgotten.c' is not listed in core/meson.build"
+
+claim "an external name without a prefix is found"
+tree
+mkdir -p "$tmp/b/core"
+echo 'int gp_fine; int naked;' | cc -x c -c -o "$tmp/b/core/core.o" -
+echo '[{"output": "core/core.o"}]' >"$tmp/b/compile_commands.json"
+try "$tmp/t/tools/check-layers" "$tmp/b"
+exits 1 && says 'external name naked lacks' && check test "$(grep -c gp_fine "$tmp/out")" -eq 0
+end
