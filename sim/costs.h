@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What the paths other than our kernel module cost: daemons, interposed
+ * libraries, ioctls. The same form as the facts of the device and, for a
+ * scenario, the same section [costs].
+ */
+#ifndef GP_COSTS_H
+#define GP_COSTS_H
+
+#include "vgpu/facts.h"
+
+enum gp_cost {
+	GP_COST_DAEMON_WAKE,	/* timer until a daemon's thread runs */
+	GP_COST_DAEMON_READ,	/* all pointers of one process, one process_vm_readv */
+	GP_COST_IOCTL,		/* into the driver and back */
+	GP_COST_DEBUG_COPY,	/* after a debug suspend: control stacks and headers copied */
+	GP_COST_USER_EVENT,	/* submission until a user-space monitor is told of it */
+	GP_COST_SHIM,		/* interposed library: event or message, one way */
+	GP_COST_REPEATS,	/* finished kernels a reset makes run again, per queue */
+	GP_COST_HALT_CALL,	/* the second call of stop_sched / start_sched */
+	GP_NR_COSTS,
+};
+
+struct gp_costs {
+	struct vgpu_facts device;
+	struct vgpu_fact path[GP_NR_COSTS];
+};
+
+extern const struct vgpu_fact gp_costs_initial[GP_NR_COSTS];
+/* The key a scenario uses; NULL behind the last. */
+const char *gp_cost_name(enum gp_cost cost);
+
+static inline u64 gp_cost(const struct gp_costs *costs, enum gp_cost cost)
+{
+	return costs->path[cost].value;
+}
+
+struct gp_scenario;
+/* What a run of @scenario pays: profile, set, single values, then the scale. */
+int gp_costs_of(const struct gp_scenario *scenario, struct gp_costs *ret);
+/* The weakest source of all of them. */
+enum vgpu_source gp_costs_weakest(const struct gp_costs *costs);
+
+#endif /* GP_COSTS_H */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A scenario: who shares the GPU, what they submit, who watches, what must come
+ * out. Read from an INI file whose sections are tasks, as fio's are jobs.
+ *
+ * A scenario is a plain value: copy it, change the copy with
+ * gp_scenario_set(), throw it away. That is how the rows of a comparison are made.
+ */
+#ifndef GP_SCENARIO_H
+#define GP_SCENARIO_H
+
+#include "core/policy.h"
+#include "costs.h"
+#include "dist.h"
+
+enum {
+	GP_SCENARIO_NAME	= 48,
+	GP_SCENARIO_PATH	= 256,
+	GP_SCENARIO_TASKS	= 64,
+	GP_SCENARIO_FAULTS	= 8,
+	GP_SCENARIO_EXPECTS	= 64,
+	GP_SCENARIO_GPUS	= 16,
+	GP_SCENARIO_DEPTH	= 8,	/* of include */
+	GP_SCENARIO_BYTES	= 1 << 20,	/* of a file */
+};
+
+/* ---- tasks ---- */
+
+enum gp_loop {
+	GP_LOOP_CLOSED,		/* keeps `ahead` kernels queued */
+	GP_LOOP_POISSON,
+	GP_LOOP_PERIODIC,
+	GP_LOOP_BURST,		/* `burst` requests at once, every interval */
+	GP_LOOP_TRACE,		/* arrivals from a file, one time per line */
+};
+
+struct gp_task_spec {
+	char name[GP_SCENARIO_NAME];
+	bool online;
+	struct gp_class class;
+	u32 queues;
+	u8 loop;		/* enum gp_loop */
+	u32 ahead;
+	u32 burst;
+	u64 interval_ns;	/* mean, period, or between bursts */
+	char trace[GP_SCENARIO_PATH];
+	u32 server;		/* requests served at a time; the others wait */
+
+	u32 kernels;		/* per request */
+	struct gp_dist kernel_ns;	/* with all the slots it asks for */
+	u64 workgroup_ns;	/* 0: as long as the kernel */
+	u32 slots_divisor;	/* 1/N of what fits; 0: slots */
+	u32 slots;
+	u32 waves;		/* per workgroup */
+	u32 vgpr_bytes;		/* per wave */
+	u32 lds_bytes;		/* per workgroup */
+
+	bool sync;		/* the next kernel is submitted when the last is complete */
+	struct gp_dist gap_host;
+	u64 gap_device_ns;
+	u64 barrier_host_ns;	/* a barrier in every request that the host opens so late */
+
+	u64 devices;		/* bit per GPU */
+	bool gang;		/* its kernels run on all its GPUs in step */
+	u64 start_ns, stop_ns;	/* comes and goes; stop 0: stays */
+	u8 queue_priority;	/* 0..15 as in KFD */
+	u32 cu_first, cu_count;	/* CU mask; count 0: all */
+};
+
+/* ---- who watches and acts ---- */
+
+enum gp_placement {
+	GP_AT_NONE,		/* nobody */
+	GP_AT_KERNEL,		/* timer and worker of the kernel module */
+	GP_AT_DAEMON,		/* our daemon without the module */
+	GP_AT_USER_POLL,	/* the seeds' poll through ioctls */
+	GP_AT_USER_EVENT,	/* the seeds' events, then their kernel monitor */
+	GP_AT_MANUAL,		/* the program says so when it submits */
+	GP_AT_REQUEST,		/* the server says when a request begins and ends */
+	GP_AT_SHIM,		/* an interposed library that launches or does not */
+	GP_AT_BOUND,		/* sees everything at once and thinks in no time */
+};
+
+enum gp_phase { GP_PHASE_RANDOM, GP_PHASE_WORST };
+
+struct gp_monitor_spec {
+	u8 placement;		/* enum gp_placement */
+	u8 phase;		/* enum gp_phase */
+	bool trusts_rptr;	/* believes that equal pointers are finished */
+	bool spins;		/* keeps a core for itself */
+	u64 interval_ns;	/* 0: the scheduler adapts it */
+	u64 relaxed_ns;		/* without latency-critical tasks; 0: the same */
+	u64 hint_ahead_ns;	/* the server announces requests so early; 0: it does not */
+	u32 in_flight;		/* GP_AT_SHIM: kernels launched per queue */
+};
+
+enum gp_how {
+	GP_BY_NONE, GP_BY_EVICT, GP_BY_DIRECT, GP_BY_DEBUG, GP_BY_HALT, GP_BY_DRAIN, GP_BY_RESET,
+};
+
+/* ---- faults ---- */
+
+enum gp_fault_kind {
+	GP_FAULT_HANG,		/* a stop is never confirmed, until the driver resets the GPU */
+	GP_FAULT_PREEMPT_FAILED,	/* one queue would not leave */
+	GP_FAULT_SLOW_SAVE,
+	GP_FAULT_AREA_TOO_SMALL,
+	GP_FAULT_PROCESS_DEATH,
+	GP_FAULT_EARLY_RPTR,
+};
+
+struct gp_fault_spec {
+	u8 kind;		/* enum gp_fault_kind */
+	bool random;		/* `every` is a mean */
+	char task[GP_SCENARIO_NAME];
+	u64 at_ns, every_ns;	/* every 0: once */
+	u64 for_ns;		/* slow save, early rptr: for so long; 0: for ever */
+	u64 factor;		/* slow save */
+};
+
+/* ---- what must come out ---- */
+
+enum gp_op { GP_LT, GP_LE, GP_EQ, GP_NE, GP_GE, GP_GT };
+
+struct gp_expect {
+	char task[GP_SCENARIO_NAME];	/* "all" */
+	char metric[24];
+	u8 op;			/* enum gp_op */
+	u64 value;		/* ns, a number, or millionths: the metric's unit */
+	char text[GP_SCENARIO_NAME * 2];	/* as written */
+	char where[GP_SCENARIO_NAME];	/* file:line */
+};
+
+/* ---- all of it ---- */
+
+enum gp_only { GP_ONLY_ALL, GP_ONLY_ONLINE, GP_ONLY_OFFLINE };
+
+struct gp_scenario {
+	char name[GP_SCENARIO_PATH];	/* the file, as given */
+	char dir[GP_SCENARIO_PATH];	/* that trace and include are relative to; while reading */
+
+	u64 warmup_ns, length_ns;
+	u8 only;		/* enum gp_only: whose tasks take part */
+
+	char profile[16];
+	u32 gpus;
+	bool exclusive;		/* the hardware scheduler runs one process at a time */
+	bool by_role;		/* queue priority by role: online 15, offline 7 */
+	u32 online_cus;		/* CUs for online tasks, the rest for the others; 0: shared */
+
+	struct gp_monitor_spec monitor;
+	u8 how;			/* enum gp_how */
+	bool grace_default;	/* SCH_WAVE as the driver leaves it */
+
+	const struct gp_policy *policy;
+	u64 param[GP_NR_PARAMS];
+
+	bool seed_costs;
+	u64 scale_assumed;	/* millionths */
+	bool fact_set[VGPU_NR_FACTS], cost_set[GP_NR_COSTS];
+	u64 fact[VGPU_NR_FACTS], cost[GP_NR_COSTS];
+
+	u32 nr_tasks, nr_faults, nr_expects;
+	struct gp_task_spec task[GP_SCENARIO_TASKS];
+	struct gp_fault_spec fault[GP_SCENARIO_FAULTS];
+	struct gp_expect expect[GP_SCENARIO_EXPECTS];
+};
+
+/*
+ * All three: 0, or -EINVAL (-errno of the file) with "file:line: what is wrong,
+ * what is allowed" in @err.
+ */
+int gp_scenario_load(const char *path, struct gp_scenario *ret, char *err, size_t err_size);
+/* @text needs no terminator. `include` and `trace` are refused: there is no folder. */
+int gp_scenario_parse(const char *text, size_t size, struct gp_scenario *ret, char *err,
+		      size_t err_size);
+/* @key is "section.key". On an error @sc is as before. */
+int gp_scenario_set(struct gp_scenario *sc, const char *key, const char *value, char *err,
+		    size_t err_size);
+
+/* The task of that name, or NULL. */
+const struct gp_task_spec *gp_scenario_task(const struct gp_scenario *sc, const char *name);
+
+#endif /* GP_SCENARIO_H */
