@@ -6,8 +6,18 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "core/sched.h"
+#include "vgpu/facts.h"
+
+/* One thing of each folder. */
 static int __init gp_freestanding_init(void)
 {
+	static const struct gp_limits limits = {
+		.devices = 1, .tasks = 2, .seats = 2, .queues = 2,
+	};
+
+	if (!gp_sched_size(&limits) || !gp_policy_find("fifo") || !vgpu_profile("mi308x"))
+		return -EINVAL;
 	return 0;
 }
 

@@ -10,7 +10,6 @@ licence='SPDX-License-Identifier: GPL-2.0-only OR MIT'
 tree() {
 	rm -rf "$tmp/t"
 	mkdir -p "$tmp/t/tools" "$tmp/t/env/user"
-	git -C "$tmp/t" init -q
 	cp "$top/tools/check-layers" "$tmp/t/tools/"
 	echo "/* $licence */" >"$tmp/t/env/user/gp_env.h"
 	for folder in core policy vgpu sim cli; do
