@@ -8,7 +8,7 @@ licence='SPDX-License-Identifier: GPL-2.0-only OR MIT'
 
 # A tree of one good file per folder.
 tree() {
-	rm -rf "$tmp/t"
+	rm -rf "${tmp:?}/t"
 	mkdir -p "$tmp/t/tools" "$tmp/t/env/user"
 	cp "$top/tools/check-layers" "$tmp/t/tools/"
 	echo "/* $licence */" >"$tmp/t/env/user/gp_env.h"

@@ -15,7 +15,7 @@
 
 # shellcheck disable=SC2034 # used by the tests
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 claims=0
