@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Dispatch: who gets the slots that are free.
+ *
+ * Running waves are never touched. A higher pipe priority gets every free slot
+ * first; equals take turns workgroup by workgroup. If all contenders have the
+ * same shape and the same CUs, the outcome of taking turns is computed at once:
+ * each gets an equal share, what one cannot use goes to the others. Otherwise
+ * the turns are really taken.
+ */
+#include "device.h"
+
+static struct vgpu_flight *unplaced(struct vgpu_queue *q)
+{
+	for (u32 i = 0; i < q->nr_flights; i++) {
+		struct vgpu_flight *f = &q->flight[(q->first_flight + i) % VGPU_IN_FLIGHT];
+
+		if (!f->complete && f->placed < f->p.workgroups)
+			return f;
+	}
+	return NULL;
+}
+
+/* What @q would place next: waves that were saved before new workgroups. */
+static bool wants(struct vgpu *v, struct vgpu_queue *q, struct vgpu_want *w)
+{
+	u64 left;
+
+	if (q->state != VGPU_MAPPED || q->error)
+		return false;
+
+	w->restore = vgpu_restore_next(v, q);
+	if (w->restore) {
+		w->f = vgpu_restore_flight(q);
+		left = q->record.count;
+	} else {
+		if (v->now < q->ready_ns)
+			return false;
+		w->f = unplaced(q);
+		if (!w->f)
+			return false;
+		left = w->f->p.workgroups - w->f->placed;
+	}
+	w->q = q;
+	w->left = (u32)vgpu_min(left, v->max_cohorts);
+	w->give = 0;
+	w->shared = false;
+	w->cohort = VGPU_NONE;
+	return true;
+}
+
+/* The contenders of one priority, the one whose turn it is first. */
+static void collect(struct vgpu *v, u8 pipe)
+{
+	v->nr_wants = 0;
+	for (u32 i = 0; i < v->nr_on; i++) {
+		u32 at = v->next_on + i < v->nr_on ? v->next_on + i : v->next_on + i - v->nr_on;
+		struct vgpu_queue *q = &v->queues[v->on[at]];
+
+		if (q->pipe != pipe)
+			continue;
+		vgpu_queue_launch(v, q);
+		if (wants(v, q, &v->want[v->nr_wants]))
+			v->nr_wants++;
+	}
+}
+
+static u64 run_ns(const struct vgpu_want *w)
+{
+	return w->restore ? w->q->record.left_ns : w->f->p.workgroup_ns;
+}
+
+/* A cohort for the next workgroups of @w, not on any CU yet. */
+static struct vgpu_cohort *cohort_for(struct vgpu *v, struct vgpu_want *w)
+{
+	struct vgpu_queue *q = w->q;
+	struct vgpu_cohort *c;
+
+	w->cohort = vgpu_cohort_new(v, q);
+	c = vgpu_cohort_at(v, w->cohort);
+	c->flight = (u32)(w->f - q->flight);
+	c->start_ns = w->restore ? vgpu_max(v->now, q->resume_ns) : v->now;
+	c->end_ns = vgpu_after(c->start_ns, run_ns(w));
+	c->first = w->restore ? q->record.first : w->f->placed;
+	c->key = w->restore ? q->record.key : w->f->p.key;
+	return c;
+}
+
+/* @n workgroups of @w have their slots: they run. */
+static void started(struct vgpu *v, struct vgpu_want *w, u32 n)
+{
+	struct vgpu_flight *f = w->f;
+
+	vgpu_cohort_at(v, w->cohort)->count = n;
+	vgpu_cohort_start(v, w->cohort);
+	f->live += n;
+	if (w->restore)
+		vgpu_restore_taken(v, w->q, n);
+	else
+		f->placed += n;
+
+	if (!f->launched) {
+		f->launched = true;
+		v->world.launch(v->ctx, vgpu_queue_id(v, w->q), f->index, v->now);
+	}
+}
+
+static bool same_cus(const struct vgpu_queue *a, const struct vgpu_queue *b)
+{
+	return a->cu_first == b->cu_first && a->cu_end == b->cu_end;
+}
+
+/* Can the turns be computed? One shape, CUs equal or disjoint. */
+static bool uniform(const struct vgpu *v)
+{
+	const struct vgpu_want *a = v->want;
+
+	for (u32 i = 1; i < v->nr_wants; i++) {
+		const struct vgpu_queue *q = v->want[i].q;
+
+		if (!vgpu_shape_same(&a->f->shape, &v->want[i].f->shape))
+			return false;
+		for (u32 j = 0; j < i; j++) {
+			const struct vgpu_queue *o = v->want[j].q;
+
+			if (!same_cus(q, o) && q->cu_first < o->cu_end && o->cu_first < q->cu_end)
+				return false;
+		}
+	}
+	return true;
+}
+
+static void turn_after(struct vgpu *v, const struct vgpu_queue *q)
+{
+	for (u32 i = 0; i < v->nr_on; i++)
+		if (v->on[i] == vgpu_queue_id(v, q))
+			v->next_on = i + 1 < v->nr_on ? i + 1 : 0;
+}
+
+/*
+ * Shares @slots among the contenders on the same CUs as @mine so that nobody
+ * has more than another that still wants some; the odd ones go in turn.
+ */
+static void share(struct vgpu *v, const struct vgpu_queue *mine, u32 slots)
+{
+	u32 open;
+
+	for (u32 i = 0; i < v->nr_wants; i++)
+		if (same_cus(v->want[i].q, mine))
+			v->want[i].shared = true;
+
+	do {
+		u32 each;
+
+		open = 0;
+		for (u32 i = 0; i < v->nr_wants; i++)
+			if (same_cus(v->want[i].q, mine) && v->want[i].give < v->want[i].left)
+				open++;
+		each = open ? slots / open : 0;
+
+		for (u32 i = 0; i < v->nr_wants && slots; i++) {
+			struct vgpu_want *w = &v->want[i];
+			u32 n = w->left - w->give;
+
+			if (!same_cus(w->q, mine) || !n)
+				continue;
+			if (n > each)
+				n = each ? each : 1;
+			w->give += n;
+			slots -= n;
+			if (!each)
+				turn_after(v, w->q);
+		}
+	} while (open && slots);
+}
+
+static bool place_uniform(struct vgpu *v)
+{
+	bool placed = false;
+
+	vgpu_cu_shape(v, &v->want[0].f->shape);
+	for (u32 i = 0; i < v->nr_wants; i++) {
+		struct vgpu_want *w = &v->want[i];
+		u32 slots;
+
+		if (w->shared)
+			continue;
+		slots = vgpu_cu_fits(v, w->q->cu_first, w->q->cu_end);
+		share(v, w->q, slots);
+	}
+
+	for (u32 i = 0; i < v->nr_wants; i++) {
+		struct vgpu_want *w = &v->want[i];
+
+		if (!w->give)
+			continue;
+		vgpu_cu_take(v, w->q, cohort_for(v, w)->per_cu, w->give);
+		started(v, w, w->give);
+		placed = true;
+	}
+	return placed;
+}
+
+/* Workgroup by workgroup. A contender whose workgroup fits nowhere is out. */
+static bool place_in_turns(struct vgpu *v)
+{
+	bool placed = false, more;
+
+	vgpu_cu_flush(v);
+	do {
+		more = false;
+		for (u32 i = 0; i < v->nr_wants; i++) {
+			struct vgpu_want *w = &v->want[i];
+			u32 cu;
+
+			if (w->give == w->left)
+				continue;
+			cu = vgpu_cu_take_one(v, w->q, &w->f->shape);
+			if (cu == VGPU_NONE) {
+				w->left = w->give;
+				continue;
+			}
+			if (w->cohort == VGPU_NONE)
+				cohort_for(v, w);
+			vgpu_cohort_at(v, w->cohort)->per_cu[cu]++;
+			w->give++;
+			turn_after(v, w->q);
+			more = true;
+		}
+	} while (more);
+
+	for (u32 i = 0; i < v->nr_wants; i++) {
+		if (!v->want[i].give)
+			continue;
+		started(v, &v->want[i], v->want[i].give);
+		placed = true;
+	}
+	return placed;
+}
+
+/*
+ * Fills the free slots. The higher priority goes on until it can use no more,
+ * with the packets that follow as well, before a lower one gets any.
+ */
+void vgpu_dispatch(struct vgpu *v)
+{
+	for (int pipe = 2; pipe >= 0; pipe--) {
+		bool more;
+
+		do {
+			collect(v, (u8)pipe);
+			if (!v->nr_wants)
+				break;
+			more = uniform(v) ? place_uniform(v) : place_in_turns(v);
+		} while (more);
+	}
+}

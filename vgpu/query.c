@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What can be asked of the device without changing it. Slow and exact: these
+ * walk every cohort, as reading the hardware's counters walks every register.
+ */
+#include "device.h"
+
+int vgpu_queue_state(const struct vgpu *v, u32 queue)
+{
+	if (queue >= VGPU_MAX_QUEUES || !v->queues[queue].used)
+		return -ENOENT;
+	return v->queues[queue].error ? VGPU_ERROR : v->queues[queue].state;
+}
+
+static void add_cohort(const struct vgpu *v, const struct vgpu_cohort *c,
+		       u64 used[VGPU_DIMS], u64 *cus)
+{
+	const struct vgpu_shape *s = &v->queues[c->queue].flight[c->flight].shape;
+
+	for (u32 d = 0; d < VGPU_DIMS; d++)
+		used[d] += (u64)c->count * s->need[d];
+	for (u32 i = 0; i < v->nr_cus; i++)
+		if (c->per_cu[i])
+			cus[i / 64] |= BIT_ULL(i % 64);
+}
+
+void vgpu_busy(const struct vgpu *v, u32 process, struct vgpu_busy *ret)
+{
+	u64 cus[(VGPU_MAX_CUS + 63) / 64] = { 0 };
+	u64 used[VGPU_DIMS] = { 0 };
+
+	for (u32 i = 0; i < v->nr_on; i++) {
+		const struct vgpu_queue *q = &v->queues[v->on[i]];
+
+		if (q->process != process)
+			continue;
+		for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next)
+			add_cohort(v, vgpu_cohort_at(v, id), used, cus);
+	}
+
+	memset(ret, 0, sizeof(*ret));
+	ret->waves = (u32)used[0];
+	for (u32 i = 0; i < v->nr_cus; i++)
+		ret->cus += cus[i / 64] >> i % 64 & 1;
+	for (u32 d = 0; d < VGPU_DIMS; d++) {
+		u64 all = (u64)v->size[d] * v->nr_cus;
+		u64 permille = (used[d] * 1000 + all - 1) / all;
+
+		if (permille > ret->permille)
+			ret->permille = (u32)permille;
+	}
+}
+
+u64 vgpu_work_ns(const struct vgpu *v, u32 process)
+{
+	u64 ns;
+
+	if (process >= VGPU_MAX_PROCESSES)
+		return 0;
+	ns = v->work_ns[process];
+	for (u32 i = 0; i < v->nr_heap; i++) {
+		const struct vgpu_cohort *c = vgpu_cohort_at(v, v->heap[i].cohort);
+
+		if (v->queues[c->queue].process == process && v->now > c->start_ns)
+			ns += (v->now - c->start_ns) * c->count;
+	}
+	return ns;
+}
+
+const struct vgpu_counters *vgpu_counters(const struct vgpu *v)
+{
+	return &v->counters;
+}

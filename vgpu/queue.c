@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Queues: how packets are fetched, launched and completed.
+ *
+ * A launched packet sits in the queue's ring of flights until it and all before
+ * it are complete. The next packet is launched once every workgroup of the last
+ * one has a slot; with a barrier bit or a gap only when all are complete.
+ */
+#include "device.h"
+
+static struct vgpu_flight *flight_at(struct vgpu_queue *q, u32 i)
+{
+	return &q->flight[(q->first_flight + i) % VGPU_IN_FLIGHT];
+}
+
+void vgpu_queue_error(struct vgpu *v, struct vgpu_queue *q, const char *what)
+{
+	q->error = true;
+	vgpu_report(v, q, what);
+}
+
+/* What the hardware scheduler takes for work: it cannot see through a barrier. */
+bool vgpu_queue_has_work(const struct vgpu_queue *q)
+{
+	return !q->error &&
+	       (q->nr_flights || q->next < q->wptr || vgpu_queue_has_saved(q));
+}
+
+static void move_rptr(struct vgpu *v, struct vgpu_queue *q, u64 value)
+{
+	/* The fault may come and go; a read pointer never goes back. */
+	if (value <= q->rptr)
+		return;
+	q->rptr = value;
+	v->world.rptr(v->ctx, vgpu_queue_id(v, q), value, v->now);
+}
+
+static bool rptr_early(const struct vgpu *v)
+{
+	return v->faults.rptr_early || vgpu_fact(v, VGPU_RPTR_AT) == VGPU_RPTR_AT_LAUNCH;
+}
+
+/* Takes finished packets off the ring, oldest first. */
+static void retire(struct vgpu *v, struct vgpu_queue *q)
+{
+	while (q->nr_flights && flight_at(q, 0)->complete) {
+		q->first_flight = (q->first_flight + 1) % VGPU_IN_FLIGHT;
+		q->nr_flights--;
+	}
+	move_rptr(v, q, q->nr_flights ? flight_at(q, 0)->index : q->next);
+}
+
+static void complete(struct vgpu *v, struct vgpu_queue *q, struct vgpu_flight *f)
+{
+	f->complete = true;
+	q->last_done_ns = v->now;
+	v->counters.packets_done++;
+	v->world.complete(v->ctx, vgpu_queue_id(v, q), f->index, v->now);
+	retire(v, q);
+}
+
+/* Complete when no workgroup is left to start or to end. */
+static void check_complete(struct vgpu *v, struct vgpu_queue *q, struct vgpu_flight *f)
+{
+	if (f->complete || f->live || f->placed < f->p.workgroups)
+		return;
+	/* Its other workgroups may still wait in the save area. */
+	if (vgpu_queue_has_saved(q))
+		return;
+	complete(v, q, f);
+}
+
+/* Nothing is left in the save area: packets may turn out to be complete. */
+void vgpu_queue_check(struct vgpu *v, struct vgpu_queue *q)
+{
+	for (u32 i = 0; i < VGPU_IN_FLIGHT; i++) {
+		u32 from_first = (i + VGPU_IN_FLIGHT - q->first_flight) % VGPU_IN_FLIGHT;
+
+		if (from_first < q->nr_flights)
+			check_complete(v, q, &q->flight[i]);
+	}
+}
+
+/* Counts what a cohort has executed in this stretch until @until. */
+void vgpu_work_account(struct vgpu *v, const struct vgpu_cohort *c, u64 until)
+{
+	struct vgpu_queue *q = &v->queues[c->queue];
+	u64 ns = until > c->start_ns ? (until - c->start_ns) * c->count : 0;
+
+	q->flight[c->flight].work_ns += ns;
+	v->work_ns[q->process] += ns;
+}
+
+/* The workgroups of @c have run to their end: their effect on memory. */
+void vgpu_queue_ended(struct vgpu *v, struct vgpu_cohort *c)
+{
+	struct vgpu_queue *q = &v->queues[c->queue];
+	struct vgpu_flight *f = &q->flight[c->flight];
+	u64 n = c->count;
+	u64 sum = n * c->first + n * (n + 1) / 2;	/* of i + 1 */
+
+	v->world.add(v->ctx, c->queue, f->p.result, n);
+	v->world.add(v->ctx, c->queue, f->p.result + 8, sum * c->key);
+	v->counters.workgroups_done += n;
+
+	vgpu_work_account(v, c, c->end_ns);
+	f->live -= n;
+	check_complete(v, q, f);
+}
+
+/* The next packet into @q->head, once. False: the queue has stopped. */
+static bool fetch_head(struct vgpu *v, struct vgpu_queue *q)
+{
+	if (q->has_head)
+		return true;
+	if (v->world.fetch(v->ctx, vgpu_queue_id(v, q), q->next, &q->head)) {
+		vgpu_queue_error(v, q, "a packet cannot be fetched");
+		return false;
+	}
+	q->has_head = true;
+	return true;
+}
+
+static bool all_placed(struct vgpu_queue *q)
+{
+	if (vgpu_queue_has_saved(q))
+		return false;
+	for (u32 i = 0; i < q->nr_flights; i++) {
+		struct vgpu_flight *f = flight_at(q, i);
+
+		if (!f->complete && f->placed < f->p.workgroups)
+			return false;
+	}
+	return true;
+}
+
+/* May the head be launched now? Notes what it waits for. */
+static bool head_may_go(struct vgpu *v, struct vgpu_queue *q)
+{
+	const struct vgpu_packet *p = &q->head;
+
+	if ((p->barrier_bit || p->gap_ns) && q->nr_flights)
+		return false;
+
+	if (p->gap_ns && q->last_done_ns != VGPU_NEVER &&
+	    v->now < vgpu_after(q->last_done_ns, p->gap_ns)) {
+		q->wake_ns = vgpu_after(q->last_done_ns, p->gap_ns);
+		return false;
+	}
+
+	if (p->kind == VGPU_BARRIER &&
+	    !v->world.signalled(v->ctx, vgpu_queue_id(v, q), p->signal)) {
+		q->blocked = true;
+		return false;
+	}
+	return true;
+}
+
+/* Fills what follows from the packet. -EINVAL: no such kernel can run here. */
+static int flight_set(struct vgpu *v, struct vgpu_flight *f, const struct vgpu_packet *p)
+{
+	f->p = *p;
+	if (p->kind == VGPU_BARRIER) {
+		f->p.workgroups = 0;
+		return 0;
+	}
+	if (p->kind != VGPU_KERNEL || !p->workgroups || !p->workgroup_ns)
+		return -EINVAL;
+	return vgpu_shape_of(&v->facts, p, &f->shape);
+}
+
+static void launch_head(struct vgpu *v, struct vgpu_queue *q)
+{
+	struct vgpu_flight *f = flight_at(q, q->nr_flights);
+
+	memset(f, 0, sizeof(*f));
+	if (flight_set(v, f, &q->head)) {
+		vgpu_queue_error(v, q, "a packet is no kernel that can run on this device");
+		return;
+	}
+	f->index = q->next++;
+	q->has_head = false;
+	q->nr_flights++;
+
+	if (rptr_early(v))
+		move_rptr(v, q, q->next);
+	if (f->p.kind == VGPU_BARRIER)
+		complete(v, q, f);
+}
+
+static bool may_launch(const struct vgpu *v, const struct vgpu_queue *q)
+{
+	return q->state == VGPU_MAPPED && !q->error && !q->blocked &&
+	       q->next < q->wptr && q->nr_flights < VGPU_IN_FLIGHT &&
+	       v->now >= q->wake_ns;
+}
+
+/* Launches what may be launched; @q->wake_ns says when to try again. */
+void vgpu_queue_launch(struct vgpu *v, struct vgpu_queue *q)
+{
+	if (v->now < q->ready_ns) {
+		q->wake_ns = q->ready_ns;
+		return;
+	}
+	if (v->now >= q->wake_ns)
+		q->wake_ns = 0;
+
+	while (may_launch(v, q) && all_placed(q)) {
+		if (!fetch_head(v, q) || !head_may_go(v, q))
+			return;
+		launch_head(v, q);
+	}
+}
+
+/* Every wave of @q is gone, with its slots. */
+void vgpu_queue_drop(struct vgpu *v, struct vgpu_queue *q)
+{
+	while (q->cohorts != VGPU_NONE)
+		vgpu_cohort_free(v, q->cohorts);
+	for (u32 i = 0; i < q->nr_flights; i++)
+		flight_at(q, i)->live = 0;
+}
+
+/* A reset: packets that are not complete start again from their first workgroup. */
+void vgpu_queue_restart(struct vgpu *v, struct vgpu_queue *q)
+{
+	vgpu_queue_drop(v, q);
+	q->saved = 0;
+	q->restored = 0;
+	q->saved_bytes = 0;
+	q->has_record = false;
+	for (u32 i = 0; i < q->nr_flights; i++) {
+		struct vgpu_flight *f = flight_at(q, i);
+
+		if (f->complete)
+			continue;
+		/* Its work will be done again and counted then. */
+		v->work_ns[q->process] -= f->work_ns;
+		f->work_ns = 0;
+		f->placed = 0;
+		f->launched = false;
+	}
+}
+
+/* On the GPU again: the packets are read from the ring as they were at first. */
+void vgpu_queue_refetch(struct vgpu *v, struct vgpu_queue *q)
+{
+	u32 id = vgpu_queue_id(v, q);
+	struct vgpu_packet p;
+
+	q->wptr = v->world.wptr(v->ctx, id);
+	q->has_head = false;
+	q->blocked = false;
+	q->wake_ns = 0;
+	for (u32 i = 0; i < q->nr_flights; i++) {
+		struct vgpu_flight *f = flight_at(q, i);
+
+		if (f->complete)
+			continue;
+		if (v->world.fetch(v->ctx, id, f->index, &p) || flight_set(v, f, &p)) {
+			vgpu_queue_error(v, q, "a packet that was running is gone from the ring");
+			return;
+		}
+	}
+}
