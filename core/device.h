@@ -21,6 +21,9 @@ struct gp_device {
 	u32 active;		/* first seat there is something to decide about */
 	u32 nr_seats;
 
+	bool watched;		/* by the policy: looks could change a decision */
+	bool critical;		/* a latency-critical task sits here */
+
 	/* the action under way; one per device */
 	u64 action;		/* its number, 0 is none */
 	u32 action_open;	/* tasks of it not yet answered */
@@ -28,13 +31,14 @@ struct gp_device {
 	u64 action_deadline_ns;
 	u32 action_cause;	/* seat it was taken for, GP_NONE */
 	bool action_stops;
-	bool stuck;		/* an answer is overdue: nothing is asked until it comes */
-	u32 action_late;	/* answers still owed by a stuck device */
+	u32 overdue;		/* LOST seats whose answer may still come: no stops until then */
 
 	/* times */
 	u64 looked_ns;		/* last look, 0 is never */
 	u64 look_ns;		/* interval wanted, GP_NEVER */
-	u64 wake_ns;		/* decide again at the latest */
+	u64 policy_wake_ns;	/* the policy wants to be asked again */
+	u64 wake_ns;		/* decide again at the latest, for whatever reason */
+	u64 gap_ns;		/* moving average of the gaps of those who could preempt */
 
 	/* what a switch costs here, moving averages */
 	u64 stop_cost_ns;

@@ -20,7 +20,7 @@ enum gp_reach { GP_REACH_VICTIM = 1, GP_REACH_EVERYBODY };
  * mechanism can. The arrays are the caller's and live until begin() returns.
  */
 struct gp_action {
-	u64 id;			/* never 0, never reused */
+	u64 id;			/* never 0, never reused; the low 6 bits are the device */
 	u32 device;
 	u32 cause;		/* task it is done for, GP_NONE: nobody waits */
 	u32 nr_out, nr_in;

@@ -25,6 +25,7 @@ enum gp_param {
 	GP_BARRIER_AFTER,	/* blocked, if the head packet is a barrier and nothing can be asked */
 	GP_STALL_AFTER,		/* blocked, whatever the head packet is */
 	GP_SMALL_VICTIM,	/* a victim below this share of the slots may stay; permille */
+	GP_OCCUPANCY_EVERY,	/* how often a victim's share of the slots is read */
 	/* bounds that no policy can exceed */
 	GP_LEASE,		/* a hold ends after this, whoever wanted it */
 	GP_STOP_DEADLINE,	/* a stop or start unanswered by then is LOST */

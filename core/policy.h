@@ -46,19 +46,20 @@ struct gp_policy {
 		     const struct gp_class *class, const char **why);
 
 	/**
-	 * @look_ns: how often to look at the pointers of @device.
+	 * @watch: can a pair of seats of @device come to stand in each other's way?
 	 *
-	 * GP_NEVER: nothing that could be seen would change a decision. NULL is
-	 * GP_NEVER.
+	 * If not, nobody needs to look at its pointers. Asked when a task comes,
+	 * goes or changes class. NULL: never.
 	 */
-	u64 (*look_ns)(const struct gp_sched *sched, const struct gp_device *device);
+	bool (*watch)(const struct gp_sched *sched, const struct gp_device *device);
 
 	/**
 	 * @decide: say who is held, with gp_hold(); all others may run.
 	 *
 	 * Called whenever something about @verdict->device changed or its wake
-	 * time came. Walks only the active seats: a seat that is ON, IDLE and
-	 * not hinted needs no decision. Required.
+	 * time came. Walks only the active seats (gp_active_first/next): a seat
+	 * that is ON, IDLE, not hinted and nobody's cause is not among them.
+	 * Required.
 	 */
 	void (*decide)(struct gp_verdict *verdict);
 };
@@ -67,6 +68,19 @@ struct gp_policy {
 void gp_hold(struct gp_verdict *verdict, struct gp_seat *victim, const struct gp_seat *cause);
 /* Only inside @decide: ask again at @ns at the latest. */
 void gp_wake_at(struct gp_verdict *verdict, u64 ns);
+/* Only inside @decide: find out whether @seat executes, if the home can. */
+void gp_ask(struct gp_verdict *verdict, struct gp_seat *seat);
+
+/* The active seats of the device, in a fixed order. NULL ends the walk. */
+struct gp_seat *gp_active_first(const struct gp_verdict *verdict);
+struct gp_seat *gp_active_next(const struct gp_verdict *verdict, const struct gp_seat *seat);
+/* The class of a seat's task. */
+const struct gp_class *gp_class_of(const struct gp_sched *sched, const struct gp_seat *seat);
+/*
+ * How long after @seat fell idle its victims should stay off, by GP_LINGER: what
+ * is cheapest for the gaps seen and the cost of switches on its device.
+ */
+u64 gp_linger_ns(const struct gp_sched *sched, const struct gp_seat *seat);
 
 extern const struct gp_policy gp_policy_fifo;		/* the fallback: cannot fail */
 extern const struct gp_policy gp_policy_priority;
@@ -76,5 +90,7 @@ extern const struct gp_policy gp_policy_deadline;
 extern const struct gp_policy *const gp_policies[];	/* all, ends with NULL */
 /* NULL if there is none of that name. */
 const struct gp_policy *gp_policy_find(const char *name);
+/* Its place in gp_policies, which traces know it by; GP_NONE if it has none. */
+u32 gp_policy_number(const struct gp_policy *policy);
 
 #endif /* GP_POLICY_H */

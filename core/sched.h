@@ -57,7 +57,7 @@ struct gp_sched {
 	u64 now_ns;
 	u64 last_action;
 	u64 dirty;			/* devices with something to decide */
-	u64 probes;			/* devices with a probe to hand out */
+	u64 ready;			/* devices decided about, not yet handed out */
 	bool enabled;
 	const struct gp_policy *policy;
 	const char *ejected;		/* why the policy wanted was dropped, or NULL */
@@ -140,12 +140,10 @@ struct gp_sample {
 int gp_sched_look(struct gp_sched *s, u32 device, const struct gp_sample *samples, u32 nr,
 		  u64 now_ns);
 /*
- * The first half of a look, for a home that must not decide where it reads (a
- * timer callback): does any sample differ from what was last seen, or is a
- * decision due at @now_ns? Changes nothing.
+ * Is there anything for gp_sched_pull() to think about? A home that looks where
+ * it must not decide (a timer callback) wakes its worker only then.
  */
-bool gp_sched_look_matters(const struct gp_sched *s, u32 device,
-			   const struct gp_sample *samples, u32 nr, u64 now_ns);
+bool gp_sched_due(const struct gp_sched *s, u64 now_ns);
 
 /* The answer to GP_DO_PROBE. */
 struct gp_probed {
@@ -183,8 +181,8 @@ struct gp_todo {
 
 /*
  * The next thing to do, if any. @tasks has room for limits.tasks numbers and is
- * what action.tasks points to. An action handed out is under way until it is
- * answered or its deadline passes.
+ * what action.tasks points to (NULL: nobody wants to know). An action handed
+ * out is under way until it is answered or its deadline passes.
  */
 bool gp_sched_pull(struct gp_sched *s, u64 now_ns, u32 *tasks, struct gp_todo *ret);
 

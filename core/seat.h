@@ -44,7 +44,7 @@ enum gp_work {
 
 enum gp_executing { GP_EXEC_UNKNOWN, GP_EXEC_NO, GP_EXEC_YES };
 
-enum { GP_SCRATCH = 4 };
+enum { GP_SCRATCH = 8 };
 
 struct gp_seat {
 	/* fixed while the seat exists */
@@ -56,6 +56,10 @@ struct gp_seat {
 	/* where it is */
 	u8 state;		/* enum gp_state */
 	bool held;		/* the last decision wants it off */
+	bool cause;		/* the last decision holds somebody for it */
+	bool causing;		/* so does the one being made */
+	u8 overdue;		/* LOST: the move (STOPPING, STARTING) whose answer may still come */
+	u64 action;		/* the last one that asked it to move */
 	u64 since_ns;		/* in this state */
 	u64 held_ns;		/* when the running hold began; valid unless ON */
 	u64 retry_ns;		/* not to be asked again before */
@@ -63,21 +67,27 @@ struct gp_seat {
 	/* whether it has work */
 	u8 work;		/* enum gp_work */
 	u8 executing;		/* enum gp_executing, from the last probe */
-	bool at_barrier;	/* some pending queue's head packet is a barrier */
+	bool at_barrier;	/* the head packet last seen to stop was a barrier */
+	bool starved;		/* pending, and the last look saw no progress */
+	bool touched;		/* a pointer moved in the look under way */
 	bool hinted;		/* work announced; expires at hint_until_ns */
+	bool ask;		/* the policy wants to know whether it executes */
 	bool probing;		/* a probe is asked for and not answered */
 	bool active;		/* on its device's list of seats to decide about */
-	u16 occupancy;		/* permille of the slots at the last probe, GP_OCCUPANCY_UNKNOWN */
+	u32 occupancy;		/* permille of the slots at the last probe, GP_OCCUPANCY_UNKNOWN */
 	u32 queues;
 	u32 pending;		/* queues whose pointers differ */
 	u64 visible_ns;		/* when the oldest unserved work became visible, as far as known */
 	u64 arrived_ns;		/* the look that saw it */
-	u64 progress_ns;	/* last look that saw a read pointer move, or waves by a probe */
+	u64 moved_ns;		/* last look that saw a pointer move */
+	u64 progress_ns;	/* last look that saw a read pointer move, or probe that saw waves */
 	u64 drained_ns;		/* the look that saw all pointers equal */
 	u64 idle_ns;		/* confirmed idle since (valid while IDLE or BLOCKED) */
+	u64 starved_ns;		/* valid while starved */
 	u64 probe_ns;		/* next probe not before */
-	u64 probe_step_ns;
-	u64 hint_from_ns, hint_until_ns;
+	u64 probed_ns;		/* last answer to one, 0 is never */
+	u64 hint_from_ns;	/* 0: none */
+	u64 hint_until_ns;
 	struct gp_gaps gaps;
 
 	u32 prev_active, next_active;

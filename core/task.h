@@ -31,6 +31,7 @@ struct gp_task {
 	u64 held_by;		/* bit per device whose policy wants it off */
 	u64 manual_until_ns;	/* held by hand until then, 0 is not */
 	u32 seats;		/* first seat, GP_NONE */
+	u32 lost;		/* seats that are LOST: then nothing of it is held */
 	struct gp_account account;
 };
 

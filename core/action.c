@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Hands out what is to be done and takes the answers.
+ *
+ * A device has one action under way at a time. An action ends when every task
+ * of it is answered, or at its deadline: then those left are LOST. We stop
+ * waiting, the driver does not, so a late answer still brings the task back;
+ * until then nobody else is stopped there, but what is off is still started.
+ */
+#include "internal.h"
+
+static bool moving(const struct gp_seat *seat)
+{
+	return seat->state == GP_STOPPING || seat->state == GP_STARTING;
+}
+
+static u64 elapsed(u64 from, u64 to)
+{
+	return to > from ? to - from : 0;
+}
+
+/* ---- the end of an action ---- */
+
+static void average(u64 *of, u64 with)
+{
+	*of = *of ? *of - *of / 8 + with / 8 : with;
+}
+
+/* The parts of the latency that the action's cause has paid. */
+static void note_parts(struct gp_sched *s, struct gp_device *d, const struct gp_answer *a)
+{
+	struct gp_seat *cause = gp_seat_at(s, d->action_cause);
+	struct gp_account *account;
+	u64 seen, begin, parts[GP_NR_PARTS];
+	u32 i;
+
+	if (!cause || !a->switched_ns)
+		return;
+
+	/* A hint is acted upon before there is anything to see. */
+	seen = gp_seat_claims(cause) && cause->work != GP_IDLE ? cause->arrived_ns : d->action_ns;
+	begin = cause->work != GP_IDLE && cause->visible_ns < seen ? cause->visible_ns : seen;
+	/* Held for it long after it arrived: a turn that ended, a retry. Nobody waited from then. */
+	if (d->action_ns - seen > s->param[GP_LOOK_RELAXED] * 2)
+		begin = seen = d->action_ns;
+
+	parts[GP_PART_DETECT] = seen - begin;
+	parts[GP_PART_DECIDE] = elapsed(seen, a->command_ns);
+	parts[GP_PART_COMMAND] = elapsed(a->command_ns, a->acted_ns);
+	parts[GP_PART_SAVE] = elapsed(a->acted_ns, a->saved_ns);
+	parts[GP_PART_SWITCH] = elapsed(a->saved_ns, a->switched_ns);
+	parts[GP_PART_TOTAL] = elapsed(begin, a->switched_ns);
+	account = &s->tasks[cause->task].account;
+	for (i = 0; i < GP_NR_PARTS; i++)
+		gp_hist_add(&account->part[i], parts[i]);
+	average(&d->added_ns, parts[GP_PART_TOTAL]);
+}
+
+static void action_over(struct gp_sched *s, u32 device, const struct gp_answer *a)
+{
+	struct gp_device *d = &s->devices[device];
+
+	if (a && a->outcome == GP_DONE) {
+		average(d->action_stops ? &d->stop_cost_ns : &d->start_cost_ns,
+			s->now_ns - d->action_ns);
+		if (d->action_stops)
+			note_parts(s, d, a);
+	}
+	d->action = 0;
+	d->action_cause = GP_NONE;
+	gp_dirty(s, device);
+}
+
+void gp_action_forget(struct gp_sched *s, struct gp_seat *seat)
+{
+	struct gp_device *d = &s->devices[seat->device];
+	struct gp_account *account = &s->tasks[seat->task].account;
+
+	if (d->action_cause == gp_seat_id(s, seat))
+		d->action_cause = GP_NONE;
+	if (seat->overdue) {
+		seat->overdue = 0;
+		d->overdue--;
+	}
+	if (!moving(seat))
+		return;
+	if (seat->state == GP_STOPPING) {
+		account->stopping--;
+		account->stops_lost++;
+	} else {
+		account->starting--;
+		account->starts_lost++;
+	}
+	if (!--d->action_open)
+		action_over(s, seat->device, NULL);
+}
+
+static void lose(struct gp_sched *s, struct gp_seat *seat)
+{
+	u8 move = seat->state;
+
+	gp_action_forget(s, seat);
+	seat->overdue = move;
+	s->devices[seat->device].overdue++;
+	gp_seat_go(s, seat, GP_LOST);
+	/* Its gang is released at once: nobody waits for a LOST rank. */
+	for (seat = gp_seat_at(s, s->tasks[seat->task].seats); seat;
+	     seat = gp_seat_at(s, seat->next_of_task)) {
+		gp_seat_activate(s, seat);
+		gp_dirty(s, seat->device);
+	}
+}
+
+void gp_expire(struct gp_sched *s, u32 device)
+{
+	struct gp_device *d = &s->devices[device];
+	struct gp_seat *seat;
+	u64 action = d->action;
+
+	if (!action || s->now_ns < d->action_deadline_ns)
+		return;
+	for (seat = gp_seat_at(s, d->active); seat; seat = gp_seat_at(s, seat->next_active))
+		if (seat->action == action && moving(seat))
+			lose(s, seat);
+}
+
+/* ---- answers ---- */
+
+static void stop_answered(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
+{
+	struct gp_account *account = &s->tasks[seat->task].account;
+
+	account->stopping--;
+	if (outcome == GP_DONE) {
+		account->stopped++;
+		gp_seat_go(s, seat, GP_OFF);
+	} else {
+		account->stops_failed++;
+		seat->retry_ns = s->now_ns + s->param[GP_RETRY_AFTER];
+		gp_seat_go(s, seat, GP_ON);
+	}
+}
+
+static void start_answered(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
+{
+	struct gp_account *account = &s->tasks[seat->task].account;
+
+	account->starting--;
+	if (outcome == GP_DONE) {
+		account->started++;
+		gp_seat_go(s, seat, GP_ON);
+	} else {
+		account->starts_failed++;
+		seat->retry_ns = s->now_ns + s->param[GP_RETRY_AFTER];
+		gp_seat_go(s, seat, GP_OFF);
+	}
+}
+
+/* It was given up, and comes back after all. */
+static void late_answer(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
+{
+	bool off = (seat->overdue == GP_STOPPING) == (outcome == GP_DONE);
+
+	s->tasks[seat->task].account.late++;
+	if (outcome == GP_TIMED_OUT)
+		return;
+	seat->overdue = 0;
+	s->devices[seat->device].overdue--;
+	gp_seat_go(s, seat, off ? GP_OFF : GP_ON);
+}
+
+static void seat_answered(struct gp_sched *s, struct gp_seat *seat, const struct gp_answer *a)
+{
+	struct gp_device *d = &s->devices[seat->device];
+
+	if (seat->state == GP_LOST) {
+		late_answer(s, seat, a->outcome);
+	} else if (a->outcome == GP_TIMED_OUT) {
+		lose(s, seat);
+	} else {
+		if (seat->state == GP_STOPPING)
+			stop_answered(s, seat, a->outcome);
+		else
+			start_answered(s, seat, a->outcome);
+		if (!--d->action_open)
+			action_over(s, seat->device, a);
+	}
+	gp_dirty(s, seat->device);
+}
+
+int gp_sched_answer(struct gp_sched *s, const struct gp_answer *a, u64 now_ns)
+{
+	u32 device = a->action & (GP_MAX_DEVICES - 1), answered = 0;
+	struct gp_device *d = gp_device_of(s, device);
+	struct gp_seat *seat, *next;
+
+	if (a->outcome > GP_TIMED_OUT)
+		return -EINVAL;
+	if (!d || !a->action)
+		return -EPROTO;
+
+	gp_now(s, now_ns);
+	for (seat = gp_seat_at(s, d->active); seat; seat = next) {
+		next = gp_seat_at(s, seat->next_active);
+		if (seat->action != a->action || (a->task != GP_NONE && a->task != seat->task))
+			continue;
+		if (!moving(seat) && !seat->overdue)
+			continue;
+		if (!answered++)
+			gp_trace(s, GP_REC_ANSWER, .device = device, .task = a->task,
+				 .arg = { a->action, a->outcome, a->command_ns, a->acted_ns,
+					  a->saved_ns, a->switched_ns });
+		seat_answered(s, seat, a);
+	}
+	return answered ? 0 : -EPROTO;
+}
+
+/* ---- handing out ---- */
+
+static bool to_stop(const struct gp_sched *s, const struct gp_device *d,
+		    const struct gp_seat *seat)
+{
+	return seat->state == GP_ON && !d->overdue && s->now_ns >= seat->retry_ns &&
+	       gp_task_wanted_off(s, &s->tasks[seat->task]);
+}
+
+static bool to_start(const struct gp_sched *s, const struct gp_seat *seat)
+{
+	return seat->state == GP_OFF && s->now_ns >= seat->retry_ns &&
+	       !gp_task_wanted_off(s, &s->tasks[seat->task]);
+}
+
+static void ask_to_move(struct gp_sched *s, struct gp_seat *seat, u64 action)
+{
+	struct gp_account *account = &s->tasks[seat->task].account;
+
+	seat->action = action;
+	if (seat->state == GP_ON) {
+		account->stops_asked++;
+		account->stopping++;
+		gp_seat_go(s, seat, GP_STOPPING);
+	} else {
+		account->starts_asked++;
+		account->starting++;
+		gp_seat_go(s, seat, GP_STARTING);
+	}
+	gp_trace(s, GP_REC_ACTION_TASK, .device = seat->device, .task = seat->task,
+		 .arg = { action, seat->state });
+}
+
+/* Collects the tasks of one direction into @act. */
+static void collect(struct gp_sched *s, struct gp_device *d, struct gp_action *act, bool stops)
+{
+	struct gp_seat *seat;
+
+	for (seat = gp_seat_at(s, d->active); seat; seat = gp_seat_at(s, seat->next_active)) {
+		if (stops ? !to_stop(s, d, seat) : !to_start(s, seat))
+			continue;
+		if (act->tasks)
+			act->tasks[act->nr_out + act->nr_in] = seat->task;
+		if (stops)
+			act->nr_out++;
+		else
+			act->nr_in++;
+		ask_to_move(s, seat, act->id);
+	}
+}
+
+static bool anything_to_move(const struct gp_sched *s, const struct gp_device *d, u32 *cause)
+{
+	const struct gp_seat *seat;
+	bool any = false;
+
+	*cause = GP_NONE;
+	for (seat = gp_seat_at(s, d->active); seat; seat = gp_seat_at(s, seat->next_active)) {
+		any |= to_stop(s, d, seat) || to_start(s, seat);
+		if (seat->cause)
+			*cause = gp_seat_id(s, seat);
+	}
+	return any;
+}
+
+static bool hand_out_switch(struct gp_sched *s, u32 device, u32 *tasks, struct gp_todo *ret)
+{
+	struct gp_device *d = &s->devices[device];
+	struct gp_action *act = &ret->action;
+	u32 cause;
+
+	if (d->action || !anything_to_move(s, d, &cause))
+		return false;
+
+	s->last_action++;
+	*act = (struct gp_action){
+		.id = s->last_action * GP_MAX_DEVICES + device, .device = device,
+		.cause = cause == GP_NONE ? GP_NONE : s->seats[cause].task,
+		.tasks = tasks, .deadline_ns = s->now_ns + s->param[GP_STOP_DEADLINE],
+	};
+	gp_trace(s, GP_REC_ACTION, .device = device, .task = act->cause,
+		 .arg = { act->id, act->deadline_ns });
+	collect(s, d, act, true);
+	collect(s, d, act, false);
+
+	d->action = act->id;
+	d->action_open = act->nr_out + act->nr_in;
+	d->action_ns = s->now_ns;
+	d->action_deadline_ns = act->deadline_ns;
+	d->action_cause = cause;
+	d->action_stops = act->nr_out != 0;
+	if (cause != GP_NONE && act->nr_out)
+		s->tasks[act->cause].account.preempted_others++;
+	ret->verb = GP_DO_SWITCH;
+	return true;
+}
+
+static bool hand_out_probe(struct gp_sched *s, u32 device, struct gp_todo *ret)
+{
+	struct gp_seat *seat;
+
+	for (seat = gp_seat_at(s, s->devices[device].active); seat;
+	     seat = gp_seat_at(s, seat->next_active)) {
+		if (gp_probe_at(s, seat) > s->now_ns)
+			continue;
+		seat->probing = true;
+		ret->verb = GP_DO_PROBE;
+		ret->device = device;
+		ret->task = seat->task;
+		gp_trace(s, GP_REC_PROBE, .device = device, .task = seat->task);
+		return true;
+	}
+	return false;
+}
+
+bool gp_sched_pull(struct gp_sched *s, u64 now_ns, u32 *tasks, struct gp_todo *ret)
+{
+	u32 device;
+
+	gp_sched_tick(s, now_ns);
+	if (!(s->dirty | s->ready))
+		return false;
+
+	gp_trace(s, GP_REC_PULL, .device = GP_NONE);
+	while (s->dirty | s->ready) {
+		device = (u32)__builtin_ctzll(s->dirty | s->ready);
+		if (s->dirty & BIT_ULL(device))
+			gp_decide(s, device);
+		if (hand_out_switch(s, device, tasks, ret) || hand_out_probe(s, device, ret)) {
+			gp_rewake(s, device);
+			return true;
+		}
+		s->ready &= ~BIT_ULL(device);
+	}
+	return false;
+}

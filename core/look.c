@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Pointers become work.
+ *
+ * The write pointer says that work came, and depends on nothing else. The read
+ * pointer says that work was fetched, not that it is done: processors move it at
+ * completion or at launch. So equal pointers are DRAINED, and IDLE only when
+ * that is confirmed: by the device (GP_RPTR_IS_COMPLETION), by the wave counters,
+ * or after a settle time.
+ *
+ * Pending is not work either while the head packet waits for somebody else. A
+ * task for whom others are held and who does not execute is BLOCKED: it has no
+ * claim until its read pointer moves.
+ */
+#include "internal.h"
+
+/* The last moment at which @seat is known to have used, or just got, the GPU. */
+static u64 last_sign(const struct gp_seat *seat)
+{
+	u64 at = seat->progress_ns;
+
+	if (seat->arrived_ns > at)
+		at = seat->arrived_ns;
+	if (seat->since_ns > at)
+		at = seat->since_ns;
+	return at;
+}
+
+static void set_starved(struct gp_sched *s, struct gp_seat *seat, bool starved)
+{
+	if (seat->starved == starved)
+		return;
+	if (starved)
+		seat->starved_ns = s->now_ns;
+	else
+		s->tasks[seat->task].account.waiting_ns += s->now_ns - seat->starved_ns;
+	seat->starved = starved;
+}
+
+void gp_set_work(struct gp_sched *s, struct gp_seat *seat, enum gp_work work)
+{
+	if (seat->work == work)
+		return;
+
+	seat->work = work;
+	if (work == GP_IDLE || work == GP_BLOCKED)
+		seat->idle_ns = s->now_ns;
+	if (work == GP_DRAINED) {
+		seat->drained_ns = s->now_ns;
+		seat->probe_ns = s->now_ns;
+	}
+	if (work != GP_PENDING)
+		set_starved(s, seat, false);
+	gp_seat_activate(s, seat);
+	gp_dirty(s, seat->device);
+}
+
+/* A gap of @seat ended now: learn from it. */
+static void gap_ended(struct gp_sched *s, struct gp_seat *seat)
+{
+	struct gp_device *d = &s->devices[seat->device];
+	u64 gap = s->now_ns - seat->idle_ns;
+
+	gp_gaps_add(&seat->gaps, gap);
+	if (s->tasks[seat->task].class.flags & GP_LATENCY_CRITICAL)
+		d->gap_ns = d->gap_ns ? d->gap_ns - d->gap_ns / 8 + gap / 8 : gap;
+}
+
+/* New work where there was none: the clock of its latency starts. */
+static void work_begins(struct gp_sched *s, struct gp_seat *seat, u64 visible_ns)
+{
+	seat->visible_ns = visible_ns ? visible_ns : s->devices[seat->device].looked_ns;
+	seat->arrived_ns = s->now_ns;
+	seat->executing = GP_EXEC_UNKNOWN;
+	seat->probe_ns = 0;
+}
+
+void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *sample)
+{
+	struct gp_pointers *p = &s->pointers[sample->queue];
+	struct gp_queue *q = &s->queues[sample->queue];
+	bool was = p->rptr != p->wptr, is = sample->rptr != sample->wptr;
+	struct gp_account *account;
+	struct gp_seat *seat;
+
+	if (q->seat == GP_NONE || s->seats[q->seat].device != device) {
+		s->stale_samples++;
+		return;
+	}
+	gp_trace(s, GP_REC_SAMPLE, .device = device, .queue = sample->queue,
+		 .arg = { sample->rptr, sample->wptr, sample->flags, sample->visible_ns });
+
+	seat = &s->seats[q->seat];
+	account = &s->tasks[seat->task].account;
+	if (sample->wptr != p->wptr) {
+		/* The gap before the very first work says nothing. */
+		if (seat->work == GP_IDLE && account->arrivals)
+			gap_ended(s, seat);
+		if (!seat->pending && seat->work != GP_PENDING)
+			work_begins(s, seat, sample->visible_ns);
+		account->arrivals++;
+		seat->hinted = false;
+		seat->hint_from_ns = 0;
+		/* So that the gap of the next queue of this look is not counted too. */
+		if (seat->work == GP_IDLE)
+			gp_set_work(s, seat, GP_DRAINED);
+	}
+	if (sample->rptr != p->rptr)
+		seat->progress_ns = s->now_ns;
+
+	seat->pending += (u32)is - (u32)was;
+	seat->at_barrier = sample->flags & GP_AT_BARRIER;
+	seat->moved_ns = s->now_ns;
+	seat->touched = true;
+	q->flags = sample->flags;
+	q->moved_ns = s->now_ns;
+	p->rptr = sample->rptr;
+	p->wptr = sample->wptr;
+	gp_seat_activate(s, seat);
+}
+
+static void judge_touched(struct gp_sched *s, struct gp_seat *seat)
+{
+	const struct gp_device *d = &s->devices[seat->device];
+
+	seat->touched = false;
+	if (!seat->pending) {
+		/*
+		 * Off the GPU nothing can have finished: with a read pointer that
+		 * moves at launch its last kernel may lie in the save area.
+		 */
+		bool done = d->flags & GP_RPTR_IS_COMPLETION;
+
+		gp_set_work(s, seat, done ? GP_IDLE : GP_DRAINED);
+		return;
+	}
+	if (seat->work == GP_BLOCKED) {
+		/* New packets behind the one it waits for change nothing. */
+		if (seat->progress_ns != s->now_ns)
+			return;
+		gap_ended(s, seat);
+		work_begins(s, seat, 0);
+	}
+	gp_set_work(s, seat, GP_PENDING);
+}
+
+void gp_look_end(struct gp_sched *s, u32 device)
+{
+	struct gp_device *d = &s->devices[device];
+	struct gp_seat *seat;
+	bool starved;
+
+	gp_trace(s, GP_REC_LOOK, .device = device);
+	for (seat = gp_seat_at(s, d->active); seat; seat = gp_seat_at(s, seat->next_active)) {
+		if (seat->touched)
+			judge_touched(s, seat);
+		starved = seat->work == GP_PENDING && seat->progress_ns != s->now_ns;
+		if (starved && !seat->starved && d->nr_seats > 1)
+			gp_dirty(s, device);
+		set_starved(s, seat, starved);
+	}
+	d->looked_ns = s->now_ns;
+}
+
+int gp_sched_look(struct gp_sched *s, u32 device, const struct gp_sample *samples, u32 nr,
+		  u64 now_ns)
+{
+	const struct gp_pointers *p = s->pointers;
+	u32 i, queues = s->limits.queues;
+
+	if (!gp_device_of(s, device))
+		return -ENOENT;
+
+	gp_now(s, now_ns);
+	for (i = 0; i < nr; i++) {
+		const struct gp_sample *x = &samples[i];
+
+		if (x->queue >= queues) {
+			s->stale_samples++;
+			continue;
+		}
+		/* Nearly always: nothing moved. Time alone is gp_age()'s. */
+		if (p[x->queue].rptr == x->rptr && p[x->queue].wptr == x->wptr)
+			continue;
+		gp_sample_take(s, device, x);
+	}
+	gp_look_end(s, device);
+	return 0;
+}
+
+/* No sign of use for so long, and no way or no answer to tell: when is it BLOCKED? */
+static u64 stalled_at(const struct gp_sched *s, const struct gp_seat *seat)
+{
+	u64 after = s->param[GP_STALL_AFTER];
+
+	if (!seat->cause || seat->work != GP_PENDING || seat->state != GP_ON)
+		return GP_NEVER;
+	if (seat->at_barrier && s->param[GP_BARRIER_AFTER] < after)
+		after = s->param[GP_BARRIER_AFTER];
+	return last_sign(seat) + after;
+}
+
+/* Where the wave counters cannot be asked, or did not answer. */
+static u64 settled_at(const struct gp_sched *s, const struct gp_seat *seat)
+{
+	bool can_probe = s->devices[seat->device].flags & GP_CAN_PROBE;
+
+	if (seat->work != GP_DRAINED || seat->state != GP_ON)
+		return GP_NEVER;
+	if (can_probe && (seat->probing || seat->probed_ns < seat->drained_ns ||
+			  seat->executing != GP_EXEC_UNKNOWN))
+		return GP_NEVER;
+	return (seat->since_ns > seat->drained_ns ? seat->since_ns : seat->drained_ns) +
+	       s->param[GP_SETTLE];
+}
+
+static void age(struct gp_sched *s, struct gp_seat *seat)
+{
+	if (seat->hint_from_ns && s->now_ns >= seat->hint_from_ns && !seat->hinted)
+		seat->hinted = true;
+	if (seat->hint_from_ns && s->now_ns >= seat->hint_until_ns) {
+		/* It came to nothing: what follows is an ordinary idle gap. */
+		if (seat->hinted && seat->work == GP_IDLE)
+			seat->idle_ns = s->now_ns;
+		seat->hinted = false;
+		seat->hint_from_ns = 0;
+	}
+	if (s->now_ns >= settled_at(s, seat))
+		gp_set_work(s, seat, GP_IDLE);
+	else if (s->now_ns >= stalled_at(s, seat))
+		gp_set_work(s, seat, GP_BLOCKED);
+}
+
+void gp_age(struct gp_sched *s, u32 device)
+{
+	struct gp_seat *seat;
+
+	for (seat = gp_seat_at(s, s->devices[device].active); seat;
+	     seat = gp_seat_at(s, seat->next_active))
+		age(s, seat);
+}
+
+static u64 later(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static u64 sooner(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* How often the share of a possible victim is worth knowing. */
+static u64 occupancy_at(const struct gp_sched *s, const struct gp_seat *seat)
+{
+	const struct gp_device *d = &s->devices[seat->device];
+	const struct gp_class *c = &s->tasks[seat->task].class;
+
+	if (!d->watched || !s->param[GP_SMALL_VICTIM] || !(c->flags & GP_PREEMPTIBLE) ||
+	    !gp_seat_claims(seat))
+		return GP_NEVER;
+	if (seat->probed_ns <= seat->since_ns)
+		return seat->since_ns + s->param[GP_PROBE_AFTER];
+	return seat->probed_ns + s->param[GP_OCCUPANCY_EVERY];
+}
+
+u64 gp_probe_at(const struct gp_sched *s, const struct gp_seat *seat)
+{
+	u64 at;
+
+	if (!(s->devices[seat->device].flags & GP_CAN_PROBE) || seat->probing ||
+	    seat->state != GP_ON)
+		return GP_NEVER;
+
+	at = occupancy_at(s, seat);
+	if (seat->work == GP_DRAINED || seat->ask)
+		at = 0;
+	else if (seat->work == GP_PENDING && seat->cause)
+		at = sooner(at, last_sign(seat) + s->param[GP_PROBE_AFTER]);
+	return at == GP_NEVER ? at : later(at, seat->probe_ns);
+}
+
+u64 gp_age_at(const struct gp_sched *s, const struct gp_seat *seat)
+{
+	u64 at = sooner(settled_at(s, seat), stalled_at(s, seat));
+
+	if (seat->hint_from_ns)
+		at = sooner(at, seat->hinted ? seat->hint_until_ns : seat->hint_from_ns);
+	return sooner(at, gp_probe_at(s, seat));
+}
+
+int gp_sched_probed(struct gp_sched *s, const struct gp_probed *x, u64 now_ns)
+{
+	struct gp_seat *seat = (struct gp_seat *)gp_sched_seat(s, x->task, x->device);
+	u64 now = gp_now(s, now_ns), quiet;
+
+	if (x->executing > GP_EXEC_YES)
+		return -EINVAL;
+	if (!seat || !seat->probing)
+		return -EPROTO;
+
+	gp_trace(s, GP_REC_PROBED, .device = x->device, .task = x->task,
+		 .arg = { x->executing, x->permille });
+	seat->probing = false;
+	seat->probed_ns = now;
+	seat->executing = (u8)x->executing;
+	seat->occupancy = x->permille;
+	gp_dirty(s, seat->device);
+
+	/* The longer it has lasted, the longer it may still last. */
+	quiet = (now - seat->moved_ns) / 4;
+	seat->probe_ns = now + later(quiet, s->param[GP_LOOK_MAX]);
+
+	if (x->executing == GP_EXEC_YES) {
+		seat->progress_ns = now;
+		set_starved(s, seat, false);
+	} else if (x->executing == GP_EXEC_NO && seat->state == GP_ON) {
+		if (seat->work == GP_DRAINED)
+			gp_set_work(s, seat, GP_IDLE);
+		else if (seat->work == GP_PENDING && seat->cause &&
+			 now - last_sign(seat) >= s->param[GP_PROBE_AFTER])
+			gp_set_work(s, seat, GP_BLOCKED);
+	}
+	return 0;
+}
+
+int gp_sched_hint(struct gp_sched *s, u32 task, u64 at_ns, u64 until_ns, u64 now_ns)
+{
+	struct gp_task *t = gp_task_of(s, task);
+	u64 now = gp_now(s, now_ns), lead, latest = later(at_ns, now) + s->param[GP_HINT_MAX];
+	struct gp_seat *seat;
+
+	if (!t)
+		return -ENOENT;
+	if (until_ns <= now || until_ns < at_ns || at_ns > now + 3600 * GP_SEC)
+		return -EINVAL;
+
+	gp_trace(s, GP_REC_HINT, .task = task, .arg = { at_ns, until_ns });
+	for (seat = gp_seat_at(s, t->seats); seat; seat = gp_seat_at(s, seat->next_of_task)) {
+		const struct gp_device *d = &s->devices[seat->device];
+
+		if (seat->work == GP_PENDING)
+			continue;
+		/* Clear the GPU just in time: what a stop takes here, and a quarter more. */
+		lead = d->stop_cost_ns + d->stop_cost_ns / 4;
+		seat->hint_from_ns = lead && at_ns > now + lead ? at_ns - lead : now;
+		seat->hint_until_ns = sooner(until_ns, latest);
+		/* Nanosecond 0 means no hint; a clock that young may be off by one. */
+		if (!seat->hint_from_ns)
+			seat->hint_from_ns = 1;
+		gp_seat_activate(s, seat);
+		gp_dirty(s, seat->device);
+	}
+	return 0;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Weighted shares of GPU time, one task at a time.
+ *
+ * Each task has a virtual time that runs the slower the larger its weight; the
+ * one furthest behind has the GPU for a slice. The time of a switch is charged
+ * to the task that comes, so that who switches often pays for it. A task that
+ * was idle starts level with the others: idling earns nothing.
+ *
+ * It is bad at latency: a task waits for the slices of all others. And it never
+ * lets two small tasks share the GPU at once, although both would fit.
+ */
+#include "../core/sched.h"
+
+enum { VTIME, CLAIMED };		/* of a seat */
+enum { CURRENT, CHARGED, BEGAN };	/* of a device; CURRENT is seat + 1 */
+
+#define SCALE	10000ull		/* the largest weight: a virtual ns is never lost whole */
+
+static bool fair_watch(const struct gp_sched *s, const struct gp_device *d)
+{
+	u32 at;
+
+	if (d->nr_seats < 2)
+		return false;
+	for (at = d->seats; at != GP_NONE; at = s->seats[at].next_of_device)
+		if (gp_class_of(s, &s->seats[at])->flags & GP_PREEMPTIBLE)
+			return true;
+	return false;
+}
+
+static bool is_current(const struct gp_verdict *v, const struct gp_seat *seat)
+{
+	return v->device->scratch[CURRENT] == (u64)(seat - v->sched->seats) + 1;
+}
+
+static void charge(struct gp_verdict *v, struct gp_seat *seat)
+{
+	u64 *charged = &v->device->scratch[CHARGED];
+
+	seat->scratch[VTIME] += (v->now_ns - *charged) * SCALE /
+				gp_class_of(v->sched, seat)->weight;
+	*charged = v->now_ns;
+}
+
+/* Short enough that everybody's turn comes well within the lease. */
+static u64 slice_ns(const struct gp_verdict *v, u64 claimants)
+{
+	u64 slice = v->sched->param[GP_SLICE];
+	u64 dear = 20 * (v->device->stop_cost_ns + v->device->start_cost_ns);
+	u64 most = v->sched->param[GP_LEASE] / (2 * claimants + 2);
+
+	if (slice < dear)
+		slice = dear;
+	return slice < most ? slice : most;
+}
+
+/* It keeps its place for a short gap between two kernels. */
+static bool claims(struct gp_verdict *v, const struct gp_seat *seat)
+{
+	u64 until;
+
+	if (gp_seat_claims(seat))
+		return true;
+	if (!is_current(v, seat) || !seat->cause)
+		return false;
+	until = seat->idle_ns + v->device->stop_cost_ns + v->device->start_cost_ns;
+	if (v->now_ns >= until)
+		return false;
+	gp_wake_at(v, until);
+	return true;
+}
+
+struct field {
+	struct gp_seat *current;	/* has the GPU now, still claims */
+	struct gp_seat *behind;		/* furthest behind */
+	u64 claimants;
+};
+
+static struct field survey(struct gp_verdict *v)
+{
+	struct field f = { 0 };
+	struct gp_seat *seat;
+	u64 floor = GP_NEVER;
+
+	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
+		if (is_current(v, seat))
+			charge(v, seat);
+		if (claims(v, seat) && seat->scratch[CLAIMED] && seat->scratch[VTIME] < floor)
+			floor = seat->scratch[VTIME];
+	}
+	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
+		if (!claims(v, seat)) {
+			seat->scratch[CLAIMED] = 0;
+			continue;
+		}
+		if (!seat->scratch[CLAIMED] && floor != GP_NEVER &&
+		    seat->scratch[VTIME] < floor)
+			seat->scratch[VTIME] = floor;
+		seat->scratch[CLAIMED] = 1;
+		f.claimants++;
+		if (is_current(v, seat))
+			f.current = seat;
+		if (!f.behind || seat->scratch[VTIME] < f.behind->scratch[VTIME])
+			f.behind = seat;
+	}
+	return f;
+}
+
+static void fair_decide(struct gp_verdict *v)
+{
+	u64 *scratch = v->device->scratch, slice;
+	struct field f = survey(v);
+	struct gp_seat *seat;
+
+	if (!f.behind) {
+		scratch[CURRENT] = 0;
+		return;
+	}
+	slice = slice_ns(v, f.claimants);
+	if (!f.current || v->now_ns - scratch[BEGAN] >= slice) {
+		if (f.current != f.behind || !scratch[CURRENT])
+			scratch[CURRENT] = (u64)(f.behind - v->sched->seats) + 1;
+		scratch[BEGAN] = v->now_ns;
+		scratch[CHARGED] = v->now_ns;
+		f.current = f.behind;
+	}
+	if (f.claimants < 2)
+		return;
+
+	gp_wake_at(v, scratch[BEGAN] + slice);
+	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
+		if (seat == f.current || !(gp_class_of(v->sched, seat)->flags & GP_PREEMPTIBLE))
+			continue;
+		if (gp_seat_claims(seat) || seat->state != GP_ON)
+			gp_hold(v, seat, f.current);
+	}
+}
+
+const struct gp_policy gp_policy_fair = {
+	.name	= "fair",
+	.watch	= fair_watch,
+	.decide	= fair_decide,
+};

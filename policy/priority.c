@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Strict priority between classes, with a bound on how long anybody is off.
+ *
+ * A task with work that does not progress takes the GPU from everybody below it
+ * and keeps it while it has work, and for a linger after that. Tasks of one
+ * priority share the GPU as the hardware likes.
+ *
+ * It is bad at sharing: below a task that always has work the others get their
+ * minimum share and no more. Use `fair` if that is not what you want.
+ */
+#include "turn.h"
+
+enum {
+	LINGER,		/* chosen for the gap that began at LINGER_FROM */
+	LINGER_FROM,
+};
+
+static bool priority_watch(const struct gp_sched *s, const struct gp_device *d)
+{
+	u32 lowest = GP_NONE, highest = 0, at;
+	bool victim = false;
+
+	for (at = d->seats; at != GP_NONE; at = s->seats[at].next_of_device) {
+		const struct gp_class *c = gp_class_of(s, &s->seats[at]);
+
+		if ((c->flags & GP_PREEMPTIBLE) && (!victim || c->priority < lowest)) {
+			lowest = c->priority;
+			victim = true;
+		}
+		if (c->priority > highest)
+			highest = c->priority;
+	}
+	return victim && highest > lowest;
+}
+
+/* Has it just fallen quiet, so that its next work may come any moment? */
+static bool lingers(struct gp_verdict *v, struct gp_seat *seat)
+{
+	u64 until;
+
+	/* Only who had the GPU cleared keeps it clear. */
+	if (!seat->cause || gp_seat_claims(seat))
+		return false;
+	if (seat->scratch[LINGER_FROM] != seat->idle_ns) {
+		seat->scratch[LINGER_FROM] = seat->idle_ns;
+		seat->scratch[LINGER] = gp_linger_ns(v->sched, seat);
+	}
+	until = seat->idle_ns + seat->scratch[LINGER];
+	if (v->now_ns >= until)
+		return false;
+	gp_wake_at(v, until);
+	return true;
+}
+
+/*
+ * Do all victims below @priority together leave so much of the GPU free that
+ * a task beside them runs at once? Unknown is no.
+ */
+static bool victims_small(const struct gp_verdict *v, u32 priority)
+{
+	u64 limit = v->sched->param[GP_SMALL_VICTIM], sum = 0;
+	const struct gp_seat *seat;
+
+	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
+		if (gp_class_of(v->sched, seat)->priority >= priority ||
+		    seat->work == GP_IDLE || seat->state == GP_OFF)
+			continue;
+		if (seat->occupancy == GP_OCCUPANCY_UNKNOWN || seat->state != GP_ON)
+			return false;
+		sum += seat->occupancy;
+	}
+	return sum && sum <= limit;
+}
+
+/* May @seat have the GPU cleared now, or keep it clear? */
+static bool takes_the_gpu(struct gp_verdict *v, struct gp_seat *seat)
+{
+	if (lingers(v, seat))
+		return true;
+	if (!gp_seat_claims(seat))
+		return false;
+	if (seat->cause || seat->hinted)
+		return true;
+	if (!seat->starved)
+		return false;
+	if (!victims_small(v, gp_class_of(v->sched, seat)->priority))
+		return true;
+	/* Beside a small victim it may well be running: only its waves can tell. */
+	gp_ask(v, seat);
+	return seat->executing == GP_EXEC_NO;
+}
+
+/* Left alone because it has just been started, for those who can wait. */
+static bool in_minimum_turn(struct gp_verdict *v, const struct gp_seat *seat,
+			    const struct gp_seat *cause)
+{
+	u64 until = seat->since_ns + v->sched->param[GP_MIN_TURN];
+
+	if (seat->state != GP_ON || v->now_ns >= until ||
+	    (gp_class_of(v->sched, cause)->flags & GP_LATENCY_CRITICAL))
+		return false;
+	gp_wake_at(v, until);
+	return true;
+}
+
+static void priority_decide(struct gp_verdict *v)
+{
+	struct gp_seat *seat, *top = NULL;
+	const struct gp_class *c;
+	u32 best = 0;
+
+	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
+		c = gp_class_of(v->sched, seat);
+		if ((!top || c->priority > best) && takes_the_gpu(v, seat)) {
+			best = c->priority;
+			top = seat;
+		}
+	}
+	if (!top)
+		return;
+
+	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
+		c = gp_class_of(v->sched, seat);
+		if (c->priority >= best || !(c->flags & GP_PREEMPTIBLE) ||
+		    (seat->state == GP_ON && seat->work == GP_IDLE))
+			continue;
+		if (gp_turn_owed(v, seat) || in_minimum_turn(v, seat, top))
+			continue;
+		gp_hold(v, seat, top);
+	}
+}
+
+const struct gp_policy gp_policy_priority = {
+	.name	= "priority",
+	.watch	= priority_watch,
+	.decide	= priority_decide,
+};
