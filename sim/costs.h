@@ -36,7 +36,7 @@ static inline u64 gp_cost(const struct gp_costs *costs, enum gp_cost cost)
 }
 
 struct gp_scenario;
-/* What a run of @scenario pays: profile, set, single values, then the scale. */
+/* What a run of @scenario pays: profile, set, scale, then single values. */
 int gp_costs_of(const struct gp_scenario *scenario, struct gp_costs *ret);
 /* The weakest source of all of them. */
 enum vgpu_source gp_costs_weakest(const struct gp_costs *costs);

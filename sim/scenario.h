@@ -110,6 +110,7 @@ enum gp_fault_kind {
 };
 
 struct gp_fault_spec {
+	char name[GP_SCENARIO_NAME];	/* of its section */
 	u8 kind;		/* enum gp_fault_kind */
 	bool random;		/* `every` is a mean */
 	char task[GP_SCENARIO_NAME];
