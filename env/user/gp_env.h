@@ -31,8 +31,9 @@ void *memset(void *at, int byte, size_t n);
 void *memmove(void *to, const void *from, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 
-/* Returns @broken. The home decides whether to print, count or abort. */
+/* Returns @broken; says so once and counts in gp_warnings (warn.c). */
 bool gp_warn_on(bool broken, const char *what);
+extern u64 gp_warnings;
 #define GP_WARN_ON(cond) gp_warn_on(cond, #cond)
 
 #endif /* GP_ENV_H */
