@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Any bytes may be a trace file: reading and replaying them ends with an answer. */
+#include "sim/replay.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/*
+ * A trace may ask for the largest scheduler there is, 100 MB; a fuzzer that
+ * makes one per input finds nothing else.
+ */
+static bool small(const struct gp_tracefile *trace)
+{
+	struct gp_rec init = gp_tracefile_get(trace, 0);
+
+	return init.arg[0] <= 4 && init.arg[1] <= 8 && init.arg[2] <= 32 && init.arg[3] <= 64;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct gp_tracefile_error err;
+	struct gp_tracefile trace;
+	struct gp_replay replay;
+
+	if (!gp_tracefile_over(data, size, &trace, &err) && small(&trace))
+		gp_replay(&trace, &replay, &err);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What a row of a comparison means: its result beside the same requests and the
+ * same GPU without the other half of the work.
+ */
+#ifndef GP_FIGURES_H
+#define GP_FIGURES_H
+
+#include "result.h"
+
+/* Signed: a request may also be served sooner than alone. */
+struct gp_added {
+	u64 count;
+	s64 mean, p50, p99, max;
+};
+
+struct gp_figures {
+	bool saturated;		/* served less than 99 % of what was offered: no ratio */
+	bool has_added, has_ratio, has_goodput, has_total;
+	struct gp_added added;		/* latency of a request - the same request alone */
+	double ratio_mean, ratio_p99;	/* online latency / alone */
+	double goodput;			/* offline work / what fits beside the online work alone */
+	double total_vs_native;		/* all work / all work of the row `native` */
+	double monitor_cpu;		/* fraction of one core */
+};
+
+/* The runs a row is measured against; NULL where there is none. */
+struct gp_baseline {
+	const struct gp_result *alone;		/* only the online tasks */
+	const struct gp_result *offline_alone;	/* only the offline tasks */
+	const struct gp_result *native;
+};
+
+/* 0, or -ENOMEM. */
+int gp_figures(const struct gp_result *r, const struct gp_baseline *base,
+	       struct gp_figures *ret);
+
+#endif /* GP_FIGURES_H */
