@@ -85,15 +85,20 @@ u64 gp_linger_ns(const struct gp_sched *s, const struct gp_seat *seat)
 
 void gp_policy_takes_over(struct gp_sched *s, const struct gp_policy *policy)
 {
+	struct gp_seat *seat;
 	u32 i;
 
 	s->policy = policy;
-	for (i = 0; i < s->limits.seats; i++)
-		memset(s->seats[i].scratch, 0, sizeof(s->seats[i].scratch));
 	for (i = 0; i < s->limits.devices; i++) {
-		memset(s->devices[i].scratch, 0, sizeof(s->devices[i].scratch));
-		if (s->devices[i].used)
-			gp_rewatch(s, i);
+		struct gp_device *d = &s->devices[i];
+
+		if (!d->used)
+			continue;
+		memset(d->scratch, 0, sizeof(d->scratch));
+		for (seat = gp_seat_at(s, d->seats); seat;
+		     seat = gp_seat_at(s, seat->next_of_device))
+			memset(seat->scratch, 0, sizeof(seat->scratch));
+		gp_rewatch(s, i);
 	}
 }
 

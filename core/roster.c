@@ -102,9 +102,11 @@ int gp_device_del(struct gp_sched *s, u32 device, u64 now_ns)
 		seat_del(s, &s->seats[d->seats]);
 	/* A gang that was held for somebody here is held no longer. */
 	for (t = 0; t < s->limits.tasks; t++) {
+		if (!s->tasks[t].used)
+			continue;
 		s->tasks[t].devices &= ~BIT_ULL(device);
 		s->tasks[t].held_by &= ~BIT_ULL(device);
-		s->dirty |= s->tasks[t].used ? s->tasks[t].devices : 0;
+		s->dirty |= s->tasks[t].devices;
 	}
 	d->used = false;
 	s->dirty &= ~BIT_ULL(device);

@@ -43,10 +43,18 @@ static void carve_all(struct gp_sched *s, u8 *from)
 	s->tasks = carve(&from, l->tasks * sizeof(*s->tasks));
 	s->devices = carve(&from, l->devices * sizeof(*s->devices));
 
+	/*
+	 * Tasks and seats are large and set up when they are taken: a daemon with
+	 * room for a thousand pays for those it has.
+	 */
+	memset(s->pointers, 0, l->queues * sizeof(*s->pointers));
+	memset(s->devices, 0, l->devices * sizeof(*s->devices));
 	for (i = 0; i < l->queues; i++)
-		s->queues[i].seat = GP_NONE;
+		s->queues[i] = (struct gp_queue){ .seat = GP_NONE };
 	for (i = 0; i < l->seats; i++)
 		s->seats[i].next_of_task = i + 1 < l->seats ? i + 1 : GP_NONE;
+	for (i = 0; i < l->tasks; i++)
+		s->tasks[i].used = false;
 	s->free_seat = 0;
 }
 
@@ -59,7 +67,7 @@ int gp_sched_init(void *mem, const struct gp_sched_args *args, struct gp_sched *
 	if (!mem || !size)
 		return -EINVAL;
 
-	memset(mem, 0, size);
+	memset(s, 0, sizeof(*s));
 	s->limits = args->limits;
 	s->enabled = true;
 	s->policy = args->policy ? args->policy : &gp_policy_fifo;
