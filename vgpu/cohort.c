@@ -113,6 +113,30 @@ void vgpu_cohort_start(struct vgpu *v, u32 id)
 	heap_up(v, v->nr_heap++, e);
 }
 
+/*
+ * No rounds after the one that runs now. One that ends at this very instant
+ * is the last one too.
+ */
+void vgpu_cohort_cut(struct vgpu *v, struct vgpu_cohort *c)
+{
+	struct vgpu_flight *f = &v->queues[c->queue].flight[c->flight];
+	struct vgpu_end e;
+	u32 rounds;
+
+	if (c->rounds == 1 || c->heap == VGPU_NONE)
+		return;
+	rounds = (u32)((v->now - c->start_ns + c->round_ns - 1) / c->round_ns);
+	if (!rounds)
+		rounds = 1;
+
+	f->promised -= (u64)(c->rounds - rounds) * c->count;
+	c->rounds = rounds;
+	c->end_ns = c->start_ns + rounds * c->round_ns;
+	e = v->heap[c->heap];
+	e.end_ns = c->end_ns;
+	heap_up(v, c->heap, e);
+}
+
 /* Keeps its slots, makes no progress. */
 void vgpu_cohort_freeze(struct vgpu *v, struct vgpu_cohort *c)
 {
@@ -129,7 +153,7 @@ void vgpu_cohort_free(struct vgpu *v, u32 id)
 	struct vgpu_queue *q = &v->queues[c->queue];
 
 	vgpu_cohort_freeze(v, c);
-	vgpu_cu_give(v, &q->flight[c->flight].shape, c->per_cu);
+	vgpu_cu_give(v, &q->flight[c->flight].shape, c);
 
 	if (c->prev != VGPU_NONE)
 		vgpu_cohort_at(v, c->prev)->next = c->next;

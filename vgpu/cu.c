@@ -99,6 +99,9 @@ void vgpu_cu_shape(struct vgpu *v, const struct vgpu_shape *s)
 		v->cap[c] = (u8)fits(have, s);
 	}
 	memcpy(v->cap0, v->cap, v->nr_cus);
+	v->cap_sum = 0;
+	for (u32 c = 0; c < v->nr_cus; c++)
+		v->cap_sum += v->cap[c];
 	v->shape = *s;
 	v->cap_valid = true;
 }
@@ -108,6 +111,8 @@ u32 vgpu_cu_fits(struct vgpu *v, u32 cu_first, u32 cu_end)
 {
 	u32 n = 0;
 
+	if (!v->cap_sum || (!cu_first && cu_end == v->nr_cus))
+		return v->cap_sum;
 	for (u32 c = cu_first; c < cu_end; c++)
 		n += v->cap[c];
 	return n;
@@ -135,14 +140,21 @@ static u32 find_level(struct vgpu *v, u32 cu_first, u32 cu_end, u32 *n)
 }
 
 /*
- * Takes @n slots of the current shape for @q and adds them to @per_cu. The
- * caller knows that they fit.
+ * Takes @n slots of the current shape for @q; @per_cu, all zero so far, says
+ * where. The caller knows that they fit.
  */
 void vgpu_cu_take(struct vgpu *v, const struct vgpu_queue *q, u8 *per_cu, u32 n)
 {
-	u32 level = find_level(v, q->cu_first, q->cu_end, &n);
-	u32 at = v->next_cu;
+	u32 at = v->next_cu, level;
 
+	if (n == v->cap_sum) {
+		memcpy(per_cu, v->cap, v->nr_cus);
+		memset(v->cap, 0, v->nr_cus);
+		v->cap_sum = 0;
+		return;
+	}
+	v->cap_sum -= n;
+	level = find_level(v, q->cu_first, q->cu_end, &n);
 	if (at < q->cu_first || at >= q->cu_end)
 		at = q->cu_first;
 
@@ -189,11 +201,14 @@ u32 vgpu_cu_take_one(struct vgpu *v, const struct vgpu_queue *q, const struct vg
 }
 
 /* Slots come back. */
-void vgpu_cu_give(struct vgpu *v, const struct vgpu_shape *s, const u8 *per_cu)
+void vgpu_cu_give(struct vgpu *v, const struct vgpu_shape *s, const struct vgpu_cohort *cohort)
 {
+	const u8 *per_cu = cohort->per_cu;
+
 	if (v->cap_valid && vgpu_shape_same(&v->shape, s)) {
 		for (u32 c = 0; c < v->nr_cus; c++)
 			v->cap[c] += per_cu[c];
+		v->cap_sum += cohort->count;
 		return;
 	}
 

@@ -21,6 +21,7 @@ struct header {
 };
 
 #define MAGIC	0x57415645u	/* WAVE */
+enum { GROUPS = 16 };
 
 static u64 offset_of(u32 record)
 {
@@ -90,22 +91,77 @@ static int move_to_front(struct vgpu *v, struct vgpu_queue *q, u32 *nr)
 	return 0;
 }
 
+/* Waves of one packet that will be one record. */
+struct group {
+	u64 count;
+	u64 value;
+	u64 left_ns;		/* of all of them together */
+};
+
+static void group_add(struct group *g, const struct vgpu_cohort *c)
+{
+	g->count += c->count;
+	g->value += c->value;
+	g->left_ns += c->count * (c->end_ns - c->start_ns);
+}
+
+static int group_write(struct vgpu *v, struct vgpu_queue *q, struct vgpu_flight *f,
+		       struct group *g, u32 *nr)
+{
+	struct vgpu_record r = { .index = f->index, .count = g->count, .value = g->value };
+	u64 odd;
+
+	if (!g->count)
+		return 0;
+	r.left_ns = g->left_ns / g->count;
+
+	/* What the division loses is done now, so that no work is lost. */
+	odd = g->left_ns % g->count;
+	f->work_ns += odd;
+	v->work_ns[q->process] += odd;
+	return put(v, q, (*nr)++, &r);
+}
+
+/*
+ * Cohorts of one packet, with the resolution of the model: if there are more
+ * than GROUPS of them, those about as far as each other come back together,
+ * each with the mean of what they had left. Real waves drift apart and back;
+ * here a thousand saves would leave a cohort per workgroup.
+ */
+static int write_flight(struct vgpu *v, struct vgpu_queue *q, u32 flight, u32 *nr)
+{
+	struct group group[GROUPS] = { 0 };
+	struct vgpu_flight *f = &q->flight[flight];
+	u32 cohorts = 0;
+	int err = 0;
+
+	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next)
+		cohorts += vgpu_cohort_at(v, id)->flight == flight;
+
+	for (u32 id = q->cohorts; id != VGPU_NONE && !err; id = vgpu_cohort_at(v, id)->next) {
+		const struct vgpu_cohort *c = vgpu_cohort_at(v, id);
+		struct group alone = { 0 };
+		u64 at = (c->end_ns - c->start_ns) / (f->p.workgroup_ns / GROUPS + 1);
+
+		if (c->flight != flight)
+			continue;
+		group_add(cohorts > GROUPS ? &group[at] : &alone, c);
+		err = group_write(v, q, f, &alone, nr);
+	}
+	for (u32 i = 0; i < GROUPS && !err; i++)
+		err = group_write(v, q, f, &group[i], nr);
+	return err;
+}
+
 static int write_live(struct vgpu *v, struct vgpu_queue *q, u32 *nr)
 {
-	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next) {
-		const struct vgpu_cohort *c = vgpu_cohort_at(v, id);
-		struct vgpu_record r = {
-			.index	 = q->flight[c->flight].index,
-			.first	 = c->first,
-			.count	 = c->count,
-			.left_ns = c->end_ns - vgpu_max(v->now, c->start_ns),
-			.key	 = c->key,
-		};
+	int err = 0;
 
-		if (put(v, q, (*nr)++, &r))
-			return -EFAULT;
-	}
-	return 0;
+	if (q->cohorts == VGPU_NONE)
+		return 0;
+	for (u32 i = 0; i < q->nr_flights && !err; i++)
+		err = write_flight(v, q, (q->first_flight + i) % VGPU_IN_FLIGHT, nr);
+	return err;
 }
 
 static int write_area(struct vgpu *v, struct vgpu_queue *q, u32 *nr)
@@ -144,6 +200,8 @@ int vgpu_save(struct vgpu *v, struct vgpu_queue *q, struct vgpu_saved *ret)
 	u32 nr = 0;
 
 	size_of_live(v, q, ret);
+	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next)
+		vgpu_queue_sync(v, vgpu_cohort_at(v, id));
 	if (q->saved_bytes + ret->bytes > q->area_bytes)
 		return -ENOSPC;
 	if (write_area(v, q, &nr)) {
@@ -152,10 +210,7 @@ int vgpu_save(struct vgpu *v, struct vgpu_queue *q, struct vgpu_saved *ret)
 		return -EFAULT;
 	}
 
-	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next) {
-		vgpu_work_account(v, vgpu_cohort_at(v, id), v->now);
-		vgpu_cohort_freeze(v, vgpu_cohort_at(v, id));
-	}
+	vgpu_queue_stop(v, q);
 	q->saved = nr;
 	q->restored = 0;
 	q->has_record = false;
@@ -207,7 +262,7 @@ static bool plausible(struct vgpu_queue *q)
 	const struct vgpu_flight *f = vgpu_restore_flight(q);
 	const struct vgpu_record *r = &q->record;
 
-	return f && r->count && r->count <= f->placed && r->first <= f->placed - r->count &&
+	return f && r->count && r->count <= f->placed &&
 	       r->left_ns && r->left_ns <= f->p.workgroup_ns;
 }
 
@@ -230,21 +285,27 @@ bool vgpu_restore_next(struct vgpu *v, struct vgpu_queue *q)
 	return false;
 }
 
-/* @n workgroups of the current record have slots again. */
-void vgpu_restore_taken(struct vgpu *v, struct vgpu_queue *q, u32 n)
+/*
+ * @n workgroups of the current record have slots again. Returns what they will
+ * add: it does not matter which of them they are, only that the rest adds the
+ * rest.
+ */
+u64 vgpu_restore_take(struct vgpu *v, struct vgpu_queue *q, u32 n)
 {
 	const struct vgpu_packet *p = &vgpu_restore_flight(q)->p;
 	u64 bytes = vgpu_save_bytes(&v->facts, p, n);
+	u64 value = n < q->record.count ? q->record.value / q->record.count * n : q->record.value;
 
 	v->counters.waves_restored += (u64)n * p->waves;
 	v->counters.bytes_restored += bytes;
 	q->saved_bytes -= vgpu_min(bytes, q->saved_bytes);
 
-	q->record.first += n;
+	q->record.value -= value;
 	q->record.count -= n;
 	if (q->record.count)
-		return;
+		return value;
 	q->has_record = false;
 	if (++q->restored == q->saved)
 		forget_saved(v, q);
+	return value;
 }

@@ -145,9 +145,7 @@ int vgpu_queue_destroy(struct vgpu *v, u32 queue, u64 now_ns)
 	if (!q)
 		return -ENOENT;
 
-	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next)
-		if (vgpu_cohort_at(v, id)->heap != VGPU_NONE)
-			vgpu_work_account(v, vgpu_cohort_at(v, id), v->now);
+	vgpu_queue_stop(v, q);
 	vgpu_queue_drop(v, q);
 	vgpu_runlist_remove(v, q);
 	q->used = false;

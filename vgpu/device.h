@@ -34,14 +34,20 @@ struct vgpu_shape {
 
 /*
  * Workgroups of one packet that started together and end together: one event
- * for all of them. They are [first, first + count) of the packet.
+ * for all of them.
+ *
+ * While nobody else could get their slots, the next workgroups of the packet
+ * follow on the same slots, so a cohort can stand for several rounds. The
+ * workgroups of the later rounds are promised (flight.promised), and are taken
+ * from the packet only when the rounds are over or are cut short.
  */
 struct vgpu_cohort {
-	u64 start_ns;		/* of this stretch; in the future while being restored */
-	u64 end_ns;
-	u64 first;
-	u64 key;		/* what their registers hold: they add with it */
-	u32 count;
+	u64 start_ns;		/* of the first round; in the future while being restored */
+	u64 end_ns;		/* of the last round */
+	u64 round_ns;
+	u64 value;		/* what the workgroups of the first round will add */
+	u32 rounds;
+	u32 count;		/* workgroups of a round */
 	u32 queue;
 	u32 next, prev;		/* in the queue's list, or next in the free list */
 	u32 heap;		/* place in the heap, VGPU_NONE when frozen */
@@ -61,6 +67,7 @@ struct vgpu_flight {
 	struct vgpu_shape shape;
 	u64 index;
 	u64 placed;		/* next workgroup to dispatch */
+	u64 promised;		/* to cohorts with further rounds */
 	u64 live;		/* workgroups that hold a slot */
 	u64 work_ns;		/* accounted so far: taken back by a reset */
 	bool launched;		/* world.launch() was called */
@@ -70,10 +77,9 @@ struct vgpu_flight {
 /* Waves in the save area: a header, then @records of these. */
 struct vgpu_record {
 	u64 index;		/* of the packet */
-	u64 first;
 	u64 count;
 	u64 left_ns;
-	u64 key;
+	u64 value;		/* what their registers hold and they will add */
 };
 
 struct vgpu_queue {
@@ -84,6 +90,7 @@ struct vgpu_queue {
 	bool listed;		/* on the runlist */
 	bool on;		/* has a slot */
 	bool marked;		/* seen while a runlist is checked */
+	bool joined;		/* the others know that it wants slots */
 	bool has_head;
 	u8 state;		/* enum vgpu_queue_state, never VGPU_ERROR */
 	u8 pipe;		/* 0..2 */
@@ -121,6 +128,8 @@ struct vgpu_want {
 	u32 cohort;
 	bool restore;		/* out of the save area */
 	bool shared;		/* the free slots of its CUs are given out */
+	bool satisfied;		/* got all it wanted */
+	bool stuck;		/* fits nowhere */
 };
 
 /* What the command processor is doing. */
@@ -187,11 +196,13 @@ struct vgpu {
 	u8 cap[VGPU_MAX_CUS];			/* workgroups of @shape that fit now */
 	u8 cap0[VGPU_MAX_CUS];
 	u16 hist[VGPU_MAX_WAVES_PER_CU + 1];
+	u32 cap_sum;
 	u32 next_cu;
 	u32 next_on;				/* whose turn among equals */
 
 	struct vgpu_want want[VGPU_MAX_QUEUES];
 	u32 nr_wants;
+	bool steady;		/* who gets a slot now gets it again */
 
 	char *cohorts;
 	u64 cohort_stride;
@@ -243,6 +254,10 @@ void vgpu_settle(struct vgpu *v);
 
 /* queue.c */
 void vgpu_queue_launch(struct vgpu *v, struct vgpu_queue *q);
+u64 vgpu_flight_take(struct vgpu_flight *f, u64 n);
+void vgpu_queue_sync(struct vgpu *v, struct vgpu_cohort *c);
+void vgpu_queue_stop(struct vgpu *v, struct vgpu_queue *q);
+void vgpu_queue_cut(struct vgpu *v, struct vgpu_queue *q);
 void vgpu_queue_ended(struct vgpu *v, struct vgpu_cohort *c);
 void vgpu_queue_drop(struct vgpu *v, struct vgpu_queue *q);
 void vgpu_queue_restart(struct vgpu *v, struct vgpu_queue *q);
@@ -250,7 +265,6 @@ void vgpu_queue_refetch(struct vgpu *v, struct vgpu_queue *q);
 void vgpu_queue_check(struct vgpu *v, struct vgpu_queue *q);
 void vgpu_queue_error(struct vgpu *v, struct vgpu_queue *q, const char *what);
 bool vgpu_queue_has_work(const struct vgpu_queue *q);
-void vgpu_work_account(struct vgpu *v, const struct vgpu_cohort *c, u64 until);
 
 /* dispatch.c */
 void vgpu_dispatch(struct vgpu *v);
@@ -265,7 +279,7 @@ u32 vgpu_cu_fits(struct vgpu *v, u32 cu_first, u32 cu_end);
 void vgpu_cu_take(struct vgpu *v, const struct vgpu_queue *q, u8 *per_cu, u32 n);
 void vgpu_cu_flush(struct vgpu *v);
 u32 vgpu_cu_take_one(struct vgpu *v, const struct vgpu_queue *q, const struct vgpu_shape *s);
-void vgpu_cu_give(struct vgpu *v, const struct vgpu_shape *s, const u8 *per_cu);
+void vgpu_cu_give(struct vgpu *v, const struct vgpu_shape *s, const struct vgpu_cohort *cohort);
 
 /* cohort.c */
 u64 vgpu_cohort_stride(u64 cus);
@@ -273,6 +287,7 @@ void vgpu_cohort_init(struct vgpu *v);
 struct vgpu_cohort *vgpu_cohort_at(const struct vgpu *v, u32 id);
 u32 vgpu_cohort_new(struct vgpu *v, struct vgpu_queue *q);
 void vgpu_cohort_start(struct vgpu *v, u32 id);
+void vgpu_cohort_cut(struct vgpu *v, struct vgpu_cohort *c);
 void vgpu_cohort_freeze(struct vgpu *v, struct vgpu_cohort *c);
 void vgpu_cohort_free(struct vgpu *v, u32 id);
 bool vgpu_cohort_end_next(struct vgpu *v);
@@ -287,7 +302,7 @@ int vgpu_save(struct vgpu *v, struct vgpu_queue *q, struct vgpu_saved *ret);
 void vgpu_restore_begin(struct vgpu *v, struct vgpu_queue *q);
 bool vgpu_restore_next(struct vgpu *v, struct vgpu_queue *q);
 struct vgpu_flight *vgpu_restore_flight(struct vgpu_queue *q);
-void vgpu_restore_taken(struct vgpu *v, struct vgpu_queue *q, u32 n);
+u64 vgpu_restore_take(struct vgpu *v, struct vgpu_queue *q, u32 n);
 u64 vgpu_restore_ns(const struct vgpu_facts *facts, u64 bytes);
 
 /* hws.c */

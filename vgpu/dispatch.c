@@ -21,6 +21,14 @@ static struct vgpu_flight *unplaced(struct vgpu_queue *q)
 	return NULL;
 }
 
+/* Workgroups of @f that nobody has. If all are promised, promises are broken. */
+static u64 unclaimed(struct vgpu *v, struct vgpu_queue *q, struct vgpu_flight *f)
+{
+	if (f->promised == f->p.workgroups - f->placed)
+		vgpu_queue_cut(v, q);
+	return f->p.workgroups - f->placed - f->promised;
+}
+
 /* What @q would place next: waves that were saved before new workgroups. */
 static bool wants(struct vgpu *v, struct vgpu_queue *q, struct vgpu_want *w)
 {
@@ -39,12 +47,14 @@ static bool wants(struct vgpu *v, struct vgpu_queue *q, struct vgpu_want *w)
 		w->f = unplaced(q);
 		if (!w->f)
 			return false;
-		left = w->f->p.workgroups - w->f->placed;
+		left = unclaimed(v, q, w->f);
+		if (!left)
+			return false;
 	}
 	w->q = q;
 	w->left = (u32)vgpu_min(left, v->max_cohorts);
 	w->give = 0;
-	w->shared = false;
+	w->shared = w->satisfied = w->stuck = false;
 	w->cohort = VGPU_NONE;
 	return true;
 }
@@ -52,6 +62,8 @@ static bool wants(struct vgpu *v, struct vgpu_queue *q, struct vgpu_want *w)
 /* The contenders of one priority, the one whose turn it is first. */
 static void collect(struct vgpu *v, u8 pipe)
 {
+	bool newcomer = false;
+
 	v->nr_wants = 0;
 	for (u32 i = 0; i < v->nr_on; i++) {
 		u32 at = v->next_on + i < v->nr_on ? v->next_on + i : v->next_on + i - v->nr_on;
@@ -60,14 +72,14 @@ static void collect(struct vgpu *v, u8 pipe)
 		if (q->pipe != pipe)
 			continue;
 		vgpu_queue_launch(v, q);
-		if (wants(v, q, &v->want[v->nr_wants]))
-			v->nr_wants++;
+		if (!wants(v, q, &v->want[v->nr_wants]))
+			continue;
+		v->nr_wants++;
+		newcomer |= !q->joined;
+		q->joined = true;
 	}
-}
-
-static u64 run_ns(const struct vgpu_want *w)
-{
-	return w->restore ? w->q->record.left_ns : w->f->p.workgroup_ns;
+	for (u32 i = 0; newcomer && i < v->nr_on; i++)
+		vgpu_queue_cut(v, &v->queues[v->on[i]]);
 }
 
 /* A cohort for the next workgroups of @w, not on any CU yet. */
@@ -80,24 +92,42 @@ static struct vgpu_cohort *cohort_for(struct vgpu *v, struct vgpu_want *w)
 	c = vgpu_cohort_at(v, w->cohort);
 	c->flight = (u32)(w->f - q->flight);
 	c->start_ns = w->restore ? vgpu_max(v->now, q->resume_ns) : v->now;
-	c->end_ns = vgpu_after(c->start_ns, run_ns(w));
-	c->first = w->restore ? q->record.first : w->f->placed;
-	c->key = w->restore ? q->record.key : w->f->p.key;
+	c->round_ns = w->restore ? q->record.left_ns : w->f->p.workgroup_ns;
+	c->rounds = 1;
 	return c;
+}
+
+/*
+ * How many rounds more can be promised to @n slots of @f? Until they are over
+ * the other slots of the packet take their workgroups too, and there must be
+ * some left for all of them: what is promised is never missed elsewhere.
+ */
+static u32 more_rounds(const struct vgpu *v, const struct vgpu_flight *f)
+{
+	u64 all = (f->p.workgroups - f->placed - f->promised) / f->live;
+
+	if (!v->steady || all < 2)
+		return 0;
+	return (u32)vgpu_min(all - 1, BIT_ULL(62) / f->p.workgroup_ns / v->max_cohorts);
 }
 
 /* @n workgroups of @w have their slots: they run. */
 static void started(struct vgpu *v, struct vgpu_want *w, u32 n)
 {
+	struct vgpu_cohort *c = vgpu_cohort_at(v, w->cohort);
 	struct vgpu_flight *f = w->f;
 
-	vgpu_cohort_at(v, w->cohort)->count = n;
-	vgpu_cohort_start(v, w->cohort);
+	c->count = n;
 	f->live += n;
-	if (w->restore)
-		vgpu_restore_taken(v, w->q, n);
-	else
-		f->placed += n;
+	if (w->restore) {
+		c->value = vgpu_restore_take(v, w->q, n);
+	} else {
+		c->value = vgpu_flight_take(f, n);
+		c->rounds += more_rounds(v, f);
+		f->promised += (u64)(c->rounds - 1) * n;
+	}
+	c->end_ns = vgpu_after(c->start_ns, c->rounds * c->round_ns);
+	vgpu_cohort_start(v, w->cohort);
 
 	if (!f->launched) {
 		f->launched = true;
@@ -174,10 +204,8 @@ static void share(struct vgpu *v, const struct vgpu_queue *mine, u32 slots)
 	} while (open && slots);
 }
 
-static bool place_uniform(struct vgpu *v)
+static void place_uniform(struct vgpu *v)
 {
-	bool placed = false;
-
 	vgpu_cu_shape(v, &v->want[0].f->shape);
 	for (u32 i = 0; i < v->nr_wants; i++) {
 		struct vgpu_want *w = &v->want[i];
@@ -196,15 +224,14 @@ static bool place_uniform(struct vgpu *v)
 			continue;
 		vgpu_cu_take(v, w->q, cohort_for(v, w)->per_cu, w->give);
 		started(v, w, w->give);
-		placed = true;
+		w->satisfied = w->give == w->left;
 	}
-	return placed;
 }
 
 /* Workgroup by workgroup. A contender whose workgroup fits nowhere is out. */
-static bool place_in_turns(struct vgpu *v)
+static void place_in_turns(struct vgpu *v)
 {
-	bool placed = false, more;
+	bool more;
 
 	vgpu_cu_flush(v);
 	do {
@@ -213,11 +240,12 @@ static bool place_in_turns(struct vgpu *v)
 			struct vgpu_want *w = &v->want[i];
 			u32 cu;
 
-			if (w->give == w->left)
+			w->satisfied = w->give == w->left;
+			if (w->satisfied || w->stuck)
 				continue;
 			cu = vgpu_cu_take_one(v, w->q, &w->f->shape);
 			if (cu == VGPU_NONE) {
-				w->left = w->give;
+				w->stuck = true;
 				continue;
 			}
 			if (w->cohort == VGPU_NONE)
@@ -229,13 +257,41 @@ static bool place_in_turns(struct vgpu *v)
 		}
 	} while (more);
 
-	for (u32 i = 0; i < v->nr_wants; i++) {
-		if (!v->want[i].give)
-			continue;
-		started(v, &v->want[i], v->want[i].give);
-		placed = true;
-	}
-	return placed;
+	for (u32 i = 0; i < v->nr_wants; i++)
+		if (v->want[i].give)
+			started(v, &v->want[i], v->want[i].give);
+}
+
+/*
+ * Will the same contenders get the same slots again when they free? Only if
+ * there is nobody above them and all take the same time: then everybody's
+ * turns come round as they did now.
+ */
+static bool steady(const struct vgpu *v)
+{
+	for (u32 i = 0; i < v->nr_wants; i++)
+		if (v->want[i].restore ||
+		    v->want[i].f->p.workgroup_ns != v->want[0].f->p.workgroup_ns)
+			return false;
+	return true;
+}
+
+/* True if somebody got all it asked for, and so may ask for more. */
+static bool place(struct vgpu *v)
+{
+	bool one = uniform(v);
+
+	if (!one)
+		v->steady = false;
+	if (one)
+		place_uniform(v);
+	else
+		place_in_turns(v);
+
+	for (u32 i = 0; i < v->nr_wants; i++)
+		if (v->want[i].give && v->want[i].satisfied)
+			return true;
+	return false;
 }
 
 /*
@@ -244,14 +300,13 @@ static bool place_in_turns(struct vgpu *v)
  */
 void vgpu_dispatch(struct vgpu *v)
 {
-	for (int pipe = 2; pipe >= 0; pipe--) {
-		bool more;
+	bool above = false;
 
+	for (int pipe = 2; pipe >= 0; pipe--) {
 		do {
 			collect(v, (u8)pipe);
-			if (!v->nr_wants)
-				break;
-			more = uniform(v) ? place_uniform(v) : place_in_turns(v);
-		} while (more);
+			v->steady = !above && steady(v);
+		} while (v->nr_wants && place(v));
+		above |= v->nr_wants > 0;
 	}
 }

@@ -66,6 +66,7 @@ static void end_unmap(struct vgpu *v)
 			continue;
 		if (q->stuck) {
 			q->state = VGPU_MAPPED;
+			q->joined = false;
 			what->failed++;
 			continue;
 		}
@@ -128,10 +129,8 @@ static void begin_reset(struct vgpu *v)
 	for (u32 i = 0; i < v->nr_on; i++) {
 		struct vgpu_queue *q = &v->queues[v->on[i]];
 
-		if (q->state != VGPU_UNMAPPING || q->stuck)
-			continue;
-		for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next)
-			vgpu_cohort_freeze(v, vgpu_cohort_at(v, id));
+		if (q->state == VGPU_UNMAPPING && !q->stuck)
+			vgpu_queue_stop(v, q);
 	}
 	cp_do(v, VGPU_CP_RESET,
 	      v->now + (set_has_waves(v) ? vgpu_fact(v, VGPU_RESET_NS) : 0));
@@ -187,6 +186,7 @@ static void op_unmap(struct vgpu *v)
 		if (!in_set(v, q))
 			continue;
 		q->state = VGPU_UNMAPPING;
+		vgpu_queue_cut(v, q);
 		q->stuck = q->on && v->list[i] == v->faults.stuck;
 	}
 	if (v->faults.hang)
@@ -256,6 +256,7 @@ static void begin_turn(struct vgpu *v)
 
 		q->state = VGPU_UNMAPPING;
 		q->stuck = false;
+		vgpu_queue_cut(v, q);
 	}
 	/* SCH_WAVE is its own setting: it waits as the driver left it. */
 	begin_unmap(v, VGPU_SAVE, vgpu_fact(v, VGPU_GRACE_DEFAULT_NS));

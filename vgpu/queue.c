@@ -81,31 +81,82 @@ void vgpu_queue_check(struct vgpu *v, struct vgpu_queue *q)
 	}
 }
 
-/* Counts what a cohort has executed in this stretch until @until. */
-void vgpu_work_account(struct vgpu *v, const struct vgpu_cohort *c, u64 until)
+/* The next @n workgroups of the packet: what they will add. */
+u64 vgpu_flight_take(struct vgpu_flight *f, u64 n)
 {
-	struct vgpu_queue *q = &v->queues[c->queue];
-	u64 ns = until > c->start_ns ? (until - c->start_ns) * c->count : 0;
+	u64 sum = n * f->placed + n * (n + 1) / 2;	/* of i + 1 */
 
-	q->flight[c->flight].work_ns += ns;
-	v->work_ns[q->process] += ns;
+	f->placed += n;
+	return sum * f->p.key;
 }
 
-/* The workgroups of @c have run to their end: their effect on memory. */
-void vgpu_queue_ended(struct vgpu *v, struct vgpu_cohort *c)
+static void effect(struct vgpu *v, const struct vgpu_cohort *c, u64 n, u64 value)
+{
+	const struct vgpu_packet *p = &v->queues[c->queue].flight[c->flight].p;
+
+	v->world.add(v->ctx, c->queue, p->result, n);
+	v->world.add(v->ctx, c->queue, p->result + 8, value);
+	v->counters.workgroups_done += n;
+}
+
+/*
+ * Brings @c up to now: rounds that are over have their effect on memory, the
+ * one that runs is the only one left, and the work so far is counted.
+ */
+void vgpu_queue_sync(struct vgpu *v, struct vgpu_cohort *c)
 {
 	struct vgpu_queue *q = &v->queues[c->queue];
 	struct vgpu_flight *f = &q->flight[c->flight];
-	u64 n = c->count;
-	u64 sum = n * c->first + n * (n + 1) / 2;	/* of i + 1 */
+	u64 ran = v->now > c->start_ns ? v->now - c->start_ns : 0;
+	u64 over = vgpu_min(ran / c->round_ns, c->rounds);
 
-	v->world.add(v->ctx, c->queue, f->p.result, n);
-	v->world.add(v->ctx, c->queue, f->p.result + 8, sum * c->key);
-	v->counters.workgroups_done += n;
+	f->promised -= (u64)(c->rounds - 1) * c->count;
+	if (over) {
+		u64 more = (over - 1) * c->count;
 
-	vgpu_work_account(v, c, c->end_ns);
-	f->live -= n;
-	check_complete(v, q, f);
+		effect(v, c, c->count + more, c->value + vgpu_flight_take(f, more));
+	}
+	if (over && over < c->rounds) {
+		c->value = vgpu_flight_take(f, c->count);
+		f->live += c->count;
+	}
+	f->live -= over ? c->count : 0;
+
+	f->work_ns += ran * c->count;
+	v->work_ns[q->process] += ran * c->count;
+	c->start_ns = vgpu_max(c->start_ns, v->now);
+	c->round_ns -= ran - over * c->round_ns;
+	c->end_ns = c->start_ns + c->round_ns;
+	c->rounds = 1;
+}
+
+/* From now on the slots of @q can go to somebody else when they free. */
+void vgpu_queue_cut(struct vgpu *v, struct vgpu_queue *q)
+{
+	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next)
+		vgpu_cohort_cut(v, vgpu_cohort_at(v, id));
+}
+
+/* The waves of @q make no more progress; what they did so far is done. */
+void vgpu_queue_stop(struct vgpu *v, struct vgpu_queue *q)
+{
+	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next) {
+		struct vgpu_cohort *c = vgpu_cohort_at(v, id);
+
+		if (c->heap == VGPU_NONE)
+			continue;
+		vgpu_queue_sync(v, c);
+		vgpu_cohort_freeze(v, c);
+	}
+}
+
+/* The last round of @c is over. */
+void vgpu_queue_ended(struct vgpu *v, struct vgpu_cohort *c)
+{
+	struct vgpu_queue *q = &v->queues[c->queue];
+
+	vgpu_queue_sync(v, c);
+	check_complete(v, q, &q->flight[c->flight]);
 }
 
 /* The next packet into @q->head, once. False: the queue has stopped. */
@@ -164,7 +215,9 @@ static int flight_set(struct vgpu *v, struct vgpu_flight *f, const struct vgpu_p
 		f->p.workgroups = 0;
 		return 0;
 	}
-	if (p->kind != VGPU_KERNEL || !p->workgroups || !p->workgroup_ns)
+	/* Half a day: sums of the time of all workgroups must stay in 64 bits. */
+	if (p->kind != VGPU_KERNEL || !p->workgroups || !p->workgroup_ns ||
+	    p->workgroup_ns > BIT_ULL(45))
 		return -EINVAL;
 	return vgpu_shape_of(&v->facts, p, &f->shape);
 }
@@ -180,6 +233,7 @@ static void launch_head(struct vgpu *v, struct vgpu_queue *q)
 	}
 	f->index = q->next++;
 	q->has_head = false;
+	q->joined = false;
 	q->nr_flights++;
 
 	if (rptr_early(v))
@@ -218,12 +272,13 @@ void vgpu_queue_drop(struct vgpu *v, struct vgpu_queue *q)
 	while (q->cohorts != VGPU_NONE)
 		vgpu_cohort_free(v, q->cohorts);
 	for (u32 i = 0; i < q->nr_flights; i++)
-		flight_at(q, i)->live = 0;
+		flight_at(q, i)->live = flight_at(q, i)->promised = 0;
 }
 
 /* A reset: packets that are not complete start again from their first workgroup. */
 void vgpu_queue_restart(struct vgpu *v, struct vgpu_queue *q)
 {
+	vgpu_queue_stop(v, q);
 	vgpu_queue_drop(v, q);
 	q->saved = 0;
 	q->restored = 0;
@@ -251,6 +306,7 @@ void vgpu_queue_refetch(struct vgpu *v, struct vgpu_queue *q)
 	q->wptr = v->world.wptr(v->ctx, id);
 	q->has_head = false;
 	q->blocked = false;
+	q->joined = false;
 	q->wake_ns = 0;
 	for (u32 i = 0; i < q->nr_flights; i++) {
 		struct vgpu_flight *f = flight_at(q, i);
