@@ -53,6 +53,7 @@ struct gp_result {
 	u64 victim_on;			/* requests whose busy period began with a victim on the GPU */
 	u64 monitor_cpu_ns;		/* processor time of the home */
 	u64 looks, probes, wakeups;
+	u64 events;			/* of the simulation, the device's included */
 	u64 bytes_saved, waves_saved;
 	u64 online_waves_saved;		/* saved although nobody wanted them off */
 	u64 lost_tasks, ejections;
