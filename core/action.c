@@ -68,6 +68,7 @@ static void action_over(struct gp_sched *s, u32 device, const struct gp_answer *
 	}
 	d->action = 0;
 	d->action_cause = GP_NONE;
+	d->switched_ns = s->now_ns;
 	gp_dirty(s, device);
 }
 
@@ -104,11 +105,7 @@ static void lose(struct gp_sched *s, struct gp_seat *seat)
 	s->devices[seat->device].overdue++;
 	gp_seat_go(s, seat, GP_LOST);
 	/* Its gang is released at once: nobody waits for a LOST rank. */
-	for (seat = gp_seat_at(s, s->tasks[seat->task].seats); seat;
-	     seat = gp_seat_at(s, seat->next_of_task)) {
-		gp_seat_activate(s, seat);
-		gp_dirty(s, seat->device);
-	}
+	gp_task_changed(s, &s->tasks[seat->task]);
 }
 
 void gp_expire(struct gp_sched *s, u32 device)
@@ -167,6 +164,7 @@ static void late_answer(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
 	seat->overdue = 0;
 	s->devices[seat->device].overdue--;
 	gp_seat_go(s, seat, off ? GP_OFF : GP_ON);
+	gp_task_changed(s, &s->tasks[seat->task]);
 }
 
 static void seat_answered(struct gp_sched *s, struct gp_seat *seat, const struct gp_answer *a)
@@ -321,6 +319,7 @@ static bool hand_out_probe(struct gp_sched *s, u32 device, struct gp_todo *ret)
 		if (gp_probe_at(s, seat) > s->now_ns)
 			continue;
 		seat->probing = true;
+		seat->asked_ns = s->now_ns;
 		ret->verb = GP_DO_PROBE;
 		ret->device = device;
 		ret->task = seat->task;

@@ -74,11 +74,15 @@ u64 gp_linger_ns(const struct gp_sched *s, const struct gp_seat *seat)
 	const struct gp_device *d = &s->devices[seat->device];
 	u64 mode = s->param[GP_LINGER], cost = d->stop_cost_ns + d->start_cost_ns;
 
+	u64 linger = mode;
+
 	if (mode == GP_LINGER_SKI)
-		return cost;
-	if (mode != GP_LINGER_LEARNT)
-		return mode;
-	return gp_gaps_best(&seat->gaps, cost + s->param[GP_LATENCY_WEIGHT] * d->added_ns);
+		linger = cost;
+	else if (mode == GP_LINGER_LEARNT)
+		linger = gp_gaps_best(&seat->gaps,
+				      cost + s->param[GP_LATENCY_WEIGHT] * d->added_ns);
+	/* Nobody is held for longer than a lease for one that is idle. */
+	return linger < s->param[GP_LEASE] ? linger : s->param[GP_LEASE];
 }
 
 /* ---- the policy's life ---- */
@@ -309,7 +313,7 @@ void gp_decide(struct gp_sched *s, u32 device)
 
 /* ---- by hand ---- */
 
-static void task_changed(struct gp_sched *s, const struct gp_task *t)
+void gp_task_changed(struct gp_sched *s, const struct gp_task *t)
 {
 	struct gp_seat *seat;
 
@@ -322,7 +326,6 @@ static void task_changed(struct gp_sched *s, const struct gp_task *t)
 int gp_sched_hold(struct gp_sched *s, u32 task, u64 lease_ns, u64 now_ns)
 {
 	struct gp_task *t = gp_task_of(s, task);
-	u64 now = gp_now(s, now_ns);
 
 	if (!t)
 		return -ENOENT;
@@ -331,9 +334,10 @@ int gp_sched_hold(struct gp_sched *s, u32 task, u64 lease_ns, u64 now_ns)
 	if (!lease_ns || lease_ns > s->param[GP_LEASE])
 		return -ERANGE;
 
+	gp_now(s, now_ns);
 	gp_trace(s, GP_REC_HOLD, .task = task, .arg = { lease_ns });
-	t->manual_until_ns = now + lease_ns;
-	task_changed(s, t);
+	t->manual_until_ns = s->now_ns + lease_ns;
+	gp_task_changed(s, t);
 	return 0;
 }
 
@@ -347,6 +351,6 @@ int gp_sched_release(struct gp_sched *s, u32 task, u64 now_ns)
 	gp_now(s, now_ns);
 	gp_trace(s, GP_REC_RELEASE, .task = task);
 	t->manual_until_ns = 0;
-	task_changed(s, t);
+	gp_task_changed(s, t);
 	return 0;
 }

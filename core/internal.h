@@ -62,6 +62,8 @@ bool gp_task_wanted_off(const struct gp_sched *s, const struct gp_task *task);
 
 /* ---- look.c ---- */
 
+/* New work of @seat is seen; visible_ns as in struct gp_sample. */
+void gp_work_arrives(struct gp_sched *s, struct gp_seat *seat, u64 visible_ns);
 /* One sample of @device that differs from what was last seen. */
 void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *sample);
 /* All samples of a look are taken: what do they mean? */
@@ -80,6 +82,8 @@ void gp_decide(struct gp_sched *s, u32 device);
 /* Finds out anew when to think about @device again. */
 void gp_rewake(struct gp_sched *s, u32 device);
 void gp_eject(struct gp_sched *s, const char *why);
+/* All of @t has to be decided about anew, wherever it sits. */
+void gp_task_changed(struct gp_sched *s, const struct gp_task *t);
 /* After a change of who sits on @device. */
 void gp_rewatch(struct gp_sched *s, u32 device);
 /* A new policy finds no traces of the old one. */

@@ -15,15 +15,24 @@
 #include "internal.h"
 
 /* The last moment at which @seat is known to have used, or just got, the GPU. */
-static u64 last_sign(const struct gp_seat *seat)
+static u64 last_sign(const struct gp_sched *s, const struct gp_seat *seat)
 {
-	u64 at = seat->progress_ns;
+	u64 at = s->devices[seat->device].switched_ns;
 
+	if (seat->progress_ns > at)
+		at = seat->progress_ns;
 	if (seat->arrived_ns > at)
 		at = seat->arrived_ns;
 	if (seat->since_ns > at)
 		at = seat->since_ns;
 	return at;
+}
+
+/* Can it be judged by what it does? Others are off for it, and none is still leaving. */
+static bool on_trial(const struct gp_sched *s, const struct gp_seat *seat)
+{
+	return seat->cause && seat->work == GP_PENDING && seat->state == GP_ON &&
+	       !s->devices[seat->device].action;
 }
 
 static void set_starved(struct gp_sched *s, struct gp_seat *seat, bool starved)
@@ -75,12 +84,25 @@ static void work_begins(struct gp_sched *s, struct gp_seat *seat, u64 visible_ns
 	seat->probe_ns = 0;
 }
 
+void gp_work_arrives(struct gp_sched *s, struct gp_seat *seat, u64 visible_ns)
+{
+	struct gp_account *account = &s->tasks[seat->task].account;
+
+	/* The gap before the very first work says nothing. */
+	if (seat->work == GP_IDLE && account->arrivals)
+		gap_ended(s, seat);
+	if (!seat->pending && seat->work != GP_PENDING)
+		work_begins(s, seat, visible_ns);
+	account->arrivals++;
+	seat->hinted = false;
+	seat->hint_from_ns = 0;
+}
+
 void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *sample)
 {
 	struct gp_pointers *p = &s->pointers[sample->queue];
 	struct gp_queue *q = &s->queues[sample->queue];
 	bool was = p->rptr != p->wptr, is = sample->rptr != sample->wptr;
-	struct gp_account *account;
 	struct gp_seat *seat;
 
 	if (q->seat == GP_NONE || s->seats[q->seat].device != device) {
@@ -91,16 +113,8 @@ void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *samp
 		 .arg = { sample->rptr, sample->wptr, sample->flags, sample->visible_ns });
 
 	seat = &s->seats[q->seat];
-	account = &s->tasks[seat->task].account;
 	if (sample->wptr != p->wptr) {
-		/* The gap before the very first work says nothing. */
-		if (seat->work == GP_IDLE && account->arrivals)
-			gap_ended(s, seat);
-		if (!seat->pending && seat->work != GP_PENDING)
-			work_begins(s, seat, sample->visible_ns);
-		account->arrivals++;
-		seat->hinted = false;
-		seat->hint_from_ns = 0;
+		gp_work_arrives(s, seat, sample->visible_ns);
 		/* So that the gap of the next queue of this look is not counted too. */
 		if (seat->work == GP_IDLE)
 			gp_set_work(s, seat, GP_DRAINED);
@@ -193,11 +207,11 @@ static u64 stalled_at(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	u64 after = s->param[GP_STALL_AFTER];
 
-	if (!seat->cause || seat->work != GP_PENDING || seat->state != GP_ON)
+	if (!on_trial(s, seat))
 		return GP_NEVER;
 	if (seat->at_barrier && s->param[GP_BARRIER_AFTER] < after)
 		after = s->param[GP_BARRIER_AFTER];
-	return last_sign(seat) + after;
+	return last_sign(s, seat) + after;
 }
 
 /* Where the wave counters cannot be asked, or did not answer. */
@@ -275,8 +289,8 @@ u64 gp_probe_at(const struct gp_sched *s, const struct gp_seat *seat)
 	at = occupancy_at(s, seat);
 	if (seat->work == GP_DRAINED || seat->ask)
 		at = 0;
-	else if (seat->work == GP_PENDING && seat->cause)
-		at = sooner(at, last_sign(seat) + s->param[GP_PROBE_AFTER]);
+	else if (on_trial(s, seat))
+		at = sooner(at, last_sign(s, seat) + s->param[GP_PROBE_AFTER]);
 	return at == GP_NEVER ? at : later(at, seat->probe_ns);
 }
 
@@ -292,20 +306,26 @@ u64 gp_age_at(const struct gp_sched *s, const struct gp_seat *seat)
 int gp_sched_probed(struct gp_sched *s, const struct gp_probed *x, u64 now_ns)
 {
 	struct gp_seat *seat = (struct gp_seat *)gp_sched_seat(s, x->task, x->device);
-	u64 now = gp_now(s, now_ns), quiet;
+	u64 now, quiet;
 
 	if (x->executing > GP_EXEC_YES)
 		return -EINVAL;
 	if (!seat || !seat->probing)
 		return -EPROTO;
 
+	now = gp_now(s, now_ns);
+
 	gp_trace(s, GP_REC_PROBED, .device = x->device, .task = x->task,
 		 .arg = { x->executing, x->permille });
 	seat->probing = false;
-	seat->probed_ns = now;
-	seat->executing = (u8)x->executing;
 	seat->occupancy = x->permille;
 	gp_dirty(s, seat->device);
+	/* Asked before its work came or was launched: that says nothing about it. */
+	if (seat->asked_ns < seat->arrived_ns || seat->asked_ns < seat->drained_ns)
+		return 0;
+
+	seat->probed_ns = now;
+	seat->executing = (u8)x->executing;
 
 	/* The longer it has lasted, the longer it may still last. */
 	quiet = (now - seat->moved_ns) / 4;
@@ -317,8 +337,8 @@ int gp_sched_probed(struct gp_sched *s, const struct gp_probed *x, u64 now_ns)
 	} else if (x->executing == GP_EXEC_NO && seat->state == GP_ON) {
 		if (seat->work == GP_DRAINED)
 			gp_set_work(s, seat, GP_IDLE);
-		else if (seat->work == GP_PENDING && seat->cause &&
-			 now - last_sign(seat) >= s->param[GP_PROBE_AFTER])
+		else if (on_trial(s, seat) &&
+			 now - last_sign(s, seat) >= s->param[GP_PROBE_AFTER])
 			gp_set_work(s, seat, GP_BLOCKED);
 	}
 	return 0;
@@ -327,13 +347,15 @@ int gp_sched_probed(struct gp_sched *s, const struct gp_probed *x, u64 now_ns)
 int gp_sched_hint(struct gp_sched *s, u32 task, u64 at_ns, u64 until_ns, u64 now_ns)
 {
 	struct gp_task *t = gp_task_of(s, task);
-	u64 now = gp_now(s, now_ns), lead, latest = later(at_ns, now) + s->param[GP_HINT_MAX];
+	u64 now = later(s->now_ns, now_ns), lead, latest = later(at_ns, now) + s->param[GP_HINT_MAX];
 	struct gp_seat *seat;
 
 	if (!t)
 		return -ENOENT;
 	if (until_ns <= now || until_ns < at_ns || at_ns > now + 3600 * GP_SEC)
 		return -EINVAL;
+
+	gp_now(s, now_ns);
 
 	gp_trace(s, GP_REC_HINT, .task = task, .arg = { at_ns, until_ns });
 	for (seat = gp_seat_at(s, t->seats); seat; seat = gp_seat_at(s, seat->next_of_task)) {

@@ -68,9 +68,12 @@ static void queues_of_seat_del(struct gp_sched *s, u32 seat)
 static void seat_del(struct gp_sched *s, struct gp_seat *seat)
 {
 	struct gp_device *d = &s->devices[seat->device];
+	struct gp_task *t = &s->tasks[seat->task];
 	u32 id = gp_seat_id(s, seat), *at = &d->seats;
 
 	gp_action_forget(s, seat);
+	t->account.state_ns[seat->state] += s->now_ns - seat->since_ns;
+	t->lost -= seat->state == GP_LOST;
 	gp_seat_deactivate(s, seat);
 	queues_of_seat_del(s, id);
 	while (*at != id)
@@ -78,7 +81,7 @@ static void seat_del(struct gp_sched *s, struct gp_seat *seat)
 	*at = seat->next_of_device;
 	d->nr_seats--;
 
-	at = &s->tasks[seat->task].seats;
+	at = &t->seats;
 	while (*at != id)
 		at = &s->seats[*at].next_of_task;
 	*at = seat->next_of_task;
@@ -128,7 +131,7 @@ int gp_device_reset(struct gp_sched *s, u32 device, u64 now_ns)
 		gp_action_forget(s, seat);
 		if (seat->state != GP_LOST)
 			gp_seat_go(s, seat, GP_LOST);
-		gp_seat_activate(s, seat);
+		gp_task_changed(s, &s->tasks[seat->task]);
 	}
 	d->overdue = 0;
 	gp_dirty(s, device);
@@ -148,8 +151,8 @@ const char *gp_class_wrong(const struct gp_class *c)
 		return "a budget or deadline needs a period";
 	if (c->period_ns && (!c->budget_ns || c->budget_ns > within))
 		return "the budget must be more than 0 and fit in the period and the deadline";
-	if (c->period_ns > 3600 * GP_SEC)
-		return "the period must be an hour at most";
+	if (c->period_ns > 3600 * GP_SEC || c->deadline_ns > 3600 * GP_SEC)
+		return "the period and the deadline must be an hour at most";
 	return NULL;
 }
 
@@ -299,6 +302,8 @@ int gp_task_set_class(struct gp_sched *s, u32 task, const struct gp_class *class
 
 	gp_now(s, now_ns);
 	t->class = *class;
+	if (!(class->flags & GP_PREEMPTIBLE))
+		t->manual_until_ns = 0;
 	trace_class(s, GP_REC_TASK_CLASS, task, class);
 	for (d = 0; d < s->limits.devices; d++)
 		if (t->devices & BIT_ULL(d))
@@ -327,6 +332,7 @@ int gp_queue_add(struct gp_sched *s, u32 task, u32 device, const struct gp_point
 	gp_trace(s, GP_REC_QUEUE_ADD, .device = device, .task = task, .queue = i,
 		 .arg = { at->rptr, at->wptr });
 	if (at->rptr != at->wptr) {
+		gp_work_arrives(s, seat, s->now_ns);
 		seat->pending++;
 		gp_set_work(s, seat, GP_PENDING);
 	}

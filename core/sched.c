@@ -248,6 +248,8 @@ void gp_seat_go(struct gp_sched *s, struct gp_seat *seat, enum gp_state to)
 		a->longest_hold_ns = s->now_ns - seat->held_ns;
 	if (to == GP_ON) {
 		/* A stall is judged only by the time it had the GPU. */
+		if (seat->starved)
+			a->waiting_ns += s->now_ns - seat->starved_ns;
 		seat->starved = false;
 		seat->probe_ns = 0;
 	}

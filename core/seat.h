@@ -85,6 +85,7 @@ struct gp_seat {
 	u64 idle_ns;		/* confirmed idle since (valid while IDLE or BLOCKED) */
 	u64 starved_ns;		/* valid while starved */
 	u64 probe_ns;		/* next probe not before */
+	u64 asked_ns;		/* when the last one was asked for */
 	u64 probed_ns;		/* last answer to one, 0 is never */
 	u64 hint_from_ns;	/* 0: none */
 	u64 hint_until_ns;

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What the scheduler does, told as stories: who arrives, who has to go, who comes back. */
+#include "core_world.h"
+
+enum { TRAIN, INFER, OTHER };
+
+/* Two batch jobs under a server; pointers that move at completion. */
+static const struct actor three[] = {
+	{ "train", BATCH(1) }, { "infer", CRITICAL(9) }, { "other", BATCH(1) }, { .name = NULL },
+};
+
+static const struct cast completion = {
+	.actors = three, .flags = GP_RPTR_IS_COMPLETION, .set = { { GP_LINGER, 3 } },
+};
+static const struct cast settling = { .actors = three, .set = { { GP_LINGER, 3 } } };
+static const struct cast probing = {
+	.actors = three, .flags = GP_CAN_PROBE,
+	.set = { { GP_LINGER, 3 }, { GP_OCCUPANCY_EVERY, 10 * GP_SEC } },
+};
+
+static void work_that_arrives_takes_the_gpu_and_gives_it_back(void **state)
+{
+	static const struct line story[] = {
+		/* us   what      who     arg  wanted    where */
+		{    0, ARRIVE,   TRAIN,  2,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{  200, LOOK,     NOBODY, 0,   "",       ".oo" },
+		{  250, DRAIN,    INFER,  0,   "",       ".oo" },
+		{  251, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{  290, DONE,     TRAIN,  0,   "",       "ooo" },
+	};
+
+	(void)state;
+	PLAY(&completion, story);
+}
+
+static void all_victims_leave_in_one_action_but_not_the_idle(void **state)
+{
+	static const struct line both[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{    0, ARRIVE,   OTHER,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-other -train", "sos" },
+		{  130, DONE,     OTHER,  0,   "",       "so." },
+		{  140, DONE,     TRAIN,  0,   "",       ".o." },
+	};
+	static const struct line one[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{    0, ARRIVE,   OTHER,  1,   "",       "ooo" },
+		{   50, DRAIN,    OTHER,  0,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+	};
+
+	(void)state;
+	PLAY(&completion, both);
+	PLAY(&completion, one);
+}
+
+static void a_drained_victim_is_stopped_until_it_is_known_to_be_idle(void **state)
+{
+	static const struct line not_yet[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{   50, DRAIN,    TRAIN,  0,   "",       "ooo" },
+		{  500, ARRIVE,   INFER,  1,   "-train", "soo" },
+	};
+	static const struct line settled[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{   50, DRAIN,    TRAIN,  0,   "",       "ooo" },
+		{  600, ARRIVE,   INFER,  1,   "",       "ooo" },
+	};
+
+	(void)state;
+	PLAY(&settling, not_yet);
+	PLAY(&settling, settled);
+}
+
+static void who_drained_keeps_the_gpu_until_the_settle_time_is_over(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{  200, DRAIN,    INFER,  0,   "",       ".oo" },
+		{  699, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{  700, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{  701, WAIT,     NOBODY, 0,   "+train", "roo" },
+	};
+
+	(void)state;
+	PLAY(&settling, story);
+}
+
+static void a_probe_that_sees_waves_keeps_it_and_one_that_sees_none_ends_it(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{  200, DRAIN,    INFER,  0,   "?infer", ".oo" },
+		{  210, EXECUTES, INFER,  500, "",       ".oo" },
+		{  240, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{  260, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  270, EXECUTES_NOT, INFER, 0, "",      ".oo" },
+		{  271, WAIT,     NOBODY, 0,   "+train", "roo" },
+	};
+
+	(void)state;
+	PLAY(&probing, story);
+}
+
+static void a_probe_that_cannot_tell_leaves_it_to_the_settle_time(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{  200, DRAIN,    INFER,  0,   "?infer", ".oo" },
+		{  210, EXECUTES_PERHAPS, INFER, 0, "",  ".oo" },
+		{  700, WAIT,     NOBODY, 0,   NULL,     NULL },
+		{  701, WAIT,     NOBODY, 0,   "+train", "roo" },
+	};
+
+	(void)state;
+	PLAY(&probing, story);
+}
+
+/* A probe asked before the last kernel was launched knows nothing of it. */
+static void an_answer_to_an_old_question_confirms_nothing(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  2,   "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{  340, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  350, DRAIN,    INFER,  0,   "",       ".oo" },
+		{  360, EXECUTES_NOT, INFER, 0, "?infer", ".oo" },
+		{  370, EXECUTES_NOT, INFER, 0, "",      ".oo" },
+		{  371, WAIT,     NOBODY, 0,   "+train", "roo" },
+	};
+
+	(void)state;
+	PLAY(&probing, story);
+}
+
+static void blocked_at_a_barrier_it_loses_its_claim_after_1_ms(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, AT_BARRIER, INFER, 0,  "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{ 1139, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{ 1140, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{ 1141, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{ 1180, DONE,     TRAIN,  0,   "",       "ooo" },
+		/* more packets behind the barrier change nothing, progress does */
+		{ 1300, ARRIVE,   INFER,  3,   "",       "ooo" },
+		{ 1400, PROGRESS, INFER,  1,   "",       "ooo" },
+		{ 1450, LOOK,     NOBODY, 0,   "-train", "soo" },
+	};
+
+	(void)state;
+	PLAY(&completion, story);
+}
+
+static void a_stall_that_is_no_barrier_takes_2_ms(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  2,   "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{ 1000, PROGRESS, INFER,  1,   "",       ".oo" },
+		{ 2999, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{ 3000, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{ 3001, WAIT,     NOBODY, 0,   "+train", "roo" },
+	};
+
+	(void)state;
+	PLAY(&completion, story);
+}
+
+static void a_probe_finds_it_blocked_after_200_us(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{  339, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{  340, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  350, EXECUTES, INFER,  900, "",       ".oo" },
+		{  550, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  560, EXECUTES_NOT, INFER, 0, "",      ".oo" },
+		{  561, WAIT,     NOBODY, 0,   "+train", "roo" },
+	};
+
+	(void)state;
+	PLAY(&probing, story);
+}
+
+/* It waits for the save, not at a barrier: nobody may call that blocked. */
+static void waiting_for_a_slow_stop_is_not_being_blocked(void **state)
+{
+	static const struct line plain[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+		{ 5000, WAIT,     NOBODY, 0,   "",       "soo" },
+		{ 9000, DONE,     TRAIN,  0,   "",       ".oo" },
+		{10999, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{11001, WAIT,     NOBODY, 0,   NULL,     NULL },
+		{11002, WAIT,     NOBODY, 0,   NULL,     "roo" },
+	};
+	static const struct line asked[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+		{ 1000, WAIT,     NOBODY, 0,   "",       "soo" },
+		{ 1100, DONE,     TRAIN,  0,   "",       ".oo" },
+		{ 1299, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{ 1300, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+	};
+
+	(void)state;
+	PLAY(&completion, plain);
+	PLAY(&probing, asked);
+}
+
+static void progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, TURNOVER, INFER,  1,   "",       "ooo" },
+		{  140, ARRIVE,   OTHER,  1,   "",       "ooo" },
+		{  200, DRAIN,    OTHER,  0,   "",       "ooo" },
+	};
+	static const struct line inverted[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  5,   "-train", "soo" },
+		{  110, REFUSED,  TRAIN,  0,   "",       "ooo" },
+		{  150, PROGRESS, INFER,  1,   "",       "ooo" },
+	};
+	struct core_world *w = cw_new(&completion);
+	static const struct line wptr_and_rptr[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+	};
+	struct gp_sample sample;
+
+	(void)state;
+	PLAY(&completion, story);
+	PLAY(&completion, inverted);
+
+	/* five packets written, one of them read at the first look already */
+	cw_play(w, wptr_and_rptr, 1);
+	sample = (struct gp_sample){ .queue = w->queue[INFER][0], .rptr = 1, .wptr = 5 };
+	w->now_ns = US(100);
+	EXPECT_EQ(gp_sched_look(w->s, 0, &sample, 1, w->now_ns), 0);
+	cw_pull(w);
+	assert_string_equal(w->wanted, "");
+	w->rptr[INFER][0] = 1;
+	w->wptr[INFER][0] = 5;
+	SCENE(w,
+	      { 150, PROGRESS, INFER, 1, "", "ooo" },
+	      { 200, PROGRESS, INFER, 1, "", "ooo" },
+	      { 250, LOOK, NOBODY, 0, "-train", "soo" });
+	cw_free(w);
+}
+
+static void nobody_is_stopped_for_a_lower_or_equal_task(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   INFER,  1,   "",       "ooo" },
+		{   50, DRAIN,    INFER,  0,   "",       "ooo" },
+		{  100, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  300, ARRIVE,   OTHER,  1,   "",       "ooo" },
+		{  400, LOOK,     NOBODY, 0,   "",       "ooo" },
+	};
+
+	(void)state;
+	PLAY(&completion, story);
+}
+
+static void without_a_preemptible_task_below_another_nobody_looks(void **state)
+{
+	static const struct actor equal[] = { { "a", BATCH(5) }, { "b", BATCH(5) }, { .name = NULL } };
+	static const struct actor firm[] = { { "a", ORDINARY(1) }, { "b", CRITICAL(9) }, { .name = NULL } };
+	static const struct cast a = { .actors = equal }, b = { .actors = firm };
+	static const struct cast c = { .policy = &gp_policy_fifo, .actors = three };
+	const struct cast *all[] = { &a, &b, &c };
+	struct core_world *w;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		w = cw_new(all[i]);
+		SCENE(w, { 10, ARRIVE, 0, 1, "", NULL }, { 20, ARRIVE, 1, 1, "", NULL });
+		EXPECT_EQ(gp_sched_look_at(w->s, 0), GP_NEVER);
+		cw_free(w);
+	}
+	w = cw_new(&completion);
+	SCENE(w, { 10, ARRIVE, TRAIN, 1, "", NULL });
+	EXPECT_EQ(gp_sched_look_at(w->s, 0), US(10 + 50));
+	SCENE(w, { 20, TURN_OFF, NOBODY, 0, "", NULL });
+	EXPECT_EQ(gp_sched_look_at(w->s, 0), GP_NEVER);
+	EXPECT_EQ(gp_sched_look_at(w->s, 1), GP_NEVER);
+	cw_free(w);
+}
+
+PROVE(
+	CLAIM(work_that_arrives_takes_the_gpu_and_gives_it_back),
+	CLAIM(all_victims_leave_in_one_action_but_not_the_idle),
+	CLAIM(a_drained_victim_is_stopped_until_it_is_known_to_be_idle),
+	CLAIM(who_drained_keeps_the_gpu_until_the_settle_time_is_over),
+	CLAIM(a_probe_that_sees_waves_keeps_it_and_one_that_sees_none_ends_it),
+	CLAIM(a_probe_that_cannot_tell_leaves_it_to_the_settle_time),
+	CLAIM(an_answer_to_an_old_question_confirms_nothing),
+	CLAIM(blocked_at_a_barrier_it_loses_its_claim_after_1_ms),
+	CLAIM(a_stall_that_is_no_barrier_takes_2_ms),
+	CLAIM(a_probe_finds_it_blocked_after_200_us),
+	CLAIM(waiting_for_a_slow_stop_is_not_being_blocked),
+	CLAIM(progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none),
+	CLAIM(nobody_is_stopped_for_a_lower_or_equal_task),
+	CLAIM(without_a_preemptible_task_below_another_nobody_looks),
+)
