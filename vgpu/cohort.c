@@ -9,7 +9,8 @@
 
 u64 vgpu_cohort_stride(u64 cus)
 {
-	return (sizeof(struct vgpu_cohort) + cus + 7) / 8 * 8;
+	/* counts per CU are added eight at a time */
+	return sizeof(struct vgpu_cohort) + (cus + 7) / 8 * 8;
 }
 
 struct vgpu_cohort *vgpu_cohort_at(const struct vgpu *v, u32 id)

@@ -140,12 +140,34 @@ static u32 find_level(struct vgpu *v, u32 cu_first, u32 cu_end, u32 *n)
 }
 
 /*
+ * One to each CU where more than @level fit, beginning where the last round
+ * ended, until @n are dealt out. Returns how many are left over.
+ */
+static u32 deal_round(struct vgpu *v, const struct vgpu_queue *q, u8 *per_cu, u32 n, u32 level)
+{
+	u32 at = v->next_cu;
+
+	if (at < q->cu_first || at >= q->cu_end)
+		at = q->cu_first;
+	for (u32 left = q->cu_end - q->cu_first; left && n; left--) {
+		u8 one = v->cap[at] > level;
+
+		v->cap[at] -= one;
+		per_cu[at] += one;
+		n -= one;
+		at = at + 1 < q->cu_end ? at + 1 : q->cu_first;
+	}
+	v->next_cu = at;
+	return n;
+}
+
+/*
  * Takes @n slots of the current shape for @q; @per_cu, all zero so far, says
  * where. The caller knows that they fit.
  */
 void vgpu_cu_take(struct vgpu *v, const struct vgpu_queue *q, u8 *per_cu, u32 n)
 {
-	u32 at = v->next_cu, level;
+	u32 level;
 
 	if (n == v->cap_sum) {
 		memcpy(per_cu, v->cap, v->nr_cus);
@@ -154,22 +176,13 @@ void vgpu_cu_take(struct vgpu *v, const struct vgpu_queue *q, u8 *per_cu, u32 n)
 		return;
 	}
 	v->cap_sum -= n;
+	n = deal_round(v, q, per_cu, n, 0);
+	if (!n)
+		return;
+
 	level = find_level(v, q->cu_first, q->cu_end, &n);
-	if (at < q->cu_first || at >= q->cu_end)
-		at = q->cu_first;
-
-	/* The incomplete round begins where the last one ended. */
-	for (u32 left = q->cu_end - q->cu_first; left && n; left--) {
-		if (v->cap[at] > level) {
-			v->cap[at]--;
-			per_cu[at]++;
-			n--;
-		}
-		at = at + 1 < q->cu_end ? at + 1 : q->cu_first;
-	}
-	v->next_cu = at;
-
-	for (u32 c = q->cu_first; level && c < q->cu_end; c++) {
+	deal_round(v, q, per_cu, n, level);
+	for (u32 c = q->cu_first; c < q->cu_end; c++) {
 		u8 k = v->cap[c] < level ? v->cap[c] : (u8)level;
 
 		v->cap[c] -= k;
@@ -200,14 +213,26 @@ u32 vgpu_cu_take_one(struct vgpu *v, const struct vgpu_queue *q, const struct vg
 	return VGPU_NONE;
 }
 
+/* @to[] += @add[], eight counts at a time: none of them can carry. */
+static void add_counts(u8 *to, const u8 *add, u32 nr)
+{
+	for (u32 i = 0; i < nr; i += 8) {
+		u64 a, b;
+
+		memcpy(&a, to + i, 8);
+		memcpy(&b, add + i, 8);
+		a += b;
+		memcpy(to + i, &a, 8);
+	}
+}
+
 /* Slots come back. */
 void vgpu_cu_give(struct vgpu *v, const struct vgpu_shape *s, const struct vgpu_cohort *cohort)
 {
 	const u8 *per_cu = cohort->per_cu;
 
 	if (v->cap_valid && vgpu_shape_same(&v->shape, s)) {
-		for (u32 c = 0; c < v->nr_cus; c++)
-			v->cap[c] += per_cu[c];
+		add_counts(v->cap, per_cu, v->nr_cus);
 		v->cap_sum += cohort->count;
 		return;
 	}

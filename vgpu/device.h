@@ -27,6 +27,8 @@ enum {
 
 #define VGPU_NONE	(~0u)
 
+static_assert(VGPU_MAX_CUS % 8 == 0, "counts per CU are added eight at a time");
+
 /* What one workgroup takes of a CU. */
 struct vgpu_shape {
 	u32 need[VGPU_DIMS];

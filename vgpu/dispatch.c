@@ -108,7 +108,8 @@ static u32 more_rounds(const struct vgpu *v, const struct vgpu_flight *f)
 
 	if (!v->steady || all < 2)
 		return 0;
-	return (u32)vgpu_min(all - 1, BIT_ULL(62) / f->p.workgroup_ns / v->max_cohorts);
+	all = vgpu_min(all - 1, BIT_ULL(62) / f->p.workgroup_ns / v->max_cohorts);
+	return (u32)vgpu_min(all, BIT_ULL(30));
 }
 
 /* @n workgroups of @w have their slots: they run. */
