@@ -175,6 +175,16 @@ static int admit(struct gp_sched *s, u64 devices, u32 task, const struct gp_clas
 	return 0;
 }
 
+/* Not __builtin_popcountll(): without the instruction it is a call into libgcc. */
+static u32 count_bits(u64 bits)
+{
+	u32 n;
+
+	for (n = 0; bits; n++)
+		bits &= bits - 1;
+	return n;
+}
+
 static u32 seats_free(const struct gp_sched *s, u32 wanted)
 {
 	u32 at = s->free_seat, n = 0;
@@ -233,7 +243,7 @@ static void trace_class(const struct gp_sched *s, u32 kind, u32 task, const stru
 int gp_task_add(struct gp_sched *s, u64 devices, const struct gp_class *class, u64 now_ns,
 		u32 *ret, const char **why)
 {
-	u32 nr = (u32)__builtin_popcountll(devices), task, d;
+	u32 nr = count_bits(devices), task, d;
 	int err;
 
 	*why = NULL;
