@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The virtual device: taking queues off and putting them back. */
+#include "vgpu_world.h"
+
+static int up(void **state)
+{
+	*state = w_new("mi308x");
+	return 0;
+}
+
+static int down(void **state)
+{
+	w_free(*state);
+	return 0;
+}
+
+enum { FIRST = 7000, FULL = 48824320, SAVE_FULL = 2000 + 15354 };
+
+/* A queue whose kernel of @rounds full rounds of 200 us runs since FIRST. */
+static u32 running(struct world *w, u32 process, u64 rounds)
+{
+	u32 q = w_queue(w, process);
+
+	w_submit(w, q, w_kernel(640 * rounds, US(200)), 0);
+	w_map(w, &q, 1, 0);
+	return q;
+}
+
+static void a_full_save_is_as_large_as_the_driver_says(void **state)
+{
+	const struct vgpu_facts *f = vgpu_profile("mi308x");
+	struct vgpu_packet p = w_kernel(1, 1);
+
+	(void)state;
+	EXPECT_EQ(vgpu_save_bytes(f, &p, 640), 80 * 0x95000);
+	EXPECT_EQ(vgpu_save_bytes(f, &p, 640), FULL);
+	EXPECT_EQ(vgpu_save_ns(f, FULL), SAVE_FULL);
+	EXPECT_EQ(vgpu_save_ns(f, 0), 0);
+}
+
+static void a_save_to_the_host_is_a_millisecond_and_more(void **state)
+{
+	struct vgpu_facts f = *vgpu_profile("mi308x");
+
+	(void)state;
+	f.f[VGPU_SAVE_AREA].value = VGPU_SAVE_HOST;
+	f.f[VGPU_SAVE_EFFICIENCY].value = 1000;
+	EXPECT_EQ(vgpu_save_ns(&f, FULL) / 1000, 889);	/* KERNEL-RULES: about 0.9 ms */
+	f.f[VGPU_SAVE_EFFICIENCY].value = 600;
+	EXPECT_EQ(vgpu_save_ns(&f, FULL) / 1000, 1481);
+}
+
+static void an_a100_context_takes_forty_microseconds(void **state)
+{
+	const struct vgpu_facts *f = vgpu_profile("a100");
+	struct vgpu_packet p = w_kernel(1, 1);
+
+	(void)state;
+	p.waves = 8;
+	p.vgpr_bytes = 4096;
+	p.lds_bytes = 20992;
+	EXPECT_EQ(vgpu_slots(f, &p), 108 * 8);
+	EXPECT_EQ(vgpu_save_bytes(f, &p, 108 * 8), 46448640);	/* 44.3 MiB */
+	EXPECT_EQ(vgpu_save_ns(f, 46448640) / 1000, 42);
+}
+
+/* Command 3 us, grace 0.5 us, save; and the way back. */
+static void the_parts_of_a_save_and_a_restore_are_exact(void **state)
+{
+	struct world *w = *state;
+	u32 q = running(w, 1, 1);
+	const struct vgpu_unmapped *u = &w->unmapped;
+	u64 resumed;
+
+	w_unmap(w, VGPU_SAVE, 500, US(100));
+	EXPECT_EQ(u->command_at, US(103));
+	EXPECT_EQ(u->save_at, US(103) + 500);
+	EXPECT_EQ(u->done_at, US(103) + 500 + SAVE_FULL);
+	EXPECT_EQ(u->bytes, FULL);
+	EXPECT_EQ(u->waves, 2560);
+	EXPECT_EQ(u->queues, 1);
+	EXPECT_EQ(u->failed, 0);
+	EXPECT_EQ(vgpu_queue_state(w->v, q), VGPU_UNMAPPED);
+	EXPECT_EQ(vgpu_next_ns(w->v), VGPU_NEVER);
+	EXPECT_EQ(vgpu_work_ns(w->v, 1), 640 * (US(103) + 500 - FIRST));
+
+	/* They ran 96.5 us of 200 and have 103.5 left after the restore. */
+	resumed = w_map(w, &q, 1, MS(1));
+	EXPECT_EQ(resumed, MS(1) + US(3 + 1 + 1) + SAVE_FULL);
+	EXPECT_EQ(w_run_dry(w), resumed + US(200) - (US(103) + 500 - FIRST));
+	EXPECT_EQ(w->words[0], 640);
+	EXPECT_EQ(w->words[1], w_sum(640, 3));
+	EXPECT_EQ(w->q[q].launched, 1);
+	EXPECT_EQ(vgpu_work_ns(w->v, 1), 640 * US(200));
+	EXPECT_EQ(vgpu_counters(w->v)->waves_saved, 2560);
+	EXPECT_EQ(vgpu_counters(w->v)->waves_restored, 2560);
+	EXPECT_EQ(vgpu_counters(w->v)->bytes_saved, FULL);
+	EXPECT_EQ(vgpu_counters(w->v)->bytes_restored, FULL);
+}
+
+static void without_waves_there_is_no_grace_and_no_save(void **state)
+{
+	struct world *w = *state;
+	u32 q = w_queue(w, 1);
+
+	w_map(w, &q, 1, 0);
+	EXPECT_EQ(w_unmap(w, VGPU_SAVE, US(31), US(10)), US(13));
+	EXPECT_EQ(w->unmapped.save_at, US(13));
+	EXPECT_EQ(w->unmapped.queues, 1);
+	EXPECT_EQ(w_map(w, &q, 1, US(20)), US(25));
+	/* nothing is mapped: the fence comes all the same */
+	w_unmap(w, VGPU_SAVE, 0, US(30));
+	w_unmap(w, VGPU_SAVE, 0, US(40));
+	EXPECT_EQ(w->unmapped.done_at, US(43));
+	EXPECT_EQ(w->unmapped.queues, 0);
+}
+
+static void grace_ends_with_the_last_wave(void **state)
+{
+	struct world *w = *state;
+
+	running(w, 1, 2);
+	/* the first round ends at 207 us, in the grace; no second one starts */
+	EXPECT_EQ(w_unmap(w, VGPU_SAVE, US(31), US(200)), FIRST + US(200));
+	EXPECT_EQ(w->unmapped.waves, 0);
+	EXPECT_EQ(w->words[0], 640);
+}
+
+static void a_wave_that_ends_when_it_would_be_saved_has_ended(void **state)
+{
+	struct world *w = *state;
+
+	running(w, 1, 2);
+	w_unmap(w, VGPU_SAVE, US(4), US(200));		/* command at 203, grace to 207 */
+	EXPECT_EQ(w->unmapped.waves, 0);
+	EXPECT_EQ(w->words[0], 640);
+}
+
+static void the_waves_hold_their_slots_until_the_save_is_done(void **state)
+{
+	struct world *w = *state;
+	u32 victim = w_queue(w, 1), other = w_queue(w, 2), both[] = { victim, other };
+
+	w_submit(w, victim, w_kernel(640, MS(10)), 0);
+	w_map(w, both, 2, 0);
+	vgpu_advance(w->v, US(90));
+	w_submit(w, other, w_kernel(640, US(50)), US(90));
+	EXPECT_EQ(vgpu_unmap(w->v, VGPU_PROCESS, 1, VGPU_SAVE, 500, US(90), NULL), 0);
+	vgpu_advance(w->v, US(200));
+	EXPECT_EQ(w->unmapped.done_at, US(93) + 500 + SAVE_FULL);
+	EXPECT_EQ(w->q[other].launched_at, w->unmapped.done_at);
+	EXPECT_EQ(vgpu_queue_state(w->v, other), VGPU_MAPPED);
+	EXPECT_EQ(vgpu_queue_state(w->v, victim), VGPU_UNMAPPED);
+}
+
+static void a_single_queue_can_leave(void **state)
+{
+	struct world *w = *state;
+	u32 q[] = { w_queue(w, 1), w_queue(w, 1) };
+
+	w_submit(w, q[0], w_kernel(10, MS(1)), 0);
+	w_submit(w, q[1], w_kernel(10, MS(1)), 0);
+	w_map(w, q, 2, 0);
+	EXPECT_EQ(vgpu_unmap(w->v, VGPU_QUEUE, q[1], VGPU_SAVE, 0, US(50), NULL), 0);
+	w_run_dry(w);
+	EXPECT_EQ(w->unmapped.waves, 40);
+	EXPECT_EQ(w->q[q[0]].completed, 1);
+	EXPECT_EQ(w->q[q[1]].completed, 0);
+	w_map(w, q, 2, MS(5));		/* the other one stays as it is */
+	w_run_dry(w);
+	EXPECT_EQ(w->q[q[1]].completed, 1);
+	EXPECT_EQ(w->words[1], 2 * w_sum(10, 3));
+}
+
+static void a_doorbell_while_unmapped_is_not_lost(void **state)
+{
+	struct world *w = *state;
+	u32 q = running(w, 1, 1);
+
+	w_unmap(w, VGPU_SAVE, 0, US(50));
+	w_submit(w, q, w_kernel(5, US(10)), US(200));
+	EXPECT_EQ(vgpu_next_ns(w->v), VGPU_NEVER);
+	/* and one that nobody rang: the pointer is read when mapped */
+	w_put(w, q, &(struct vgpu_packet){ .kind = VGPU_KERNEL, .waves = 1, .workgroups = 1,
+					   .workgroup_ns = 1, .barrier_bit = true, .key = 3 });
+	w_map(w, &q, 1, MS(1));
+	w_run_dry(w);
+	EXPECT_EQ(w->q[q].completed, 3);
+	EXPECT_EQ(w->q[q].rptr, 3);
+	EXPECT_EQ(w->words[0], 646);
+}
+
+static void a_queue_without_saved_waves_does_not_wait_for_those_with(void **state)
+{
+	struct world *w = *state;
+	u32 full = w_queue(w, 1), fresh = w_queue(w, 2), both[] = { full, fresh };
+
+	w_submit(w, full, w_kernel(320, MS(1)), 0);
+	w_map(w, both, 2, 0);
+	w_unmap(w, VGPU_SAVE, 0, US(100));
+	w_submit(w, fresh, w_kernel(10, US(1)), US(200));
+	EXPECT_EQ(vgpu_map(w->v, both, 2, false, US(200), NULL), 0);
+	w_run_dry(w);
+	EXPECT_EQ(w->q[fresh].launched_at, US(200 + 3 + 4 + 2));
+	EXPECT(w->mapped_at > w->q[fresh].launched_at);
+}
+
+/* The restored waves find half of the device taken and come back as slots free. */
+static void waves_that_find_no_slot_wait_in_the_area(void **state)
+{
+	struct world *w = *state;
+	u32 victim = running(w, 1, 1), other = w_queue(w, 2), both[] = { victim, other };
+	struct vgpu_busy b;
+
+	w_unmap(w, VGPU_SAVE, 0, US(100));
+	w_submit(w, other, w_kernel(480, MS(1)), US(200));
+	w_map(w, &other, 1, US(200));
+	vgpu_advance(w->v, US(300));
+	w_map(w, both, 2, US(300));
+	vgpu_busy(w->v, 1, &b);
+	EXPECT_EQ(b.waves, 640);		/* 160 of 640 workgroups */
+	/* saved again in that state, what waits is not forgotten */
+	w_unmap(w, VGPU_SAVE, 0, US(400));
+	EXPECT_EQ(w->unmapped.waves, 2560);
+	w_map(w, both, 2, US(500));
+	w_run_dry(w);
+	EXPECT_EQ(w->q[victim].completed, 1);
+	EXPECT_EQ(w->words[0], 1120);
+	EXPECT_EQ(w->words[1], w_sum(640, 3) + w_sum(480, 3));
+	EXPECT_EQ(vgpu_counters(w->v)->waves_saved, vgpu_counters(w->v)->waves_restored);
+}
+
+static void a_corrupted_area_gives_a_wrong_sum(void **state)
+{
+	/* every byte of header and record, one at a time */
+	(void)state;
+	for (u32 at = 0; at < 16 + 32; at++) {
+		struct world *w = w_new("mi308x");
+		u32 q = running(w, 1, 3);
+
+		w_unmap(w, VGPU_SAVE, 0, US(300));
+		w->q[q].area[at] ^= 0x11;
+		w_map(w, &q, 1, MS(1));
+		w_run_dry(w);
+		/* bytes 32..39 say how much time was left: that alone can go unseen */
+		if (at < 32 || at >= 40)
+			EXPECT(w->words[0] != 1920 || w->words[1] != w_sum(1920, 3));
+		EXPECT_EQ(w->q[q].completed, 1);
+		w_free(w);
+	}
+}
+
+static void garbage_in_the_area_ends_and_is_reported(void **state)
+{
+	u64 seed = gp_test_seed(1);
+
+	(void)state;
+	for (u32 i = 0; i < 200; i++) {
+		struct world *w = w_new("mi308x");
+		u32 q = running(w, 1, 3);
+
+		w_unmap(w, VGPU_SAVE, 0, US(300));
+		/* sometimes the header, always the records */
+		for (u32 at = i % 2 ? 0 : 16; at < 200; at++)
+			w->q[q].area[at] = (u8)gp_test_random(&seed);
+		w_map(w, &q, 1, MS(1));
+		w_run_dry(w);
+		EXPECT(w->nr_reports >= 1);
+		EXPECT(w->words[0] < 1920);
+		EXPECT_EQ(w->q[q].completed, 1);
+		w_free(w);
+	}
+}
+
+static void an_area_that_cannot_be_read_loses_the_waves(void **state)
+{
+	struct world *w = *state;
+	u32 q = running(w, 1, 1);
+
+	w_unmap(w, VGPU_SAVE, 0, US(50));
+	w->q[q].area_broken = true;
+	w_map(w, &q, 1, MS(1));
+	w_run_dry(w);
+	EXPECT_EQ(w->nr_reports, 1);
+	EXPECT_EQ(w->words[0], 0);
+}
+
+static void an_area_too_small_keeps_that_queue_on(void **state)
+{
+	struct world *w = *state;
+	struct vgpu_queue_args small = { .process = 1, .priority = 7, .area_bytes = 1000000 };
+	u32 q[] = { w_queue_with(w, &small), w_queue(w, 2) };
+
+	w_submit(w, q[0], w_kernel(640, US(200)), 0);
+	w_submit(w, q[1], w_kernel(640, US(200)), 0);
+	w_map(w, q, 2, 0);
+	w_unmap(w, VGPU_SAVE, 0, US(100));
+	EXPECT_EQ(w->unmapped.failed, 1);
+	EXPECT_EQ(w->unmapped.queues, 1);
+	EXPECT_EQ(w->unmapped.bytes, FULL / 2);
+	EXPECT_EQ(w->nr_reports, 1);
+	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPED);
+	w_run_dry(w);
+	EXPECT_EQ(w->q[q[0]].completed, 1);		/* it ran on, and on time: */
+	EXPECT_EQ(w->q[q[0]].completed_at, w->unmapped.done_at + US(200));
+	w_map(w, &q[1], 1, MS(1));			/* and needs no place in the list */
+	w_run_dry(w);
+	EXPECT_EQ(w->words[1], 2 * w_sum(640, 3));
+}
+
+static void an_area_that_cannot_be_written_keeps_that_queue_on(void **state)
+{
+	struct world *w = *state;
+	u32 q = running(w, 1, 1);
+
+	w->q[q].area_broken = true;
+	w_unmap(w, VGPU_SAVE, 0, US(100));
+	EXPECT_EQ(w->unmapped.failed, 1);
+	EXPECT_EQ(w_run_dry(w), FIRST + US(200));
+	EXPECT_EQ(w->words[1], w_sum(640, 3));
+}
+
+static void a_drain_lets_the_round_end_and_starts_no_other(void **state)
+{
+	struct world *w = *state;
+	u32 q = running(w, 1, 3);
+
+	vgpu_advance(w->v, US(50));
+	EXPECT_EQ(w_unmap(w, VGPU_DRAIN, 0, US(50)), FIRST + US(200));
+	EXPECT_EQ(w->unmapped.save_at, US(53));
+	EXPECT_EQ(w->unmapped.bytes, 0);
+	EXPECT_EQ(w->words[0], 640);
+	w_map(w, &q, 1, MS(1));
+	EXPECT_EQ(w_run_dry(w), MS(1) + FIRST + US(400));
+	EXPECT_EQ(w->words[1], w_sum(1920, 3));
+}
+
+static void a_reset_kills_and_the_kernel_starts_again(void **state)
+{
+	struct world *w = *state;
+	u32 q = running(w, 1, 2);
+
+	EXPECT_EQ(w_unmap(w, VGPU_RESET, 0, US(300)), US(303 + 38));
+	EXPECT_EQ(w->words[0], 640);		/* the round that had ended */
+	EXPECT_EQ(vgpu_work_ns(w->v, 1), 0);	/* none of it will have been of use */
+	w_map(w, &q, 1, MS(1));
+	EXPECT_EQ(w_run_dry(w), MS(1) + FIRST + US(400));
+	EXPECT_EQ(w->words[0], 640 + 1280);	/* done twice, as it must show */
+	EXPECT_EQ(w->q[q].launched, 2);
+	EXPECT_EQ(w->q[q].completed, 1);
+	EXPECT_EQ(vgpu_work_ns(w->v, 1), 1280 * US(200));
+}
+
+static void a_hang_never_ends_until_the_gpu_is_reset(void **state)
+{
+	struct world *w = *state;
+	u32 q = running(w, 1, 2);
+
+	EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_HANG, 0), 0);
+	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, VGPU_SAVE, 0, US(50), NULL), 0);
+	w_run_dry(w);
+	vgpu_advance(w->v, MS(9000));
+	EXPECT_EQ(w->nr_unmapped, 0);
+	EXPECT_EQ(vgpu_queue_state(w->v, q), VGPU_UNMAPPING);
+	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, VGPU_SAVE, 0, MS(9000), NULL), -EBUSY);
+	EXPECT_EQ(vgpu_map(w->v, &q, 1, false, MS(9000), NULL), -EBUSY);
+	EXPECT_EQ(w->words[0], 640);		/* the waves ran out, none followed */
+
+	EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_NONE, 0), 0);
+	vgpu_gpu_reset(w->v, MS(9001));
+	EXPECT_EQ(w->nr_unmapped, 0);
+	EXPECT_EQ(vgpu_queue_state(w->v, q), VGPU_UNMAPPED);
+	w_map(w, &q, 1, MS(9002));
+	w_run_dry(w);
+	EXPECT_EQ(w->words[0], 640 + 1280);
+	EXPECT_EQ(w->q[q].completed, 1);
+}
+
+static void a_gpu_reset_spares_what_is_in_a_save_area(void **state)
+{
+	struct world *w = *state;
+	u32 q = running(w, 1, 2);
+
+	w_unmap(w, VGPU_SAVE, 0, US(50));
+	vgpu_gpu_reset(w->v, US(200));
+	w_map(w, &q, 1, US(300));
+	w_run_dry(w);
+	EXPECT_EQ(w->words[1], w_sum(1280, 3));
+}
+
+static void a_failed_preemption_leaves_one_queue_on(void **state)
+{
+	static const enum vgpu_how hows[] = { VGPU_SAVE, VGPU_DRAIN, VGPU_RESET };
+
+	(void)state;
+	for (u32 i = 0; i < 3; i++) {
+		struct world *w = w_new("mi308x");
+		u32 q[] = { w_queue(w, 1), w_queue(w, 1) };
+
+		w_submit(w, q[0], w_kernel(10, US(500)), 0);
+		w_submit(w, q[1], w_kernel(10, US(200)), 0);
+		w_map(w, q, 2, 0);
+		EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_PREEMPT, q[0]), 0);
+		w_unmap(w, hows[i], 0, US(50));
+		EXPECT_EQ(w->unmapped.failed, 1);
+		EXPECT_EQ(w->unmapped.queues, 1);
+		EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPED);
+		EXPECT_EQ(vgpu_queue_state(w->v, q[1]), VGPU_UNMAPPED);
+		EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_NONE, 0), 0);
+		w_unmap(w, VGPU_SAVE, 0, US(400));
+		EXPECT_EQ(w->unmapped.failed, 0);
+		w_map(w, q, 2, MS(1));
+		w_run_dry(w);
+		EXPECT_EQ(w->words[0], 20);
+		EXPECT_EQ(w->words[1], 2 * w_sum(10, 3));
+		w_free(w);
+	}
+}
+
+static void a_slow_save_takes_that_many_times_as_long(void **state)
+{
+	struct world *w = *state;
+
+	running(w, 1, 1);
+	EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_SLOW_SAVE, 0), -EINVAL);
+	EXPECT_EQ(vgpu_fault(w->v, (enum vgpu_fault)99, 0), -EINVAL);
+	EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_SLOW_SAVE, 10), 0);
+	w_unmap(w, VGPU_SAVE, 0, US(50));
+	EXPECT_EQ(w->unmapped.done_at - w->unmapped.save_at, 10 * SAVE_FULL);
+}
+
+/* At every microsecond of an unmap and of a map. */
+static void a_queue_can_die_in_the_middle_of_anything(void **state)
+{
+	static const enum vgpu_how hows[] = { VGPU_SAVE, VGPU_DRAIN, VGPU_RESET };
+
+	(void)state;
+	for (u32 how = 0; how < 3; how++) {
+		for (u64 at = US(50); at < US(130); at += US(1)) {
+			struct world *w = w_new("mi308x");
+			u32 q[] = { w_queue(w, 1), w_queue(w, 2) };
+
+			w_submit(w, q[0], w_kernel(640, US(100)), 0);
+			w_submit(w, q[1], w_kernel(640, US(100)), 0);
+			w_map(w, q, 2, 0);
+			EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, hows[how], 500, US(50), NULL), 0);
+			EXPECT_EQ(vgpu_queue_destroy(w->v, q[0], at), 0);
+			w_run_dry(w);
+			EXPECT_EQ(w->nr_unmapped, 1);
+			EXPECT_EQ(vgpu_queue_state(w->v, q[0]), -ENOENT);
+			EXPECT_EQ(vgpu_map(w->v, &q[1], 1, false, MS(1), NULL), 0);
+			EXPECT_EQ(vgpu_queue_destroy(w->v, q[1], MS(1) + at - US(50)), 0);
+			w_run_dry(w);
+			EXPECT_EQ(w->nr_mapped, 2);
+			q[0] = w_queue(w, 3);
+			memset(w->words, 0, sizeof(w->words));
+			w_submit(w, q[0], w_kernel(6400, US(10)), MS(2));
+			w_map(w, q, 1, MS(2));
+			EXPECT_EQ(w_run_dry(w), MS(2) + FIRST + US(100));
+			EXPECT_EQ(w->words[1], w_sum(6400, 3));
+			w_free(w);
+		}
+	}
+}
+
+static void one_thing_at_a_time(void **state)
+{
+	struct world *w = *state;
+	u32 q[] = { w_queue(w, 1), w_queue(w, 2) }, twice[] = { q[0], q[0] };
+	u64 ticket = 0;
+
+	EXPECT_EQ(vgpu_map(w->v, q, 1, false, 0, &ticket), 0);
+	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPING);
+	EXPECT_EQ(vgpu_map(w->v, q, 1, false, 0, &ticket), -EBUSY);
+	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, VGPU_SAVE, 0, 0, &ticket), -EBUSY);
+	w_run_dry(w);
+	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, VGPU_SAVE, 0, US(10), &ticket), 0);
+	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, VGPU_SAVE, 0, US(10), &ticket), -EBUSY);
+	EXPECT_EQ(vgpu_map(w->v, q, 1, false, US(10), &ticket), -EBUSY);
+	w_run_dry(w);
+
+	EXPECT_EQ(vgpu_unmap(w->v, 9, 0, VGPU_SAVE, 0, US(20), &ticket), -EINVAL);
+	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, 9, 0, US(20), &ticket), -EINVAL);
+	EXPECT_EQ(vgpu_unmap(w->v, VGPU_PROCESS, 999, VGPU_SAVE, 0, US(20), &ticket), -EINVAL);
+	/* not modelled, and said so: */
+	EXPECT_EQ(w->nr_reports, 0);
+	EXPECT_EQ(vgpu_map(w->v, twice, 2, false, US(20), &ticket), -EINVAL);
+	w_map(w, q, 1, US(20));
+	EXPECT_EQ(vgpu_map(w->v, &q[1], 1, false, US(40), &ticket), -EINVAL);
+	EXPECT_EQ(w->nr_reports, 2);
+	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPED);
+	EXPECT_EQ(vgpu_queue_state(w->v, q[1]), VGPU_UNMAPPED);
+}
+
+PROVE(
+	CLAIM(a_full_save_is_as_large_as_the_driver_says),
+	CLAIM(a_save_to_the_host_is_a_millisecond_and_more),
+	CLAIM(an_a100_context_takes_forty_microseconds),
+	CLAIM_WITH(the_parts_of_a_save_and_a_restore_are_exact, up, down),
+	CLAIM_WITH(without_waves_there_is_no_grace_and_no_save, up, down),
+	CLAIM_WITH(grace_ends_with_the_last_wave, up, down),
+	CLAIM_WITH(a_wave_that_ends_when_it_would_be_saved_has_ended, up, down),
+	CLAIM_WITH(the_waves_hold_their_slots_until_the_save_is_done, up, down),
+	CLAIM_WITH(a_single_queue_can_leave, up, down),
+	CLAIM_WITH(a_doorbell_while_unmapped_is_not_lost, up, down),
+	CLAIM_WITH(a_queue_without_saved_waves_does_not_wait_for_those_with, up, down),
+	CLAIM_WITH(waves_that_find_no_slot_wait_in_the_area, up, down),
+	CLAIM(a_corrupted_area_gives_a_wrong_sum),
+	CLAIM(garbage_in_the_area_ends_and_is_reported),
+	CLAIM_WITH(an_area_that_cannot_be_read_loses_the_waves, up, down),
+	CLAIM_WITH(an_area_too_small_keeps_that_queue_on, up, down),
+	CLAIM_WITH(an_area_that_cannot_be_written_keeps_that_queue_on, up, down),
+	CLAIM_WITH(a_drain_lets_the_round_end_and_starts_no_other, up, down),
+	CLAIM_WITH(a_reset_kills_and_the_kernel_starts_again, up, down),
+	CLAIM_WITH(a_hang_never_ends_until_the_gpu_is_reset, up, down),
+	CLAIM_WITH(a_gpu_reset_spares_what_is_in_a_save_area, up, down),
+	CLAIM(a_failed_preemption_leaves_one_queue_on),
+	CLAIM_WITH(a_slow_save_takes_that_many_times_as_long, up, down),
+	CLAIM(a_queue_can_die_in_the_middle_of_anything),
+	CLAIM_WITH(one_thing_at_a_time, up, down),
+)
