@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* A bar chart of a comparison, for a terminal. */
+#ifndef GP_CHART_H
+#define GP_CHART_H
+
+#include "sim/compare.h"
+
+/*
+ * Latency bars on a logarithmic scale, since the rows differ by factors of a
+ * thousand, and the goodput of the offline work beside them.
+ */
+void gp_chart(const struct gp_comparison *c);
+
+#endif /* GP_CHART_H */

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * gpreempt compare --frontier: what a microsecond of latency costs in offline
+ * work. Our linger is learnt from the gaps seen and has a price of latency; the
+ * fixed ones beside it show what could be had by setting it by hand.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "report.h"
+
+/* Others may be this much better before we say they are. */
+#define MARGIN	0.02
+
+static const struct {
+	const char *name;
+	const char *spec;
+	bool fixed;
+} points[] = {
+	{ "learnt, weight 0", "ours-evict:policy.latency_weight=0", false },
+	{ "learnt, weight 1", "ours-evict:policy.latency_weight=1", false },
+	{ "learnt, weight 2", "ours-evict:policy.latency_weight=2", false },
+	{ "learnt, weight 5", "ours-evict:policy.latency_weight=5", false },
+	{ "learnt, weight 10", "ours-evict:policy.latency_weight=10", false },
+	{ "learnt, weight 20", "ours-evict:policy.latency_weight=20", false },
+	{ "learnt, weight 50", "ours-evict:policy.latency_weight=50", false },
+	{ "learnt, weight 100", "ours-evict:policy.latency_weight=100", false },
+	{ "ski rental", "ours-evict:policy.linger=ski", true },
+	{ "fixed 0", "ours-evict:policy.linger=0", true },
+	{ "fixed 50 us", "ours-evict:policy.linger=50us", true },
+	{ "fixed 100 us", "ours-evict:policy.linger=100us", true },
+	{ "fixed 200 us", "ours-evict:policy.linger=200us", true },
+	{ "fixed 500 us", "ours-evict:policy.linger=500us", true },
+	{ "fixed 1 ms", "ours-evict:policy.linger=1ms", true },
+	{ "fixed 2 ms", "ours-evict:policy.linger=2ms", true },
+};
+
+enum { NR_POINTS = sizeof(points) / sizeof(*points) };
+
+static double added_of(const struct gp_compared *row)
+{
+	return (double)row->figures.added.mean;
+}
+
+/* Is @a at least as good in both and better in one by more than @margin? */
+static bool dominates(const struct gp_compared *a, const struct gp_compared *b, double margin)
+{
+	const struct gp_figures *f = &a->figures, *g = &b->figures;
+
+	if (added_of(a) > added_of(b) || f->goodput < g->goodput)
+		return false;
+	return added_of(a) < added_of(b) * (1 - margin) || f->goodput > g->goodput * (1 + margin);
+}
+
+/* The first point that dominates @i by more than @margin, or -1. */
+static int dominator(const struct gp_comparison *c, int i, bool only_fixed, double margin)
+{
+	for (int k = 0; k < NR_POINTS; k++) {
+		if (k != i && (points[k].fixed || !only_fixed) &&
+		    dominates(&c->row[k], &c->row[i], margin))
+			return k;
+	}
+	return -1;
+}
+
+static int beaten(const struct gp_comparison *c, int *by)
+{
+	for (int i = 0; i < NR_POINTS; i++) {
+		*by = points[i].fixed ? -1 : dominator(c, i, true, MARGIN);
+		if (*by >= 0)
+			return i;
+	}
+	return -1;
+}
+
+static void print_text(const struct gp_asked *asked, const struct gp_comparison *c)
+{
+	static const char *const head[] = { "linger", "+ mean", "+ p99", "goodput",
+					    "preemptions per request", "", NULL };
+	int loser, by;
+	struct gp_table t;
+
+	gp_report_head(asked->sc, asked->label.s, c->seed, c->seed);
+	gp_table_init(&t, head, 1 << 0 | 1 << 5);
+	for (int i = 0; i < NR_POINTS; i++) {
+		const struct gp_compared *row = &c->row[i];
+		const struct gp_result *r = &row->result;
+		char note[64] = "";
+
+		by = dominator(c, i, false, 0);
+		if (by >= 0)
+			snprintf(note, sizeof(note), "dominated by %s", points[by].name);
+		gp_table_row(&t, by >= 0 ? GP_DIM : points[i].fixed ? GP_PLAIN : GP_OURS);
+		gp_table_cell(&t, points[i].name);
+		gp_table_cell(&t, gp_time_signed(row->figures.added.mean).s);
+		gp_table_cell(&t, gp_time_signed(row->figures.added.p99).s);
+		gp_table_cell(&t, gp_fraction(row->figures.has_goodput, row->figures.goodput, 4).s);
+		gp_table_cell(&t, gp_fraction(r->served, (double)r->preemptions / (double)r->served, 2).s);
+		gp_table_cell(&t, note);
+	}
+	gp_table_print(&t, stdout);
+	loser = beaten(c, &by);
+	if (loser >= 0)
+		printf("\n%sa fixed linger dominates ours by more than %.0f %%%s: %s beats %s\n",
+		       gp_paint(GP_BAD), MARGIN * 100, gp_paint(GP_PLAIN), points[by].name,
+		       points[loser].name);
+	else
+		printf("\n%sno fixed linger dominates ours by more than %.0f %%%s\n",
+		       gp_paint(GP_GOOD), MARGIN * 100, gp_paint(GP_PLAIN));
+}
+
+static int print_json(const struct gp_asked *asked, const struct gp_comparison *c)
+{
+	json_t *root = gp_json_head(asked->label.s, c->seed), *list = json_array();
+	int by;
+
+	for (int i = 0; i < NR_POINTS; i++) {
+		const struct gp_compared *row = &c->row[i];
+		json_t *o = json_object();
+
+		by = dominator(c, i, false, 0);
+		gp_json_put(o, "name", json_string(points[i].name));
+		gp_json_put(o, "fixed", json_boolean(points[i].fixed));
+		gp_json_put(o, "added_mean", json_integer(row->figures.added.mean));
+		gp_json_put(o, "added_p99", json_integer(row->figures.added.p99));
+		gp_json_put(o, "offline_goodput", gp_json_fraction(row->figures.has_goodput,
+								   row->figures.goodput));
+		gp_json_put(o, "preemptions", json_integer((json_int_t)row->result.preemptions));
+		gp_json_put(o, "served", json_integer((json_int_t)row->result.served));
+		gp_json_put(o, "dominated_by", by < 0 ? json_null() : json_string(points[by].name));
+		json_array_append_new(list, o);
+	}
+	gp_json_put(root, "points", list);
+	gp_json_put(root, "fixed_dominates", json_boolean(beaten(c, &by) >= 0));
+	return gp_json_print(root, stdout);
+}
+
+static int finish(const struct gp_asked *asked, const struct gp_comparison *c)
+{
+	int by;
+
+	for (u32 i = 0; i < c->nr; i++) {
+		if (c->row[i].err) {
+			gp_error("%s: %s", points[i].name, c->row[i].why);
+			return GP_EXIT_BAD;
+		}
+	}
+	if (!asked->o->json)
+		print_text(asked, c);
+	else if (print_json(asked, c))
+		return GP_EXIT_BAD;
+	return beaten(c, &by) >= 0 ? GP_EXIT_FAILED : GP_EXIT_OK;
+}
+
+int gp_compare_frontier(const struct gp_asked *asked)
+{
+	const char *rows[NR_POINTS + 1] = { NULL };
+	struct gp_compare_args args = {
+		.scenario = asked->sc, .seed = asked->o->seed, .rows = rows,
+	};
+	struct gp_comparison c;
+	int code;
+
+	for (int i = 0; i < NR_POINTS; i++)
+		rows[i] = points[i].spec;
+	code = gp_compare_shown(asked->o, &args, &c);
+	if (code)
+		return code;
+	code = finish(asked, &c);
+	gp_comparison_fini(&c);
+	return code;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Scenarios as the command line names and changes them. */
+#include "load.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "term.h"
+
+enum { PATH_BYTES = 512 };
+
+/* The folder this program is in: a tree that is moved still finds its scenarios. */
+static int own_folder(char folder[PATH_BYTES])
+{
+	ssize_t n = readlink("/proc/self/exe", folder, PATH_BYTES - 1);
+
+	if (n <= 0)
+		return -ENOENT;
+	folder[n] = 0;
+	*strrchr(folder, '/') = 0;
+	return 0;
+}
+
+/* Where @name is among the scenarios that came with us, or -ENOENT. */
+static int find_own(const char *name, char path[PATH_BYTES])
+{
+	/* installed in PREFIX/bin; built in BUILD/cli */
+	static const char *const places[] = { "../share/gpreempt/scenarios", "../../scenarios" };
+	const char *given = getenv("GPREEMPT_SCENARIOS");
+	const char *suffix = strchr(name, '.') ? "" : ".ini";
+	char folder[PATH_BYTES];
+	int n;
+
+	if (given && *given) {
+		n = snprintf(path, PATH_BYTES, "%s/%s%s", given, name, suffix);
+		if (n < PATH_BYTES && !access(path, R_OK))
+			return 0;
+	}
+	if (own_folder(folder))
+		return -ENOENT;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		n = snprintf(path, PATH_BYTES, "%s/%s/%s%s", folder, places[i], name, suffix);
+		if (n < PATH_BYTES && !access(path, R_OK))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+static int set(struct gp_scenario *sc, const char *option, const char *key, const char *value)
+{
+	char err[512];
+
+	if (!value)
+		return 0;
+	if (!gp_scenario_set(sc, key, value, err, sizeof(err)))
+		return 0;
+	gp_error("%s: %s", option, err);
+	return -EINVAL;
+}
+
+static int set_one(struct gp_scenario *sc, const char *setting)
+{
+	const char *equals = strchr(setting, '=');
+	size_t n = (size_t)(equals - setting);
+	char key[128];
+
+	if (n >= sizeof(key)) {
+		gp_error("--set: '%s' has too long a key", setting);
+		return -EINVAL;
+	}
+	memcpy(key, setting, n);
+	key[n] = 0;
+	return set(sc, "--set", key, equals + 1);
+}
+
+static int set_all(struct gp_scenario *sc, const struct gp_options *o)
+{
+	if (set(sc, "--policy", "policy.name", o->policy) ||
+	    set(sc, "--mechanism", "mechanism.name", o->mechanism) ||
+	    set(sc, "--length", "run.length", o->length))
+		return -EINVAL;
+	for (u32 i = 0; i < o->nr_sets; i++) {
+		if (set_one(sc, o->set[i]))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int gp_load(const struct gp_options *o, struct gp_scenario **ret)
+{
+	struct gp_scenario *sc = calloc(1, sizeof(*sc));
+	char path[PATH_BYTES], err[512];
+	const char *file = o->file;
+
+	if (!sc) {
+		gp_error("out of memory");
+		return -EINVAL;
+	}
+	if (access(file, F_OK) && !strchr(file, '/') && !find_own(file, path))
+		file = path;
+	if (gp_scenario_load(file, sc, err, sizeof(err))) {
+		gp_error("%s", err);
+		free(sc);
+		return -EINVAL;
+	}
+	if (set_all(sc, o)) {
+		free(sc);
+		return -EINVAL;
+	}
+	*ret = sc;
+	return 0;
+}
+
+struct gp_label gp_label_of(const struct gp_scenario *sc)
+{
+	const char *slash = strrchr(sc->name, '/');
+	struct gp_label label;
+	char *dot;
+
+	snprintf(label.s, sizeof(label.s), "%.63s", slash ? slash + 1 : sc->name);
+	dot = strrchr(label.s, '.');
+	if (dot && dot != label.s)
+		*dot = 0;
+	return label;
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The options of all commands. */
+#include "options.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "term.h"
+
+struct option {
+	const char *name;
+	char letter;		/* short form, or 0 */
+	const char *arg;	/* NULL: it takes none */
+	const char *help;
+};
+
+static const struct option options[GP_NR_OPTIONS] = {
+	[GP_OPT_POLICY]	   = { "policy", 'p', "P", "decide with policy P: fifo, priority, fair, deadline" },
+	[GP_OPT_MECHANISM] = { "mechanism", 'm', "M", "stop and start with mechanism M" },
+	[GP_OPT_SET]	   = { "set", 's', "SECTION.KEY=VALUE", "override a line of the scenario; may be repeated" },
+	[GP_OPT_SEED]	   = { "seed", 0, "N", "seed of all random numbers (1)" },
+	[GP_OPT_SEEDS]	   = { "seeds", 0, "A..B", "run seeds A to B; print min, median and max of each figure" },
+	[GP_OPT_ROWS]	   = { "rows", 'r', "A,B", "only these rows, and those they are measured against" },
+	[GP_OPT_ROBUST]	   = { "robust", 0, NULL, "every assumed cost x 0.5, x 1, x 3: does the order stay?" },
+	[GP_OPT_FRONTIER]  = { "frontier", 0, NULL, "latency against goodput, for learnt and fixed linger" },
+	[GP_OPT_LENGTH]	   = { "length", 'l', "T", "virtual time to run, e.g. 5s" },
+	[GP_OPT_TRACE]	   = { "trace", 't', "F", "write a timeline: F.pftrace, F.json, or F.gptrace for replay" },
+	[GP_OPT_OUTPUT]	   = { "output", 'o', "DIR", "folder for the files written (.)" },
+	[GP_OPT_PROFILE]   = { "profile", 0, "P", "profile P (mi308x): mi308x, mi300x, a100" },
+	[GP_OPT_JOBS]	   = { "jobs", 'j', "N", "run N rows at a time (one per processor)" },
+	[GP_OPT_JSON]	   = { "json", 0, NULL, "print JSON instead of text" },
+	[GP_OPT_PROGRESS]  = { "progress", 0, NULL, "show progress on stderr even if it is no terminal" },
+	[GP_OPT_HELP]	   = { "help", 'h', NULL, "this text" },
+};
+
+static int bad_value(const char *option, const char *value, const char *allowed)
+{
+	gp_error("--%s: '%s' is not %s", option, value, allowed);
+	return -EINVAL;
+}
+
+/* A number and nothing else; *@end is where it stops. */
+static int number(const char *text, const char **end, u64 *ret)
+{
+	char *stop;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	*ret = strtoull(text, &stop, 0);
+	*end = stop;
+	return errno ? -EINVAL : 0;
+}
+
+static int seeds(const char *value, struct gp_options *o)
+{
+	const char *end;
+
+	if (number(value, &end, &o->seed) || strncmp(end, "..", 2) ||
+	    number(end + 2, &end, &o->last_seed) || *end || o->seed > o->last_seed ||
+	    o->last_seed - o->seed >= 1000)
+		return bad_value("seeds", value, "A..B with A <= B and at most 1000 seeds, e.g. 1..10");
+	return 0;
+}
+
+static int seed(const char *value, struct gp_options *o)
+{
+	const char *end;
+
+	if (number(value, &end, &o->seed) || *end)
+		return bad_value("seed", value, "a number from 0 to 2^64-1");
+	o->last_seed = o->seed;
+	return 0;
+}
+
+static int jobs(const char *value, struct gp_options *o)
+{
+	const char *end;
+	u64 n;
+
+	if (number(value, &end, &n) || *end || !n || n > 64)
+		return bad_value("jobs", value, "a number from 1 to 64");
+	o->jobs = (u32)n;
+	return 0;
+}
+
+static int set(const char *value, struct gp_options *o)
+{
+	const char *dot = strchr(value, '.'), *equals = strchr(value, '=');
+
+	if (!dot || !equals || dot > equals || dot == value)
+		return bad_value("set", value, "SECTION.KEY=VALUE, e.g. monitor.interval=100us");
+	if (o->nr_sets == GP_SETS_MAX) {
+		gp_error("--set: more than %d", GP_SETS_MAX);
+		return -EINVAL;
+	}
+	o->set[o->nr_sets++] = value;
+	return 0;
+}
+
+static int take(struct gp_options *o, enum gp_option_id id, const char *value)
+{
+	o->given |= BIT_ULL(id);
+	switch (id) {
+	case GP_OPT_POLICY:	o->policy = value; return 0;
+	case GP_OPT_MECHANISM:	o->mechanism = value; return 0;
+	case GP_OPT_ROWS:	o->rows = value; return 0;
+	case GP_OPT_LENGTH:	o->length = value; return 0;
+	case GP_OPT_TRACE:	o->trace = value; return 0;
+	case GP_OPT_OUTPUT:	o->output = value; return 0;
+	case GP_OPT_PROFILE:	o->profile = value; return 0;
+	case GP_OPT_ROBUST:	o->robust = true; return 0;
+	case GP_OPT_FRONTIER:	o->frontier = true; return 0;
+	case GP_OPT_JSON:	o->json = true; return 0;
+	case GP_OPT_PROGRESS:	o->progress = true; return 0;
+	case GP_OPT_HELP:	o->help = true; return 0;
+	case GP_OPT_SET:	return set(value, o);
+	case GP_OPT_SEED:	return seed(value, o);
+	case GP_OPT_SEEDS:	return seeds(value, o);
+	case GP_OPT_JOBS:	return jobs(value, o);
+	case GP_NR_OPTIONS:	break;
+	}
+	return -EINVAL;
+}
+
+/* The option that @arg names, with what follows '=' in *@value; -1 if none. */
+static int find(const struct gp_syntax *syntax, const char *arg, const char **value)
+{
+	*value = NULL;
+	for (int i = 0; i < GP_NR_OPTIONS; i++) {
+		size_t n = strlen(options[i].name);
+
+		if (!(syntax->options & BIT_ULL(i)))
+			continue;
+		if (arg[0] == '-' && arg[1] && arg[1] == options[i].letter && !arg[2])
+			return i;
+		if (strncmp(arg, "--", 2) || strncmp(arg + 2, options[i].name, n))
+			continue;
+		if (arg[2 + n] == '=')
+			*value = arg + 3 + n;
+		if (arg[2 + n] == '=' || !arg[2 + n])
+			return i;
+	}
+	return -1;
+}
+
+/* Takes the option at **@argv and moves *@argv to the last word it used. */
+static int option(const struct gp_syntax *syntax, char ***argv, struct gp_options *o)
+{
+	const char *arg = **argv, *value;
+	int id = find(syntax, arg, &value);
+
+	if (id < 0) {
+		gp_error("%s has no option '%s'; 'gpreempt %s --help' lists them",
+			 syntax->command, arg, syntax->command);
+		return -EINVAL;
+	}
+	if (!options[id].arg && value) {
+		gp_error("--%s takes no value", options[id].name);
+		return -EINVAL;
+	}
+	if (options[id].arg && !value) {
+		value = *++*argv;
+		if (!value) {
+			gp_error("--%s wants a value: --%s %s", options[id].name,
+				 options[id].name, options[id].arg);
+			return -EINVAL;
+		}
+	}
+	return take(o, (enum gp_option_id)id, value);
+}
+
+static int operand(const struct gp_syntax *syntax, const char *arg, struct gp_options *o)
+{
+	if (!syntax->operand || o->file) {
+		gp_error("%s: what is '%s'? usage: gpreempt %s%s%s", syntax->command, arg,
+			 syntax->command, syntax->operand ? " " : "",
+			 syntax->operand ? syntax->operand : "");
+		return -EINVAL;
+	}
+	o->file = arg;
+	return 0;
+}
+
+int gp_options_parse(const struct gp_syntax *syntax, char **argv, struct gp_options *ret)
+{
+	struct gp_options o = { .command = syntax->command, .seed = 1, .last_seed = 1 };
+	bool only_operands = false;
+
+	for (; *argv; argv++) {
+		int bad;
+
+		if (!only_operands && !strcmp(*argv, "--")) {
+			only_operands = true;
+			continue;
+		}
+		if (!only_operands && **argv == '-' && (*argv)[1])
+			bad = option(syntax, &argv, &o);
+		else
+			bad = operand(syntax, *argv, &o);
+		if (bad)
+			return bad;
+	}
+	if (syntax->operand && !syntax->operand_optional && !o.file && !o.help) {
+		gp_error("%s: no %s; usage: gpreempt %s %s", syntax->command, syntax->operand,
+			 syntax->command, syntax->operand);
+		return -EINVAL;
+	}
+	*ret = o;
+	return 0;
+}
+
+void gp_options_help(u64 which, FILE *to)
+{
+	for (int i = 0; i < GP_NR_OPTIONS; i++) {
+		const struct option *o = &options[i];
+		char left[48];
+
+		if (!(which & BIT_ULL(i)))
+			continue;
+		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->letter ? '-' : ' ',
+			 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
+			 o->arg ? " " : "", o->arg ? o->arg : "");
+		fprintf(to, "  %-28s  %s\n", left, o->help);
+	}
+}
+
+void gp_options_usage(const struct gp_syntax *syntax, FILE *to)
+{
+	fprintf(to, "usage: gpreempt %s", syntax->command);
+	if (syntax->operand)
+		fprintf(to, syntax->operand_optional ? " [%s]" : " %s", syntax->operand);
+	fputs(" [options]\n", to);
+}

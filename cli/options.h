@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The options of all commands: one table, from which parsing and help come. A
+ * command says which of them it takes.
+ */
+#ifndef GP_OPTIONS_H
+#define GP_OPTIONS_H
+
+#include <stdio.h>
+
+#include "gp_env.h"
+
+enum gp_option_id {
+	GP_OPT_POLICY,
+	GP_OPT_MECHANISM,
+	GP_OPT_SET,
+	GP_OPT_SEED,
+	GP_OPT_SEEDS,
+	GP_OPT_ROWS,
+	GP_OPT_ROBUST,
+	GP_OPT_FRONTIER,
+	GP_OPT_LENGTH,
+	GP_OPT_TRACE,
+	GP_OPT_OUTPUT,
+	GP_OPT_PROFILE,
+	GP_OPT_JOBS,
+	GP_OPT_JSON,
+	GP_OPT_PROGRESS,
+	GP_OPT_HELP,
+	GP_NR_OPTIONS,
+};
+
+#define GP_TAKES(option)	BIT_ULL(GP_OPT_##option)
+
+enum { GP_SETS_MAX = 64 };
+
+struct gp_options {
+	const char *command;		/* for messages */
+	const char *file;		/* the operand, or NULL */
+	u64 given;			/* bit per option that was there */
+	const char *policy, *mechanism, *rows, *length, *trace, *output, *profile;
+	const char *set[GP_SETS_MAX];	/* "section.key=value" */
+	u32 nr_sets;
+	u64 seed, last_seed;		/* 1..1 unless told */
+	u32 jobs;			/* 0: as many as there are processors */
+	bool json, robust, frontier, progress, help;
+};
+
+/* What a command takes. */
+struct gp_syntax {
+	const char *command;
+	const char *operand;		/* "FILE", or NULL: none */
+	bool operand_optional;
+	u64 options;			/* GP_TAKES() of each */
+};
+
+/* 0, or -EINVAL after a message on stderr. */
+int gp_options_parse(const struct gp_syntax *syntax, char **argv, struct gp_options *ret);
+/* One line per option of @options. */
+void gp_options_help(u64 options, FILE *to);
+/* "FILE [--policy P] ..." */
+void gp_options_usage(const struct gp_syntax *syntax, FILE *to);
+
+#endif /* GP_OPTIONS_H */

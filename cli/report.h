@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Results for people: tables of a run and of a comparison. */
+#ifndef GP_REPORT_H
+#define GP_REPORT_H
+
+#include "sim/compare.h"
+#include "table.h"
+
+/* What was run, and that it is a model. */
+void gp_report_head(const struct gp_scenario *sc, const char *label, u64 seed, u64 last_seed);
+/* The five parts of the preemptions of one run. */
+void gp_report_parts(const struct gp_result *r);
+/* Both tables of a comparison, and the rows that could not be run. */
+void gp_report_rows(const struct gp_comparison *c);
+/* What the tables mean: where others are better, closed form, weakest source. */
+void gp_report_notes(const struct gp_scenario *sc, const struct gp_comparison *c);
+
+bool gp_is_ours(const char *row);
+/* The paint of a row: ours, saturated, or plain. */
+enum gp_paint gp_row_paint(const struct gp_compared *row);
+
+/* In verdict.c: where a row beats the best of ours by more than 1 %. */
+void gp_report_verdict(const struct gp_comparison *c);
+
+#endif /* GP_REPORT_H */

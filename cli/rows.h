@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The rows the command line asks for, and running them. */
+#ifndef GP_CLI_ROWS_H
+#define GP_CLI_ROWS_H
+
+#include "options.h"
+#include "sim/compare.h"
+
+enum { GP_ROWS_MAX = 64 };
+
+struct gp_row_list {
+	char text[1024];		/* the names, each ended by NUL */
+	const char *row[GP_ROWS_MAX + 1];	/* ends with NULL; no rows: all */
+};
+
+/* Reads --rows. 0, or -EINVAL after one line on stderr. The list must not move. */
+int gp_row_list_read(struct gp_row_list *list, const struct gp_options *o);
+/* What to hand to gp_compare(): NULL stands for all. */
+const char *const *gp_row_list_rows(const struct gp_row_list *list);
+
+/* gp_compare() with progress and messages. An exit code. */
+int gp_compare_shown(const struct gp_options *o, struct gp_compare_args *args,
+		     struct gp_comparison *ret);
+
+#endif /* GP_CLI_ROWS_H */

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Where another row is better than ours. Computed, so that it also says what we
+ * would rather not read.
+ */
+#include "report.h"
+
+#include <string.h>
+
+enum { SHOWN = 4 };
+
+struct metric {
+	const char *name;
+	bool more_is_better;
+	/* false: this row has no such figure */
+	bool (*of)(const struct gp_compared *row, double *ret);
+	struct gp_text (*text)(double value);
+};
+
+static bool added_mean(const struct gp_compared *row, double *ret)
+{
+	*ret = (double)row->figures.added.mean;
+	return row->figures.has_added && !row->figures.saturated;
+}
+
+static bool added_p99(const struct gp_compared *row, double *ret)
+{
+	*ret = (double)row->figures.added.p99;
+	return row->figures.has_added && !row->figures.saturated;
+}
+
+static bool worst(const struct gp_compared *row, double *ret)
+{
+	*ret = (double)row->result.online.max;
+	return row->result.online.count && !row->figures.saturated;
+}
+
+static bool goodput(const struct gp_compared *row, double *ret)
+{
+	*ret = row->figures.goodput;
+	return row->figures.has_goodput;
+}
+
+static bool total(const struct gp_compared *row, double *ret)
+{
+	*ret = row->figures.total_vs_native;
+	return row->figures.has_total;
+}
+
+static bool processor(const struct gp_compared *row, double *ret)
+{
+	*ret = row->figures.monitor_cpu;
+	return true;
+}
+
+static struct gp_text as_added(double ns)
+{
+	return gp_time_signed((s64)ns);
+}
+
+static struct gp_text as_time(double ns)
+{
+	return gp_time((u64)ns);
+}
+
+static struct gp_text as_fraction(double value)
+{
+	return gp_fraction(true, value, 3);
+}
+
+static const struct metric metrics[] = {
+	{ "mean added latency", false, added_mean, as_added },
+	{ "p99 added latency", false, added_p99, as_added },
+	{ "worst latency", false, worst, as_time },
+	{ "offline goodput", true, goodput, as_fraction },
+	{ "total work", true, total, as_fraction },
+	{ "processor time", false, processor, gp_percent },
+};
+
+/* `alone` has no other half and `bound` is no way to do it. */
+static bool competes(const struct gp_compared *row)
+{
+	return !row->err && !gp_is_ours(row->name) && strcmp(row->name, "alone") &&
+	       strcmp(row->name, "offline-alone") && strcmp(row->name, "bound");
+}
+
+static bool better(const struct metric *m, double a, double b)
+{
+	double margin = 0.01 * (b < 0 ? -b : b);
+
+	return m->more_is_better ? a > b + margin : a < b - margin;
+}
+
+static const struct gp_compared *best_of_ours(const struct gp_comparison *c, const struct metric *m,
+					      double *ret)
+{
+	const struct gp_compared *best = NULL;
+	double value;
+
+	for (u32 i = 0; i < c->nr; i++) {
+		const struct gp_compared *row = &c->row[i];
+
+		if (row->err || !gp_is_ours(row->name) || !m->of(row, &value))
+			continue;
+		if (!best || (m->more_is_better ? value > *ret : value < *ret)) {
+			best = row;
+			*ret = value;
+		}
+	}
+	return best;
+}
+
+/* Returns whether somebody is better. */
+static bool print_metric(const struct gp_comparison *c, const struct metric *m)
+{
+	double ours = 0, value;
+	const struct gp_compared *best = best_of_ours(c, m, &ours);
+	u32 found = 0;
+
+	for (u32 i = 0; best && i < c->nr; i++) {
+		const struct gp_compared *row = &c->row[i];
+
+		if (!competes(row) || !m->of(row, &value) || !better(m, value, ours))
+			continue;
+		found++;
+		if (found == 1)
+			printf("  %-18s  ", m->name);
+		if (found <= SHOWN)
+			printf("%s%s %s%s", found > 1 ? ", " : "", row->name, m->text(value).s,
+			       row->figures.saturated ? " (saturated)" : "");
+	}
+	if (!found)
+		return false;
+	if (found > SHOWN)
+		printf(" and %u more", found - SHOWN);
+	printf("; best of ours: %s %s\n", best->name, m->text(ours).s);
+	return true;
+}
+
+void gp_report_verdict(const struct gp_comparison *c)
+{
+	bool any = false, ours = false, others = false;
+
+	for (u32 i = 0; i < c->nr; i++) {
+		ours |= !c->row[i].err && gp_is_ours(c->row[i].name);
+		others |= competes(&c->row[i]);
+	}
+	if (!ours || !others)
+		return;
+	printf("%swhere another row is better than the best of ours%s (by more than 1 %%):\n",
+	       gp_paint(GP_BOLD), gp_paint(GP_PLAIN));
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
+		any |= print_metric(c, &metrics[i]);
+	if (!any)
+		puts("  nowhere");
+}

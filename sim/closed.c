@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What a preemption must add to a request, from the costs alone. */
+#include "closed.h"
+
+#include <stdlib.h>
+
+#include "costs.h"
+
+/* What is mapped when the victims are gone: the online tasks. */
+static u64 map_ns(const struct gp_scenario *sc, const struct vgpu_facts *f)
+{
+	u64 ns = 0;
+
+	for (u32 i = 0; i < sc->nr_tasks; i++) {
+		if (sc->task[i].online)
+			ns += vgpu_value(f, VGPU_MAP_PROCESS_NS) +
+			      sc->task[i].queues * vgpu_value(f, VGPU_MAP_QUEUE_NS);
+	}
+	return ns;
+}
+
+/* How much is saved is the workload's; how long it takes follows from it. */
+static u64 save_ns(const struct vgpu_facts *f, const struct gp_result *r)
+{
+	bool host = vgpu_value(f, VGPU_SAVE_AREA) == VGPU_SAVE_HOST;
+	u64 bytes_per_us = vgpu_value(f, host ? VGPU_BANDWIDTH_HOST : VGPU_BANDWIDTH_VRAM) *
+			   vgpu_value(f, VGPU_SAVE_EFFICIENCY) / 1000;
+
+	return vgpu_value(f, VGPU_SAVE_FIXED_NS) +
+	       r->bytes_saved / r->preemptions * 1000 / bytes_per_us;
+}
+
+static void fill(const struct gp_scenario *sc, const struct gp_result *r,
+		 const struct vgpu_facts *f, struct gp_closed *c)
+{
+	u64 interval = sc->monitor.interval_ns ? sc->monitor.interval_ns : sc->param[GP_LOOK_MAX];
+
+	c->poll_ns = interval / 2;
+	c->wake_ns = vgpu_value(f, VGPU_WAKE_NS);
+	c->decide_ns = vgpu_value(f, VGPU_DECIDE_NS);
+	c->command_ns = vgpu_value(f, VGPU_COMMAND_NS);
+	c->grace_ns = vgpu_value(f, sc->grace_default ? VGPU_GRACE_DEFAULT_NS : VGPU_GRACE_NS);
+	c->save_ns = save_ns(f, r);
+	c->runlist_ns = vgpu_value(f, VGPU_RUNLIST_NS);
+	c->map_ns = map_ns(sc, f);
+	c->sum_ns = c->poll_ns + c->wake_ns + c->decide_ns + c->command_ns + c->grace_ns +
+		    c->save_ns + c->runlist_ns + c->map_ns;
+	c->victim_on = (double)r->victim_on / (double)r->served;
+	c->added_ns = (u64)((double)c->sum_ns * c->victim_on);
+}
+
+int gp_closed_form(const struct gp_scenario *sc, const struct gp_compared *row,
+		   struct gp_closed *ret)
+{
+	struct gp_scenario *as = malloc(sizeof(*as));
+	struct gp_costs costs;
+	int err = -EINVAL;
+	char why[256];
+
+	if (!as)
+		return -EINVAL;
+	*as = *sc;
+	if (!row->result.served || !row->result.preemptions ||
+	    gp_row_apply(as, row->spec, why, sizeof(why)))
+		goto free_as;
+	if (as->monitor.placement != GP_AT_KERNEL || as->monitor.hint_ahead_ns || as->seed_costs ||
+	    as->how != GP_BY_EVICT || gp_costs_of(as, &costs))
+		goto free_as;
+	fill(as, &row->result, &costs.device, ret);
+	err = 0;
+
+free_as:
+	free(as);
+	return err;
+}
