@@ -47,26 +47,51 @@ void gp_ask(struct gp_verdict *v, struct gp_seat *seat)
 	seat->ask = true;
 }
 
-static struct gp_seat *skip_lost(const struct gp_sched *s, struct gp_seat *seat)
+/*
+ * Not the policy's: nobody knows where it is, or somebody else keeps it off
+ * (people, or another device of its gang), so that it could not use the GPU.
+ */
+static bool absent(const struct gp_sched *s, const struct gp_seat *seat)
 {
-	while (seat && seat->state == GP_LOST)
+	const struct gp_task *t = &s->tasks[seat->task];
+
+	if (seat->state == GP_LOST)
+		return true;
+	return gp_task_wanted_off(s, t) && (t->manual_until_ns > s->now_ns ||
+					    (t->held_by & ~BIT_ULL(seat->device)));
+}
+
+static struct gp_seat *skip_absent(const struct gp_sched *s, struct gp_seat *seat)
+{
+	while (seat && absent(s, seat))
 		seat = gp_seat_at(s, seat->next_active);
 	return seat;
 }
 
 struct gp_seat *gp_active_first(const struct gp_verdict *v)
 {
-	return skip_lost(v->sched, gp_seat_at(v->sched, v->device->active));
+	return skip_absent(v->sched, gp_seat_at(v->sched, v->device->active));
 }
 
 struct gp_seat *gp_active_next(const struct gp_verdict *v, const struct gp_seat *seat)
 {
-	return skip_lost(v->sched, gp_seat_at(v->sched, seat->next_active));
+	return skip_absent(v->sched, gp_seat_at(v->sched, seat->next_active));
 }
 
 const struct gp_class *gp_class_of(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	return &s->tasks[seat->task].class;
+}
+
+u64 gp_off_since(const struct gp_sched *s, const struct gp_seat *seat)
+{
+	u64 since = GP_NEVER;
+
+	for (seat = gp_seat_at(s, s->tasks[seat->task].seats); seat;
+	     seat = gp_seat_at(s, seat->next_of_task))
+		if (seat->state != GP_ON && seat->state != GP_LOST && seat->held_ns < since)
+			since = seat->held_ns;
+	return since;
 }
 
 u64 gp_linger_ns(const struct gp_sched *s, const struct gp_seat *seat)
@@ -133,14 +158,15 @@ void gp_rewatch(struct gp_sched *s, u32 device)
 static const char *rule_broken(const struct gp_sched *s, const struct gp_verdict *v)
 {
 	const struct gp_seat *seat;
+	u64 since;
 
 	if (v->broken)
 		return v->broken;
 	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
 		if (seat->held && seat->causing)
 			return "held a task for one that is held itself";
-		if (seat->held && seat->state != GP_ON &&
-		    s->now_ns - seat->held_ns >= s->param[GP_LEASE])
+		since = gp_off_since(s, seat);
+		if (seat->held && since != GP_NEVER && s->now_ns - since >= s->param[GP_LEASE])
 			return "kept a task off past the lease";
 	}
 	return NULL;
@@ -241,14 +267,15 @@ static bool nothing_to_decide(const struct gp_sched *s, const struct gp_seat *se
 static u64 wake_for(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	const struct gp_task *t = &s->tasks[seat->task];
-	u64 at = gp_age_at(s, seat), lease = seat->held_ns + s->param[GP_LEASE];
+	u64 at = gp_age_at(s, seat), since;
 
 	if (t->manual_until_ns > s->now_ns && t->manual_until_ns < at)
 		at = t->manual_until_ns;
 	if (seat->retry_ns > s->now_ns && seat->retry_ns < at)
 		at = seat->retry_ns;
-	if (seat->held && seat->state == GP_OFF && lease < at)
-		at = lease;
+	since = seat->held ? gp_off_since(s, seat) : GP_NEVER;
+	if (since != GP_NEVER && since + s->param[GP_LEASE] < at)
+		at = since + s->param[GP_LEASE];
 	return at;
 }
 

@@ -74,6 +74,11 @@ void gp_ask(struct gp_verdict *verdict, struct gp_seat *seat);
 /* The active seats of the device, in a fixed order. NULL ends the walk. */
 struct gp_seat *gp_active_first(const struct gp_verdict *verdict);
 struct gp_seat *gp_active_next(const struct gp_verdict *verdict, const struct gp_seat *seat);
+/*
+ * Since when the seat's task is off: of a gang, the rank that has been off for
+ * longest. GP_NEVER if it is on wherever it sits.
+ */
+u64 gp_off_since(const struct gp_sched *sched, const struct gp_seat *seat);
 /* The class of a seat's task. */
 const struct gp_class *gp_class_of(const struct gp_sched *sched, const struct gp_seat *seat);
 /*

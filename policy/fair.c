@@ -107,6 +107,23 @@ static struct field survey(struct gp_verdict *v)
 	return f;
 }
 
+/*
+ * Kept off by more than the turns of others: a start that was refused, people.
+ * The lease is not ours alone, so let it go in time.
+ */
+static bool off_too_long(struct gp_verdict *v, const struct gp_seat *seat)
+{
+	u64 since = gp_off_since(v->sched, seat), until;
+
+	if (since == GP_NEVER)
+		return false;
+	until = since + v->sched->param[GP_LEASE] / 4 * 3;
+	if (v->now_ns >= until)
+		return true;
+	gp_wake_at(v, until);
+	return false;
+}
+
 static void fair_decide(struct gp_verdict *v)
 {
 	u64 *scratch = v->device->scratch, slice;
@@ -132,7 +149,8 @@ static void fair_decide(struct gp_verdict *v)
 	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
 		if (seat == f.current || !(gp_class_of(v->sched, seat)->flags & GP_PREEMPTIBLE))
 			continue;
-		if (gp_seat_claims(seat) || seat->state != GP_ON)
+		/* Who fell idle on its way off has nothing to wait for. */
+		if (gp_seat_claims(seat) && !off_too_long(v, seat))
 			gp_hold(v, seat, f.current);
 	}
 }

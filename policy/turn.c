@@ -24,8 +24,9 @@ static u64 turn_after(const struct gp_verdict *v, u64 off)
 bool gp_turn_owed(struct gp_verdict *v, struct gp_seat *seat)
 {
 	u64 *turn = &seat->scratch[GP_TURN_SCRATCH], until;
+	u64 off_since = gp_off_since(v->sched, seat);
 
-	if (*turn && seat->state == GP_ON) {
+	if (*turn && off_since == GP_NEVER) {
 		until = seat->since_ns + *turn;
 		if (v->now_ns < until) {
 			gp_wake_at(v, until);
@@ -35,14 +36,14 @@ bool gp_turn_owed(struct gp_verdict *v, struct gp_seat *seat)
 	}
 	if (*turn)
 		return true;
-	if (seat->state != GP_OFF && seat->state != GP_STOPPING)
+	if (off_since == GP_NEVER)
 		return false;
 
-	until = seat->held_ns + longest_hold(v);
+	until = off_since + longest_hold(v);
 	if (v->now_ns < until) {
 		gp_wake_at(v, until);
 		return false;
 	}
-	*turn = turn_after(v, v->now_ns - seat->held_ns);
+	*turn = turn_after(v, v->now_ns - off_since);
 	return true;
 }

@@ -123,7 +123,7 @@ void cw_account(const struct core_world *w, u32 who, struct gp_account *ret);
 
 /* A scene of a longer test. */
 #define SCENE(w, ...) do {						\
-	static const struct line lines_[] = { __VA_ARGS__ };		\
+	const struct line lines_[] = { __VA_ARGS__ };		\
 									\
 	cw_play(w, lines_, sizeof(lines_) / sizeof(lines_[0]));		\
 } while (0)
