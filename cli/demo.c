@@ -17,9 +17,9 @@
 
 /* One of each kind; `gpreempt compare` has them all. */
 static const char *const rows[] = {
-	"alone", "native", "kfd-priority", "cu-mask", "hws-quantum", "monitor-5ms", "monitor-1ms",
-	"throttle", "kill-restart", "gpreempt-amd", "ours-debug", "ours-evict", "ours-hint", "bound",
-	NULL,
+	"alone", "native", "kfd-priority", "cu-mask", "hws-quantum", "monitor-5ms",
+	"monitor-1ms", "throttle", "kill-restart", "gpreempt-amd", "ours-debug", "ours-evict",
+	"ours-hint", "bound", NULL,
 };
 
 /* 0 and the path in @path, or -EINVAL after one line on stderr. */
@@ -69,8 +69,8 @@ static int write_timeline(const struct gp_scenario *from, u64 seed, const char *
 static void say_factor(FILE *to, const char *subject, const struct gp_compared *row)
 {
 	if (row->figures.has_ratio)
-		fprintf(to, "%s the slowest hundredth of them takes %.*f times as long as alone", subject,
-			row->figures.ratio_p99 < 10 ? 2 : 0, row->figures.ratio_p99);
+		fprintf(to, "%s the slowest hundredth of them takes %.*f times as long as alone",
+			subject, row->figures.ratio_p99 < 10 ? 2 : 0, row->figures.ratio_p99);
 	else
 		fprintf(to, "%s the GPU cannot keep up with them", subject);
 }
@@ -80,9 +80,9 @@ static void say_meaning(FILE *to, const struct gp_comparison *c)
 	const struct gp_compared *native = gp_compared_find(c, "native");
 	const struct gp_compared *ours = gp_compared_find(c, SHOWN_ROW);
 
-	fputs("What this shows: an inference server gets fifty requests a second, each two milliseconds "
-	      "of GPU work, on a GPU that a training job keeps full. Every row is one way to share it, "
-	      "with the same requests at the same times. ", to);
+	fputs("What this shows: an inference server gets fifty requests a second, each two "
+	      "milliseconds of GPU work, on a GPU that a training job keeps full. Every row is "
+	      "one way to share it, with the same requests at the same times. ", to);
 	if (native) {
 		say_factor(to, "Natively", native);
 		fputs(". ", to);
@@ -90,13 +90,15 @@ static void say_meaning(FILE *to, const struct gp_comparison *c)
 	if (ours) {
 		say_factor(to, "With gpreempt (" SHOWN_ROW ")", ours);
 		if (ours->figures.has_added)
-			fprintf(to, " and the average one %s more, while training keeps %.1f %% of what is "
-				"left of the GPU", gp_duration((u64)llabs(ours->figures.added.mean)).s,
+			fprintf(to,
+				" and the average one %s more, while training keeps %.1f %% of "
+				"what is left of the GPU",
+				gp_duration((u64)llabs(ours->figures.added.mean)).s,
 				100 * ours->figures.goodput);
 		fputs(". ", to);
 	}
-	fputs("All of it is a model: the virtual MI308X of this project, in virtual time, with costs that "
-	      "are partly assumed (`gpreempt facts` lists them). No GPU was used.", to);
+	fputs("All of it is a model: the virtual MI308X of this project, in virtual time, with "
+	      "costs that are partly assumed (`gpreempt facts` lists them). No GPU was used.", to);
 }
 
 static void print_meaning(const struct gp_comparison *c)
@@ -135,7 +137,8 @@ static int demo(const struct gp_options *o, const struct gp_scenario *sc, const 
 	if (write_timeline(sc, o->seed, path)) {
 		code = GP_EXIT_BAD;
 	} else if (o->json) {
-		code = gp_json_print(gp_compare_json(label.s, &c), stdout) ? GP_EXIT_BAD : GP_EXIT_OK;
+		if (gp_json_print(gp_compare_json(label.s, &c), stdout))
+			code = GP_EXIT_BAD;
 	} else {
 		gp_report_head(sc, label.s, c.seed, c.seed);
 		gp_chart(&c);

@@ -53,8 +53,9 @@ static const char *choice(const struct line *line)
 
 static void print_text(const char *profile, const struct line *lines, u32 n)
 {
-	static const char *const head[] = { "number", "value", "unit", "source", "where, or what would replace it",
-					    NULL };
+	static const char *const head[] = {
+		"number", "value", "unit", "source", "where, or what would replace it", NULL
+	};
 	struct gp_table table;
 	u32 assumed = 0;
 
@@ -75,8 +76,10 @@ static void print_text(const char *profile, const struct line *lines, u32 n)
 		assumed += lines[i].fact->from == VGPU_ASSUMED;
 	}
 	gp_table_print(&table, stdout);
-	printf("\n%" PRIu32 " of %" PRIu32 " numbers are assumed: a result is no better than the weakest it used.\n"
-	       "A scenario changes one with a line in [costs] or [gpu]; `compare --robust` scales the assumed.\n",
+	printf("\n%" PRIu32 " of %" PRIu32
+	       " numbers are assumed: a result is no better than the weakest it used.\n"
+	       "A scenario changes one with a line in [costs] or [gpu]; `compare --robust` scales\n"
+	       "those that are assumed.\n",
 	       assumed, n);
 }
 
@@ -109,7 +112,8 @@ static void print_profiles(void)
 	for (int i = 0; vgpu_profile_names[i]; i++) {
 		size_t n = strlen(names);
 
-		snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "", vgpu_profile_names[i]);
+		snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "",
+			 vgpu_profile_names[i]);
 	}
 	fprintf(stderr, "%s\n", names);
 }

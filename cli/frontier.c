@@ -74,6 +74,11 @@ static int beaten(const struct gp_comparison *c, int *by)
 	return -1;
 }
 
+static double per_request(const struct gp_result *r)
+{
+	return r->served ? (double)r->preemptions / (double)r->served : 0;
+}
+
 static void print_text(const struct gp_asked *asked, const struct gp_comparison *c)
 {
 	static const char *const head[] = { "linger", "+ mean", "+ p99", "goodput",
@@ -96,7 +101,7 @@ static void print_text(const struct gp_asked *asked, const struct gp_comparison 
 		gp_table_cell(&t, gp_time_signed(row->figures.added.mean).s);
 		gp_table_cell(&t, gp_time_signed(row->figures.added.p99).s);
 		gp_table_cell(&t, gp_fraction(row->figures.has_goodput, row->figures.goodput, 4).s);
-		gp_table_cell(&t, gp_fraction(r->served, (double)r->preemptions / (double)r->served, 2).s);
+		gp_table_cell(&t, gp_fraction(r->served, per_request(r), 2).s);
 		gp_table_cell(&t, note);
 	}
 	gp_table_print(&t, stdout);

@@ -16,21 +16,24 @@ static const struct gp_command commands[] = {
 	{
 		{ "demo", NULL, false, COMPARES | GP_TAKES(LENGTH) | GP_TAKES(OUTPUT) },
 		"a short comparison with a picture: begin here",
-		"Runs a short online-beside-training scenario on the virtual MI308X, every way in\n"
-		"turn, draws the result and writes a timeline to open at https://ui.perfetto.dev.\n",
+		"Runs an inference server beside a training job on the virtual MI308X, one way of\n"
+		"sharing after the other, draws the result, and writes a timeline to open at\n"
+		"https://ui.perfetto.dev.\n",
 		gp_cmd_demo,
 	},
 	{
-		{ "sim", "FILE", false, COMPARES | GP_TAKES(POLICY) | GP_TAKES(MECHANISM) |
-		  GP_TAKES(SET) | GP_TAKES(LENGTH) | GP_TAKES(TRACE) },
+		{ "sim", "FILE", false,
+		  COMPARES | GP_TAKES(POLICY) | GP_TAKES(MECHANISM) | GP_TAKES(SET) |
+			  GP_TAKES(LENGTH) | GP_TAKES(TRACE) },
 		"run one scenario in virtual time",
 		"Runs the scenario as it is written and checks what it expects.\n"
 		"FILE is a scenario, or the name of one that came with gpreempt (colocate).\n",
 		gp_cmd_sim,
 	},
 	{
-		{ "compare", "FILE", false, COMPARES | GP_TAKES(SET) | GP_TAKES(LENGTH) |
-		  GP_TAKES(ROWS) | GP_TAKES(SEEDS) | GP_TAKES(ROBUST) | GP_TAKES(FRONTIER) },
+		{ "compare", "FILE", false,
+		  COMPARES | GP_TAKES(SET) | GP_TAKES(LENGTH) | GP_TAKES(ROWS) | GP_TAKES(SEEDS) |
+			  GP_TAKES(ROBUST) | GP_TAKES(FRONTIER) },
 		"run a scenario in every way there is and compare",
 		"Runs the same arrivals alone, natively, with every other way we know and with\n"
 		"ours, and says also where another way is better.\n",
@@ -73,7 +76,8 @@ static void list(FILE *to)
 {
 	fputs("usage: gpreempt COMMAND [options]\n\n"
 	      "Preemptive scheduling for AMD GPUs: latency-critical work runs at once on a GPU\n"
-	      "that batch work keeps full. The commands below run on a model of an MI308X.\n\n", to);
+	      "that batch work keeps full. The commands below run on a model of an MI308X.\n\n",
+	      to);
 	for (int i = 0; i < NR_COMMANDS; i++) {
 		const struct gp_syntax *s = &commands[i].syntax;
 		char left[24];

@@ -15,23 +15,41 @@ struct option {
 	const char *help;
 };
 
+#define OPTION(id, ...)	[GP_OPT_##id] = { __VA_ARGS__ }
+
 static const struct option options[GP_NR_OPTIONS] = {
-	[GP_OPT_POLICY]	   = { "policy", 'p', "P", "decide with policy P: fifo, priority, fair, deadline" },
-	[GP_OPT_MECHANISM] = { "mechanism", 'm', "M", "stop and start with mechanism M" },
-	[GP_OPT_SET]	   = { "set", 's', "SECTION.KEY=VALUE", "override a line of the scenario; may be repeated" },
-	[GP_OPT_SEED]	   = { "seed", 0, "N", "seed of all random numbers (1)" },
-	[GP_OPT_SEEDS]	   = { "seeds", 0, "A..B", "run seeds A to B; print min, median and max of each figure" },
-	[GP_OPT_ROWS]	   = { "rows", 'r', "A,B", "only these rows, and those they are measured against" },
-	[GP_OPT_ROBUST]	   = { "robust", 0, NULL, "every assumed cost x 0.5, x 1, x 3: does the order stay?" },
-	[GP_OPT_FRONTIER]  = { "frontier", 0, NULL, "latency against goodput, for learnt and fixed linger" },
-	[GP_OPT_LENGTH]	   = { "length", 'l', "T", "virtual time to run, e.g. 5s" },
-	[GP_OPT_TRACE]	   = { "trace", 't', "F", "write a timeline: F.pftrace, F.json, or F.gptrace for replay" },
-	[GP_OPT_OUTPUT]	   = { "output", 'o', "DIR", "folder for the files written (.)" },
-	[GP_OPT_PROFILE]   = { "profile", 0, "P", "profile P (mi308x): mi308x, mi300x, a100" },
-	[GP_OPT_JOBS]	   = { "jobs", 'j', "N", "run N rows at a time (one per processor)" },
-	[GP_OPT_JSON]	   = { "json", 0, NULL, "print JSON instead of text" },
-	[GP_OPT_PROGRESS]  = { "progress", 0, NULL, "show progress on stderr even if it is no terminal" },
-	[GP_OPT_HELP]	   = { "help", 'h', NULL, "this text" },
+	OPTION(POLICY, "policy", 'p', "P",
+	       "decide with policy P: fifo, priority, fair, deadline"),
+	OPTION(MECHANISM, "mechanism", 'm', "M",
+	       "stop and start with mechanism M: evict, direct, debug, ..."),
+	OPTION(SET, "set", 's', "SECTION.KEY=VALUE",
+	       "change a line of the scenario; may be repeated"),
+	OPTION(SEED, "seed", 0, "N",
+	       "seed of all random numbers (1)"),
+	OPTION(SEEDS, "seeds", 0, "A..B",
+	       "seeds A to B: min, median and max of each figure"),
+	OPTION(ROWS, "rows", 'r', "A,B",
+	       "only these rows"),
+	OPTION(ROBUST, "robust", 0, NULL,
+	       "every assumed cost x 0.5, x 1, x 3: does the order stay?"),
+	OPTION(FRONTIER, "frontier", 0, NULL,
+	       "latency against goodput, for learnt and fixed linger"),
+	OPTION(LENGTH, "length", 'l', "T",
+	       "virtual time to run, e.g. 5s"),
+	OPTION(TRACE, "trace", 't', "F",
+	       "write what happened: F.pftrace, F.json, F.gptrace (replay)"),
+	OPTION(OUTPUT, "output", 'o', "DIR",
+	       "folder for the file written (.)"),
+	OPTION(PROFILE, "profile", 0, "P",
+	       "mi308x (unless told), mi300x or a100"),
+	OPTION(JOBS, "jobs", 'j', "N",
+	       "run N rows at a time (one per processor)"),
+	OPTION(JSON, "json", 0, NULL,
+	       "print JSON instead of text"),
+	OPTION(PROGRESS, "progress", 0, NULL,
+	       "show progress on stderr even if it is no terminal"),
+	OPTION(HELP, "help", 'h', NULL,
+	       "this text"),
 };
 
 static int bad_value(const char *option, const char *value, const char *allowed)
@@ -60,7 +78,8 @@ static int seeds(const char *value, struct gp_options *o)
 	if (number(value, &end, &o->seed) || strncmp(end, "..", 2) ||
 	    number(end + 2, &end, &o->last_seed) || *end || o->seed > o->last_seed ||
 	    o->last_seed - o->seed >= 1000)
-		return bad_value("seeds", value, "A..B with A <= B and at most 1000 seeds, e.g. 1..10");
+		return bad_value("seeds", value,
+				 "A..B with A <= B and at most 1000 seeds, e.g. 1..10");
 	return 0;
 }
 

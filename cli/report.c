@@ -112,7 +112,8 @@ static void latency_row(struct gp_table *t, const struct gp_compared *row)
 	gp_table_cell(t, gp_fraction(f->has_ratio, f->ratio_p99, 3).s);
 	gp_table_cell(t, f->has_added ? gp_time_signed(f->added.mean).s : "-");
 	gp_table_cell(t, f->has_added ? gp_time_signed(f->added.p99).s : "-");
-	gp_table_cell(t, gp_fraction(f->has_goodput && row->result.offline_work_ns, f->goodput, 3).s);
+	gp_table_cell(t,
+		      gp_fraction(f->has_goodput && row->result.offline_work_ns, f->goodput, 3).s);
 	gp_table_cell(t, gp_fraction(f->has_total, f->total_vs_native, 3).s);
 	gp_table_cell(t, state);
 }
@@ -143,12 +144,14 @@ static void print_failed(const struct gp_comparison *c)
 
 void gp_report_rows(const struct gp_comparison *c)
 {
-	static const char *const latency[] = { "online requests", "mean", "p50", "p99", "max", "x mean",
-					       "x p99", "+ mean", "+ p99", "goodput", "total",
-					       "state", NULL };
-	static const char *const parts[] = { "preemption (mean)", "times", "detect", "decide", "command",
-					     "save", "switch", "total", "p99", "max", "monitor",
-					     NULL };
+	static const char *const latency[] = {
+		"online requests", "mean", "p50", "p99", "max", "x mean", "x p99", "+ mean",
+		"+ p99", "goodput", "total", "state", NULL,
+	};
+	static const char *const parts[] = {
+		"preemption (mean)", "times", "detect", "decide", "command", "save", "switch",
+		"total", "p99", "max", "monitor", NULL,
+	};
 	struct gp_table t;
 
 	gp_table_init(&t, latency, 1 << 0 | 1 << 11);
@@ -157,13 +160,14 @@ void gp_report_rows(const struct gp_comparison *c)
 			latency_row(&t, &c->row[i]);
 	}
 	gp_table_print(&t, stdout);
-	printf("%sx, +: against the same request alone; goodput: offline work / what fits beside the\n"
-	       "online work alone; total: all work / all work of native%s\n\n", gp_paint(GP_DIM),
-	       gp_paint(GP_PLAIN));
+	printf("%sx, +: against the same requests alone; goodput: offline work / what fits beside\n"
+	       "the online work alone; total: all work / all work of native%s\n\n",
+	       gp_paint(GP_DIM), gp_paint(GP_PLAIN));
 
 	gp_table_init(&t, parts, 1 << 0);
 	for (u32 i = 0; i < c->nr; i++) {
-		if (!c->row[i].err && (c->row[i].result.preemptions || c->row[i].result.monitor_cpu_ns))
+		if (!c->row[i].err &&
+		    (c->row[i].result.preemptions || c->row[i].result.monitor_cpu_ns))
 			parts_row(&t, &c->row[i]);
 	}
 	if (t.rows > 1)
@@ -181,13 +185,14 @@ static void print_closed(const struct gp_scenario *sc, const struct gp_compared 
 	if (!row || !row->figures.has_added || gp_closed_form(sc, row, &f))
 		return;
 	measured = (double)row->figures.added.mean / 1e3;
-	printf("closed form of %s: poll/2 %.1f + wake %.1f + decide %.1f + command %.1f + grace %.1f +\n"
-	       "  save %.1f + runlist %.1f + map %.1f = %.1f us, x %.3f that found a victim on the GPU = %.1f us;\n"
-	       "  measured mean %.1f us (%+.1f %%)\n", row->name, (double)f.poll_ns / 1e3,
-	       (double)f.wake_ns / 1e3, (double)f.decide_ns / 1e3, (double)f.command_ns / 1e3,
-	       (double)f.grace_ns / 1e3, (double)f.save_ns / 1e3, (double)f.runlist_ns / 1e3,
-	       (double)f.map_ns / 1e3, (double)f.sum_ns / 1e3, f.victim_on, (double)f.added_ns / 1e3,
-	       measured, 100 * (measured * 1e3 / (double)f.added_ns - 1));
+	printf("closed form of %s: poll/2 %.1f + wake %.1f + decide %.1f + command %.1f +\n"
+	       "  grace %.1f + save %.1f + runlist %.1f + map %.1f = %.1f us; x %.3f (requests\n"
+	       "  that found a victim on the GPU) = %.1f us; measured mean %.1f us (%+.1f %%)\n",
+	       row->name, (double)f.poll_ns / 1e3, (double)f.wake_ns / 1e3,
+	       (double)f.decide_ns / 1e3, (double)f.command_ns / 1e3, (double)f.grace_ns / 1e3,
+	       (double)f.save_ns / 1e3, (double)f.runlist_ns / 1e3, (double)f.map_ns / 1e3,
+	       (double)f.sum_ns / 1e3, f.victim_on, (double)f.added_ns / 1e3, measured,
+	       100 * (measured * 1e3 / (double)f.added_ns - 1));
 }
 
 void gp_report_notes(const struct gp_scenario *sc, const struct gp_comparison *c)

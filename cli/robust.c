@@ -72,8 +72,9 @@ static void swaps(const struct order *a, const struct order *b, json_t *list)
 
 static void print_orders(const struct order *orders)
 {
-	static const char *const head[] = { "place", "assumed x 0.5", "p99", "x 1", "p99", "x 3", "p99",
-					    NULL };
+	static const char *const head[] = {
+		"place", "assumed x 0.5", "p99", "x 1", "p99", "x 3", "p99", NULL,
+	};
 	struct gp_table t;
 
 	gp_table_init(&t, head, 1 << 1 | 1 << 3 | 1 << 5);
@@ -125,7 +126,8 @@ static int print_json(const struct gp_asked *asked, const struct order *orders, 
 				"state", saturated ? "saturated" : "ok",
 				"p99", (json_int_t)row->result.online.p99));
 		}
-		json_array_append_new(list, json_pack("{s:s, s:o}", "scale", scales[k], "order", rows));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:o}", "scale", scales[k], "order", rows));
 	}
 	gp_json_put(root, "scales", list);
 	gp_json_put(root, "stays", json_boolean(!json_array_size(swapped)));
@@ -136,7 +138,9 @@ static int print_json(const struct gp_asked *asked, const struct order *orders, 
 static int run_scale(const struct gp_asked *asked, const char *scale, struct order *order)
 {
 	struct gp_scenario *sc = malloc(sizeof(*sc));
-	struct gp_compare_args args = { .scenario = sc, .seed = asked->o->seed, .rows = asked->rows };
+	struct gp_compare_args args = {
+		.scenario = sc, .seed = asked->o->seed, .rows = asked->rows,
+	};
 	char err[256], what[64];
 	int code = GP_EXIT_BAD;
 

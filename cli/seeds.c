@@ -91,7 +91,8 @@ static void add_row(struct spread *s, const struct gp_scenario *sc, const struct
 	add(s, ADDED_MAX, f->has_added, (double)f->added.max);
 	add(s, GOODPUT, f->has_goodput, f->goodput);
 	add(s, TOTAL, f->has_total, f->total_vs_native);
-	add(s, PER_REQUEST, r->served, (double)r->preemptions / (double)(r->served ? r->served : 1));
+	add(s, PER_REQUEST, r->served,
+	    (double)r->preemptions / (double)(r->served ? r->served : 1));
 	add(s, MONITOR, true, f->monitor_cpu);
 	if (f->has_added && !gp_closed_form(sc, row, &closed) && closed.added_ns)
 		add(s, CLOSED, true, (double)f->added.mean / (double)closed.added_ns);
@@ -105,7 +106,8 @@ static void add_all(struct seeds *s, const struct gp_scenario *sc, const struct 
 		if (!row)
 			continue;
 		if (c->row[i].err) {
-			gp_error("seed %" PRIu64 ", %s: %s", c->seed, c->row[i].name, c->row[i].why);
+			gp_error("seed %" PRIu64 ", %s: %s", c->seed, c->row[i].name,
+				 c->row[i].why);
 			row->failed++;
 		} else {
 			add_row(row, sc, &c->row[i]);
@@ -140,9 +142,10 @@ static void print_row(const struct spread *s)
 	static const char *const head[] = { "", "min", "median", "max", NULL };
 	struct gp_table t;
 
-	printf("%s%s%s: %" PRIu32 " runs, %" PRIu32 " saturated, %" PRIu64 " workgroups lost, %" PRIu64
-	       " done twice\n", gp_paint(gp_is_ours(s->name) ? GP_OURS : GP_BOLD), s->name,
-	       gp_paint(GP_PLAIN), s->runs, s->saturated, s->lost, s->doubled);
+	printf("%s%s%s: %" PRIu32 " runs, %" PRIu32 " saturated, %" PRIu64
+	       " workgroups lost, %" PRIu64 " done twice\n",
+	       gp_paint(gp_is_ours(s->name) ? GP_OURS : GP_BOLD), s->name, gp_paint(GP_PLAIN),
+	       s->runs, s->saturated, s->lost, s->doubled);
 	gp_table_init(&t, head, 1 << 0);
 	for (int i = 0; i < NR_FIGURES; i++) {
 		const struct figure *f = &figures[i];
@@ -153,7 +156,8 @@ static void print_row(const struct spread *s)
 		gp_table_cell(&t, f->title);
 		gp_table_cell(&t, gp_fraction(true, s->value[i][0] / f->unit, f->digits).s);
 		gp_table_cell(&t, gp_fraction(true, median(s, i) / f->unit, f->digits).s);
-		gp_table_cell(&t, gp_fraction(true, s->value[i][s->nr[i] - 1] / f->unit, f->digits).s);
+		gp_table_cell(&t,
+			      gp_fraction(true, s->value[i][s->nr[i] - 1] / f->unit, f->digits).s);
 	}
 	gp_table_print(&t, stdout);
 	putchar('\n');
@@ -182,7 +186,8 @@ static int print_json(const struct gp_asked *asked, const struct seeds *s)
 			}
 			gp_json_put(f, "min", gp_json_fraction(true, row->value[k][0]));
 			gp_json_put(f, "median", gp_json_fraction(true, median(row, k)));
-			gp_json_put(f, "max", gp_json_fraction(true, row->value[k][row->nr[k] - 1]));
+			gp_json_put(f, "max",
+				    gp_json_fraction(true, row->value[k][row->nr[k] - 1]));
 			gp_json_put(o, figures[k].name, f);
 		}
 		json_array_append_new(rows, o);
@@ -196,7 +201,9 @@ static int run_all(const struct gp_asked *asked, struct seeds *s)
 	const struct gp_options *o = asked->o;
 
 	for (u64 seed = o->seed; seed - o->seed < s->max_runs; seed++) {
-		struct gp_compare_args args = { .scenario = asked->sc, .seed = seed, .rows = asked->rows };
+		struct gp_compare_args args = {
+			.scenario = asked->sc, .seed = seed, .rows = asked->rows,
+		};
 		struct gp_comparison c;
 		char what[48];
 		int code;

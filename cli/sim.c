@@ -76,8 +76,8 @@ static int measure(const struct gp_options *o, struct outcome *out)
 static void check(struct outcome *out)
 {
 	for (u32 i = 0; i < out->sc->nr_expects; i++)
-		out->failed += (u32)gp_expect_check(&out->sc->expect[i], &out->result, &out->figures,
-						    out->failure[out->failed],
+		out->failed += (u32)gp_expect_check(&out->sc->expect[i], &out->result,
+						    &out->figures, out->failure[out->failed],
 						    sizeof(out->failure[0]));
 }
 
@@ -105,8 +105,10 @@ static int print_json(const struct gp_options *o, const struct outcome *out)
 
 static void print_tasks(const struct gp_result *r)
 {
-	static const char *const head[] = { "task", "role", "offered", "served", "mean", "p50", "p99",
-					    "max", "off for", "times", "longest", NULL };
+	static const char *const head[] = {
+		"task", "role", "offered", "served", "mean", "p50", "p99", "max", "off for",
+		"times", "longest", NULL,
+	};
 	struct gp_table t;
 
 	gp_table_init(&t, head, 1 << 0 | 1 << 1);
@@ -137,15 +139,20 @@ static void print_figures(const struct outcome *out)
 		return;
 	putchar('\n');
 	if (f->has_ratio)
-		printf("online beside alone: mean x %.4f, p99 x %.4f\n", f->ratio_mean, f->ratio_p99);
+		printf("online beside alone: mean x %.4f, p99 x %.4f\n", f->ratio_mean,
+		       f->ratio_p99);
 	if (f->saturated)
-		printf("%ssaturated%s: %" PRIu64 " of %" PRIu64 " requests served, so there is no ratio\n",
-		       gp_paint(GP_BAD), gp_paint(GP_PLAIN), out->result.served, out->result.offered);
+		printf("%ssaturated%s: %" PRIu64 " of %" PRIu64
+		       " requests served, so there is no ratio\n",
+		       gp_paint(GP_BAD), gp_paint(GP_PLAIN), out->result.served,
+		       out->result.offered);
 	if (f->has_added)
-		printf("added per request: mean %s, p99 %s, max %s\n", gp_time_signed(f->added.mean).s,
-		       gp_time_signed(f->added.p99).s, gp_time_signed(f->added.max).s);
+		printf("added per request: mean %s, p99 %s, max %s\n",
+		       gp_time_signed(f->added.mean).s, gp_time_signed(f->added.p99).s,
+		       gp_time_signed(f->added.max).s);
 	if (f->has_goodput)
-		printf("offline goodput: %.4f of what fits beside the online work alone\n", f->goodput);
+		printf("offline goodput: %.4f of what fits beside the online work alone\n",
+		       f->goodput);
 }
 
 static void print_expectations(const struct outcome *out)

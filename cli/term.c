@@ -177,10 +177,12 @@ void gp_progress(void *ctx, const struct gp_job *job, u32 done, u32 nr)
 	const char *what = ctx ? ctx : "";
 
 	if (!isatty(STDERR_FILENO)) {
-		fprintf(stderr, "%s%" PRIu32 "/%" PRIu32 " %s\n", what, done, nr, job->row ? job->row : "run");
+		fprintf(stderr, "%s%" PRIu32 "/%" PRIu32 " %s\n", what, done, nr,
+			job->row ? job->row : "run");
 		return;
 	}
-	fprintf(stderr, "\r\033[K%s%" PRIu32 "/%" PRIu32 " %s", what, done, nr, job->row ? job->row : "run");
+	fprintf(stderr, "\r\033[K%s%" PRIu32 "/%" PRIu32 " %s", what, done, nr,
+		job->row ? job->row : "run");
 	if (done == nr)
 		fputs("\r\033[K", stderr);
 	fflush(stderr);

@@ -56,13 +56,17 @@ static int receive_all(int fd, void *bytes, size_t n)
 /* What there is to run for @job: itself, or what its row stands for. */
 static int expand(struct gp_job *job)
 {
+	struct gp_row_concrete as[GP_JOB_RESULTS] = { 0 };
+	int err = 0;
+
 	job->nr = 1;
+	snprintf(as[0].name, sizeof(as[0].name), "%s", job->row ? job->row : "");
+	snprintf(as[0].spec, sizeof(as[0].spec), "%s", job->row ? job->row : "");
 	if (job->expand)
-		return gp_row_expand(job->scenario, job->row, job->seed, job->as, &job->nr,
-				     job->why, sizeof(job->why));
-	snprintf(job->as[0].name, sizeof(job->as[0].name), "%s", job->row ? job->row : "");
-	snprintf(job->as[0].spec, sizeof(job->as[0].spec), "%s", job->row ? job->row : "");
-	return 0;
+		err = gp_row_expand(job->scenario, job->row, job->seed, as, &job->nr, job->why,
+				    sizeof(job->why));
+	memcpy(job->as, as, sizeof(as));
+	return err;
 }
 
 static int run_one(struct gp_job *job, u32 i)
@@ -168,10 +172,12 @@ static void finish(struct worker *w)
 		return;
 	job->err = err;
 	if (WIFSIGNALED(status))
-		snprintf(job->why, sizeof(job->why), "the process of row %s was ended by signal %d (%s)",
+		snprintf(job->why, sizeof(job->why),
+			 "the process of row %s was ended by signal %d (%s)",
 			 job->row ? job->row : "-", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
-		snprintf(job->why, sizeof(job->why), "the process of row %s exited without a result",
+		snprintf(job->why, sizeof(job->why),
+			 "the process of row %s exited without a result",
 			 job->row ? job->row : "-");
 }
 

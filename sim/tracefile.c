@@ -94,9 +94,9 @@ static int check_kinds(const struct gp_tracefile *t, struct gp_tracefile_error *
 			return -EINVAL;
 		}
 		if ((kind == GP_REC_INIT) != (i == 0)) {
-			snprintf(err->text, sizeof(err->text), i ?
-				 "record %" PRIu64 ": a second init; a trace has one, at its begin" :
-				 "record %" PRIu64 ": not an init; a trace begins with one", i);
+			snprintf(err->text, sizeof(err->text), "record %" PRIu64 ": %s", i,
+				 i ? "a second init; a trace has one, at its begin" :
+				     "not an init; a trace begins with one");
 			return -EINVAL;
 		}
 	}

@@ -49,7 +49,8 @@ static void make(struct world *w)
 	};
 	strcpy(w->row.task[0].name, "infer");
 	for (int i = 0; i < GP_RESULT_PARTS; i++)
-		w->row.part[i] = (struct gp_spread){ REQUESTS, 10 * i + 1, 0, 10 * i + 2, 0, 10 * i + 3 };
+		w->row.part[i] =
+			(struct gp_spread){ REQUESTS, 10 * i + 1, 0, 10 * i + 2, 0, 10 * i + 3 };
 	w->base = (struct gp_baseline){ &w->alone, &w->offline_alone, &w->native };
 }
 
@@ -178,7 +179,8 @@ static void without_a_preemption_there_is_no_breakdown(void **state)
 
 static void a_row_without_baselines_has_nulls_not_guesses(void **state)
 {
-	static const char *const nulls[] = { "added", "ratio", "offline_goodput", "total_vs_native" };
+	static const char *const nulls[] = { "added", "ratio", "offline_goodput",
+					     "total_vs_native" };
 	struct world w;
 	json_t *row;
 

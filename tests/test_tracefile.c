@@ -267,7 +267,8 @@ static void a_trace_damaged_at_random_ends_with_an_answer(void **state)
 		memcpy(copy, f.bytes, f.size);
 		/* Not the init: the largest scheduler is slow to make and nothing new. */
 		while (hits--)
-			copy[96 + gp_test_random(&seed) % (f.size - 96)] = (char)gp_test_random(&seed);
+			copy[96 + gp_test_random(&seed) % (f.size - 96)] =
+				(char)gp_test_random(&seed);
 		if (!gp_tracefile_over(copy, f.size, &t, &err))
 			gp_replay(&t, &r, &err);
 		free(copy);

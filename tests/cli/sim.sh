@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# gpreempt sim and replay, as somebody types them.
+. "$(dirname "$0")/claims.sh"
+
+# The filter $1 is true of the JSON last printed, or of the file $2.
+json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }
+
+same() { cmp -s "$1" "$2"; }
+
+claim "a scenario that came with gpreempt is found by its name"
+try gpreempt sim colocate --length 500ms --set run.expect=none
+exits 0 && says 'model: virtual MI308X, no hardware' && says '^infer' && says '^train' && says '^detect'
+
+claim "an expectation that does not hold is exit 1 and is said"
+try gpreempt sim colocate --length 500ms --set run.expect=none --set 'run.expect=all preemptions = 1'
+exits 1 && says 'FAILED' && says 'preemptions = 1'
+
+claim "JSON is the row object with schema, scenario and seed"
+try gpreempt sim colocate --length 500ms --set run.expect=none --seed 3 --json
+exits 0 && json '.schema == 1 and .scenario == "colocate" and .seed == 3 and .state == "ok" and
+	.served <= .offered and .online.p50 <= .online.p99 and .added.mean > 0 and .ratio.mean > 1 and
+	.offline_goodput > 0.5 and .work_lost == 0 and .work_doubled == 0 and
+	.breakdown.total.mean > 0 and .weakest_source == "assumed"'
+
+claim "every time in the JSON is an integer"
+json '[.online[], .added[], (.breakdown[] | .[])] | all(. == floor)'
+
+claim "the same scenario and seed give the same bytes, another seed others"
+cp "$tmp/out" "$tmp/first"
+try gpreempt sim colocate --length 500ms --set run.expect=none --seed 3 --json --jobs 1
+check same "$tmp/first" "$tmp/out"
+try gpreempt sim colocate --length 500ms --set run.expect=none --seed 4 --json
+check test "$(jq .seed "$tmp/out")" = 4
+check test "$(jq .online.mean "$tmp/out")" != "$(jq .online.mean "$tmp/first")"
+
+claim "with policy fifo nobody is ever preempted"
+try gpreempt sim colocate --length 500ms --set run.expect=none --policy fifo --json
+exits 0 && json '.preemptions == 0 and .breakdown == null'
+
+claim "a Perfetto trace is written and is not empty"
+try gpreempt sim colocate --length 100ms --set run.expect=none --trace "$tmp/t.pftrace"
+exits 0 && says 'wrote ' && check test -s "$tmp/t.pftrace" &&
+	check grep -q infer "$tmp/t.pftrace"
+
+claim "a Chrome trace is JSON with spans on named tracks"
+try gpreempt sim colocate --length 100ms --set run.expect=none --trace "$tmp/t.json"
+exits 0 && json '[.traceEvents[] | select(.ph == "X")] | length > 3' "$tmp/t.json"
+json '[.traceEvents[] | select(.name == "thread_name").args.name] | any(test("infer"))' "$tmp/t.json"
+
+claim "a trace that cannot be written is exit 2"
+try gpreempt sim colocate --length 100ms --trace "$tmp/none/t.json"
+exits 2 && says_err "$tmp/none/t.json"
+
+claim "a recorded run replays bit by bit"
+try gpreempt sim colocate --length 500ms --set run.expect=none --trace "$tmp/r.gptrace"
+exits 0
+try gpreempt replay "$tmp/r.gptrace"
+exits 0 && says 'same' && says 'actions'
+try gpreempt replay "$tmp/r.gptrace" --json
+exits 0 && json '.same and .difference == null and .actions > 0 and
+	.inputs + .outputs == .records'
+
+claim "a changed decision is exit 1 and is shown"
+cp "$tmp/r.gptrace" "$tmp/changed.gptrace"
+# The first action: kind 64 at byte 8 of its record. Its first argument is at byte 24.
+at=$(od -An -v -tu4 -j8 -w88 "$tmp/r.gptrace" | awk '$3 == 64 { print NR - 1; exit }')
+printf '\377' | dd of="$tmp/changed.gptrace" bs=1 seek=$((8 + 88 * at + 24)) conv=notrunc 2>/dev/null
+try gpreempt replay "$tmp/changed.gptrace"
+exits 1 && says 'different' && says "record $at" && says 'recorded' && says 'replayed'
+
+claim "what is no trace, or is cut short, is exit 2 with a sentence"
+try gpreempt replay "$0"
+exits 2 && says_err 'not a trace'
+head -c 100 "$tmp/r.gptrace" >"$tmp/short.gptrace"
+try gpreempt replay "$tmp/short.gptrace"
+exits 2 && says_err 'cut short'
+try gpreempt replay "$tmp/nowhere.gptrace"
+exits 2 && says_err 'No such file'
+end

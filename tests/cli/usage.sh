@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Help, versions and everything one can type wrong.
+. "$(dirname "$0")/claims.sh"
+
+# The filter $1 is true of the JSON last printed, or of the file $2.
+json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }
+
+# One line on stderr, nothing on stdout, exit code 2.
+refused() {
+	exits 2 && check test ! -s "$tmp/out" && check test "$(wc -l <"$tmp/err")" -eq 1 &&
+		says_err '^gpreempt: '
+}
+
+claim "without a command it lists the commands on stderr, exit 2"
+try gpreempt
+exits 2 && says_err 'usage: gpreempt' && says_err '  demo ' && check test ! -s "$tmp/out"
+
+claim "--help lists the commands on stdout, exit 0"
+try gpreempt --help
+exits 0 && says '  compare FILE' && says 'exit codes: 0' && check test ! -s "$tmp/err"
+
+claim "every command of the list has help of its own"
+for c in $(gpreempt --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v gpreempt); do
+	try gpreempt "$c" --help
+	exits 0 && says "^usage: gpreempt $c"
+done
+
+claim "every option of a command is in its man page"
+for c in demo sim compare replay; do
+	for o in $(gpreempt $c --help | sed -n 's/.*--\([a-z]*\).*/\1/p' | sort -u); do
+		[ "$o" = help ] || check grep -q -e "--$o" "$top/man/gpreempt-$c.1.scd"
+	done
+done
+
+claim "--version is one line with a number"
+try gpreempt --version
+exits 0 && says '^gpreempt [0-9]'
+
+claim "an unknown command, option, operand or value is one line, exit 2"
+try gpreempt frobnicate
+refused && says_err "no command 'frobnicate'"
+try gpreempt sim colocate --frob
+refused && says_err "no option '--frob'"
+try gpreempt sim
+refused && says_err 'no FILE'
+try gpreempt sim a.ini b.ini
+refused && says_err "b.ini"
+try gpreempt sim colocate --seed x
+refused && says_err 'seed'
+try gpreempt sim colocate --seed
+refused && says_err 'wants a value'
+try gpreempt sim colocate --json=yes
+refused && says_err 'takes no value'
+try gpreempt sim colocate --set nothing
+refused && says_err 'SECTION.KEY=VALUE'
+try gpreempt sim colocate --set run.lenght=5s
+refused && says_err 'lenght' && says_err 'length'
+try gpreempt sim colocate --policy lottery
+refused && says_err 'priority'
+try gpreempt sim colocate --trace picture.png
+refused && says_err '.pftrace'
+try gpreempt compare colocate --rows native,magic
+refused && says_err "no row 'magic'" && says_err 'ours-evict'
+try gpreempt compare colocate --seeds 9..1
+refused && says_err 'A..B'
+try gpreempt compare colocate --robust --frontier
+refused && says_err 'exclude each other'
+try gpreempt facts --profile h100
+refused && says_err 'mi308x'
+
+claim "a bad scenario is FILE:LINE: what, what is allowed"
+printf '[run]\nlength = 1s\n[a]\nrole = onlin\n' >"$tmp/bad.ini"
+try gpreempt sim "$tmp/bad.ini"
+refused && says_err "bad.ini:4: " && says_err 'offline'
+try gpreempt sim "$tmp/none.ini"
+refused && says_err 'none.ini'
+
+claim "what is said on stdout is not lost silently on a full disk"
+if [ -w /dev/full ]; then
+	code=0
+	gpreempt facts >/dev/full 2>"$tmp/err" || code=$?
+	check test "$code" -eq 2 && says_err 'cannot write'
+fi
+
+claim "facts lists every number with a source, as text and as JSON"
+try gpreempt facts --json
+exits 0 && json '.schema == 1 and (.facts | length > 20) and
+	all(.facts[]; .source | IN("assumed", "read", "measured"))'
+try gpreempt facts
+exits 0 && says 'save_fixed' && says 'assumed' && check test -z "$(grep -c UNSET "$tmp/out" | grep -v '^0$')"
+
+claim "no colours and no progress where there is no terminal"
+try gpreempt facts
+# shellcheck disable=SC1003
+check test "$(tr -d '\033' <"$tmp/out" | wc -c)" -eq "$(wc -c <"$tmp/out")"
+end
