@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "rng.h"
 
 /* splitmix64: tiny, passes BigCrush, and any state is a good one. */

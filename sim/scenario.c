@@ -188,7 +188,7 @@ static int load_into(struct gp_scenario *sc, const char *path, u32 depth,
 	struct reader r = { .sc = sc, .why = why, .file = path, .depth = depth };
 	char outer[GP_SCENARIO_PATH];
 	const char *slash = strrchr(path, '/');
-	char *text;
+	char *text = NULL;
 	int err = read_file(path, &text, &r.size, why);
 
 	if (err)

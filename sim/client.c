@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrivals.h"
+#include "sim.h"
+
+#define RESTART_NS	(10 * GP_MSEC)	/* a process that died comes back */
+
+/* ---- submitting ---- */
+
+static void draw_kernel(const struct gp_client *c, struct gp_rng *rng, struct vgpu_packet *p)
+{
+	u64 time = gp_dist_draw(&c->spec->kernel_ns, rng);
+	u64 rounds = 1;
+
+	if (time < 100)
+		time = 100;
+	if (c->spec->workgroup_ns && c->spec->workgroup_ns < time)
+		rounds = (time + c->spec->workgroup_ns - 1) / c->spec->workgroup_ns;
+	*p = c->shape;
+	p->workgroups = rounds * c->packet_slots;
+	p->workgroup_ns = time / rounds;
+}
+
+static struct gp_kernel *put(struct gp_client *c, struct gp_ring *r, const struct vgpu_packet *p)
+{
+	struct gp_kernel *k = gp_ring_write(r, p, c->sim->engine.now_ns);
+
+	if (!k)
+		gp_engine_fail(&c->sim->engine, -ENOMEM, "no memory for packets");
+	return k;
+}
+
+static void ring_doorbell(struct gp_client *c, struct gp_ring *r)
+{
+	gp_home_before_submit(&c->sim->home, c, r->gpu);
+	gp_gpu_doorbell(r->gpu, r);
+	gp_home_submitted(&c->sim->home, c, r->gpu);
+}
+
+/* ---- closed loop ---- */
+
+/* How many kernels may be in a queue at a time. */
+static u64 depth(const struct gp_client *c)
+{
+	u64 ahead = c->spec->ahead, limit = c->sim->sc->monitor.in_flight;
+
+	if (c->sim->sc->monitor.placement == GP_AT_SHIM && !c->spec->online && limit < ahead)
+		return limit;
+	return ahead;
+}
+
+/* Repeats do not count: they are not the program's. */
+static u64 queued(const struct gp_ring *r)
+{
+	return r->tail - r->done - r->repeats_open;
+}
+
+static void refill(struct gp_client *c, struct gp_ring *r)
+{
+	u64 before = r->tail;
+	struct vgpu_packet p;
+
+	while (queued(r) < depth(c) && (!c->spec->gang || r->tail < c->step + c->spec->ahead)) {
+		draw_kernel(c, &r->rng, &p);
+		if (!put(c, r, &p))
+			return;
+	}
+	if (r->tail != before)
+		ring_doorbell(c, r);
+}
+
+static void refill_event(void *ctx, u64 arg)
+{
+	struct gp_ring *r = ctx;
+
+	(void)arg;
+	if (!r->dead && !r->client->suspended)
+		refill(r->client, r);
+}
+
+/* A rank may run at most `ahead` steps before the slowest. */
+static void advance_gang(struct gp_client *c)
+{
+	u64 step = ~0ull;
+
+	for (u32 i = 0; i < c->nr_rings; i++) {
+		if (c->ring[i]->done < step)
+			step = c->ring[i]->done;
+	}
+	if (step == c->step)
+		return;
+	c->step = step;
+	for (u32 i = 0; i < c->nr_rings; i++)
+		gp_at(&c->sim->engine, c->sim->engine.now_ns, refill_event, c->ring[i], 0);
+}
+
+static void closed_completed(struct gp_ring *r, struct gp_kernel *k, u64 now_ns)
+{
+	struct gp_client *c = r->client;
+	u64 at = now_ns + gp_dist_draw(&c->spec->gap_host, &r->rng);
+
+	if (now_ns >= c->sim->begin_ns)
+		gp_hist_add(&c->kernel_ns, now_ns - k->submit_ns);
+	if (c->spec->gang) {
+		advance_gang(c);
+		return;
+	}
+	/* An interposed library hears of it by an event, and launches then. */
+	if (depth(c) < c->spec->ahead)
+		at += gp_cost(&c->sim->costs, GP_COST_SHIM);
+	gp_at(&c->sim->engine, at, refill_event, r, 0);
+}
+
+void gp_client_resume(struct gp_client *c)
+{
+	c->suspended = false;
+	for (u32 i = 0; i < c->nr_rings; i++)
+		refill(c, c->ring[i]);
+}
+
+void gp_client_repeat(struct gp_client *c, u32 gpu, u64 repeats)
+{
+	for (u32 i = 0; i < c->nr_rings; i++) {
+		struct gp_ring *r = c->ring[i];
+		u64 n = r->finished < repeats ? r->finished : repeats;
+
+		if (r->gpu->id != gpu)
+			continue;
+		r->finished = 0;
+		for (u64 back = 1; back <= n && back <= r->done; back++) {
+			const struct gp_kernel *old = gp_ring_at(r, r->done - back);
+			struct vgpu_packet p;
+			struct gp_kernel *k;
+
+			if (!old || old->packet.kind != VGPU_KERNEL || old->repeat)
+				continue;
+			p = old->packet;
+			k = put(c, r, &p);
+			if (!k)
+				return;
+			k->repeat = true;
+			r->repeats_open++;
+		}
+		gp_gpu_doorbell(r->gpu, r);
+	}
+}
+
+/* ---- requests ---- */
+
+static void note_busy(struct gp_client *c)
+{
+	struct gp_engine *e = &c->sim->engine;
+	u64 from = c->busy_since_ns > c->sim->begin_ns ? c->busy_since_ns : c->sim->begin_ns;
+	u64 to = e->now_ns < c->sim->end_ns ? e->now_ns : c->sim->end_ns;
+
+	if (!gp_client_busy(c)) {
+		if (to > from)
+			c->busy_ns += to - from;
+		c->busy_since_ns = GP_NEVER;
+	} else if (c->busy_since_ns == GP_NEVER) {
+		c->busy_since_ns = e->now_ns;
+	}
+}
+
+static void put_kernel(struct gp_client *c, u32 number)
+{
+	struct gp_request *q = &c->request[number];
+	struct gp_ring *r = c->ring[q->ring];
+	struct vgpu_packet p;
+	struct gp_rng rng = c->kernel_rng;
+	struct gp_kernel *k;
+
+	/* Kernel i of request n is the same in every row. */
+	rng.state += ((u64)number << 20 | q->next) * 0xd1342543de82ef95ull;
+	draw_kernel(c, &rng, &p);
+	k = put(c, r, &p);
+	if (k)
+		k->request = number;
+	q->next++;
+}
+
+static void open_barrier(void *ctx, u64 index)
+{
+	struct gp_ring *r = ctx;
+	struct gp_kernel *k = gp_ring_at(r, index);
+
+	if (r->dead || !k)
+		return;
+	k->open = true;
+	vgpu_signal(r->gpu->vgpu, r->gpu->engine->now_ns);
+}
+
+/* A packet that waits until the host has done something. */
+static void put_barrier(struct gp_client *c, u32 number)
+{
+	struct gp_ring *r = c->ring[c->request[number].ring];
+	struct vgpu_packet p = { .kind = VGPU_BARRIER, .barrier_bit = true, .signal = r->tail };
+	struct gp_kernel *k = put(c, r, &p);
+
+	if (!k)
+		return;
+	k->request = number;
+	c->request[number].left++;
+	gp_at(&c->sim->engine, c->sim->engine.now_ns + c->spec->barrier_host_ns, open_barrier, r,
+	      k->index);
+}
+
+static void put_request(struct gp_client *c, u32 number)
+{
+	struct gp_request *q = &c->request[number];
+
+	while (q->next < (c->spec->sync ? 1 : c->spec->kernels)) {
+		if (c->spec->barrier_host_ns && q->next == c->spec->kernels / 2)
+			put_barrier(c, number);
+		put_kernel(c, number);
+	}
+	ring_doorbell(c, c->ring[q->ring]);
+}
+
+static void start_requests(struct gp_client *c)
+{
+	struct gp_engine *e = &c->sim->engine;
+
+	while (c->alive && c->in_service < c->spec->server && c->next_start < c->nr_requests) {
+		u32 number = c->next_start++;
+		struct gp_request *q = &c->request[number];
+
+		c->in_service++;
+		q->start_ns = e->now_ns;
+		q->ring = number % c->nr_rings;
+		q->left = c->spec->kernels;
+		if (c->in_service == 1)
+			gp_home_request_begins(&c->sim->home, c);
+		put_request(c, number);
+	}
+}
+
+static void next_kernel(void *ctx, u64 arg)
+{
+	struct gp_client *c = ctx;
+	u32 number = (u32)arg, life = (u32)(arg >> 32);
+
+	if (c->life != life || !c->alive)
+		return;
+	put_kernel(c, number);
+	ring_doorbell(c, c->ring[c->request[number].ring]);
+}
+
+static void request_over(void *ctx, u64 arg)
+{
+	struct gp_client *c = ctx;
+
+	if (c->life != (u32)(arg >> 32))
+		return;
+	c->in_service--;
+	start_requests(c);
+	note_busy(c);
+	if (!c->in_service)
+		gp_home_request_ends(&c->sim->home, c);
+}
+
+static void request_completed(struct gp_client *c, struct gp_kernel *k, u64 now_ns)
+{
+	struct gp_request *q = &c->request[k->request];
+	u64 arg = (u64)c->life << 32 | k->request;
+	u64 gap;
+
+	if (!--q->left) {
+		q->done_ns = now_ns;
+		gp_span(&c->sim->engine, c->track, "request", q->arrival_ns);
+		gp_at(&c->sim->engine, now_ns, request_over, c, arg);
+	} else if (c->spec->sync && q->next < c->spec->kernels) {
+		struct gp_rng rng = c->kernel_rng;
+
+		rng.state += ((u64)k->request << 20 | q->next | 1u << 19) * 0xd1342543de82ef95ull;
+		gap = gp_dist_draw(&c->spec->gap_host, &rng);
+		gp_at(&c->sim->engine, now_ns + gap, next_kernel, c, arg);
+	}
+}
+
+void gp_client_completed(struct gp_ring *r, struct gp_kernel *k, u64 now_ns)
+{
+	struct gp_client *c = r->client;
+
+	if (now_ns >= c->sim->begin_ns && now_ns < c->sim->end_ns &&
+	    k->packet.kind == VGPU_KERNEL && !k->repeat)
+		c->kernels_done++;
+	if (k->repeat)
+		r->repeats_open--;
+	else if (k->request != GP_NO_REQUEST)
+		request_completed(c, k, now_ns);
+	else
+		closed_completed(r, k, now_ns);
+	gp_home_completed(&c->sim->home, c, r->gpu);
+}
+
+/* Does a task that could be taken off hold slots where @c runs? */
+static bool victim_is_on(const struct gp_client *c)
+{
+	const struct gp_sim *sim = c->sim;
+
+	for (u32 i = 0; i < sim->nr_clients; i++) {
+		const struct gp_client *v = &sim->client[i];
+
+		for (u32 g = 0; v->alive && !v->spec->online && g < sim->nr_gpus; g++) {
+			struct vgpu_busy busy = { 0 };
+
+			if (c->spec->devices & v->spec->devices & BIT_ULL(g))
+				vgpu_busy(sim->gpu[g].vgpu, v->number, &busy);
+			if (busy.waves)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int grow_requests(struct gp_client *c)
+{
+	u32 room = c->room ? c->room * 2 : 256;
+	struct gp_request *request = realloc(c->request, room * sizeof(*request));
+
+	if (!request)
+		return -ENOMEM;
+	c->request = request;
+	c->room = room;
+	return 0;
+}
+
+void gp_client_arrive(struct gp_client *c)
+{
+	u64 now = c->sim->engine.now_ns;
+
+	if (c->nr_requests == c->room && grow_requests(c)) {
+		gp_engine_fail(&c->sim->engine, -ENOMEM, "no memory for requests");
+		return;
+	}
+	if (!gp_client_busy(c) && now >= c->sim->begin_ns && now < c->sim->end_ns)
+		c->victim_on += victim_is_on(c);
+	c->request[c->nr_requests++] = (struct gp_request){ .arrival_ns = now };
+	note_busy(c);
+	start_requests(c);
+}
+
+bool gp_client_busy(const struct gp_client *c)
+{
+	return c->in_service || c->next_start < c->nr_requests;
+}
+
+/* ---- life ---- */
+
+static int make_ring(struct gp_client *c, struct gp_gpu *g, u32 slot)
+{
+	const struct gp_task_spec *t = c->spec;
+	const struct gp_scenario *sc = c->sim->sc;
+	struct vgpu_queue_args args = {
+		.process = c->number, .priority = t->queue_priority, .area_bytes = c->area_bytes,
+		.cu_first = t->cu_first, .cu_count = t->cu_count,
+	};
+	struct gp_ring *r = gp_ring_new(g, c, c->area_bytes);
+	char stream[GP_SCENARIO_NAME + 32];
+
+	if (!r)
+		return -ENOMEM;
+	r->process = c->number;
+	r->next = c->all_rings;
+	c->all_rings = r;
+	snprintf(stream, sizeof(stream), "%s queue %u life %u", t->name, slot, c->life);
+	gp_rng_init(&r->rng, c->sim->args->seed, stream);
+	if (sc->by_role)
+		args.priority = t->online ? 15 : 7;
+	if (sc->online_cus) {
+		u64 cus = vgpu_value(&c->sim->costs.device, VGPU_XCCS) *
+			  vgpu_value(&c->sim->costs.device, VGPU_CUS_PER_XCC);
+
+		args.cu_first = t->online ? 0 : sc->online_cus;
+		args.cu_count = t->online ? sc->online_cus : (u32)cus - sc->online_cus;
+	}
+	c->ring[slot] = r;
+	return gp_gpu_add_ring(g, r, &args);
+}
+
+static void restart(void *ctx, u64 life)
+{
+	struct gp_client *c = ctx;
+
+	if (c->life == life && !c->alive)
+		gp_client_start(c);
+}
+
+void gp_client_start(struct gp_client *c)
+{
+	struct gp_sim *sim = c->sim;
+	u32 slot = 0;
+	int err = 0;
+
+	c->life++;
+	c->nr_rings = 0;
+	c->step = 0;
+	for (u32 g = 0; g < sim->nr_gpus && !err; g++) {
+		for (u32 i = 0; (c->spec->devices & BIT_ULL(g)) && i < c->spec->queues && !err; i++)
+			err = make_ring(c, &sim->gpu[g], slot++);
+	}
+	c->nr_rings = slot;
+	if (err) {
+		gp_engine_fail(&sim->engine, -EINVAL, "[%s]: the device has no room for its queues",
+			       c->spec->name);
+		return;
+	}
+	c->alive = true;
+	gp_home_client_came(&sim->home, c);
+	if (c->spec->loop == GP_LOOP_CLOSED) {
+		for (u32 i = 0; i < c->nr_rings; i++)
+			refill(c, c->ring[i]);
+	} else if (c->life == 1) {
+		gp_arrivals_begin(c);
+	} else {
+		start_requests(c);
+	}
+}
+
+void gp_client_die(struct gp_client *c)
+{
+	struct gp_sim *sim = c->sim;
+
+	if (!c->alive)
+		return;
+	c->alive = false;
+	gp_instant(&sim->engine, c->track, "died");
+	for (u32 i = 0; i < c->nr_rings; i++)
+		gp_gpu_remove_ring(c->ring[i]->gpu, c->ring[i]);
+	c->in_service = 0;
+	note_busy(c);
+	gp_home_client_went(&sim->home, c);
+	if (!c->spec->stop_ns || sim->engine.now_ns < c->spec->stop_ns)
+		gp_at(&sim->engine, sim->engine.now_ns + RESTART_NS, restart, c, c->life);
+}
+
+u64 gp_client_work(const struct gp_client *c)
+{
+	const struct gp_sim *sim = c->sim;
+	u64 work = 0;
+
+	for (u32 g = 0; g < sim->nr_gpus; g++) {
+		if (c->spec->devices & BIT_ULL(g))
+			work += vgpu_work_ns(sim->gpu[g].vgpu, c->number);
+	}
+	for (const struct gp_ring *r = c->all_rings; r; r = r->next)
+		work -= r->repeated_ns;
+	return work;
+}
+
+/* What a full save of its waves takes, and a little more for the headers. */
+static u64 area_for(const struct gp_client *c)
+{
+	u64 slots = vgpu_slots(&c->sim->costs.device, &c->shape);
+
+	return vgpu_save_bytes(&c->sim->costs.device, &c->shape, slots) + (1 << 20);
+}
+
+int gp_client_init(struct gp_client *c, struct gp_sim *sim, const struct gp_task_spec *t,
+		   u32 number)
+{
+	u64 slots;
+
+	c->sim = sim;
+	c->spec = t;
+	c->number = number;
+	c->task = GP_NONE;
+	c->busy_since_ns = GP_NEVER;
+	snprintf(c->track, sizeof(c->track), "task %s", t->name);
+	c->shape = (struct vgpu_packet){
+		.kind = VGPU_KERNEL, .barrier_bit = true, .waves = (u16)t->waves,
+		.vgpr_bytes = t->vgpr_bytes, .lds_bytes = t->lds_bytes, .gap_ns = t->gap_device_ns,
+		.workgroups = 1, .workgroup_ns = 1,
+	};
+	slots = vgpu_slots(&sim->costs.device, &c->shape);
+	if (!slots) {
+		gp_engine_fail(&sim->engine, -EINVAL, "[%s]: a workgroup does not fit on a CU",
+			       t->name);
+		return -EINVAL;
+	}
+	c->packet_slots = t->slots_divisor ? slots / t->slots_divisor : t->slots;
+	if (!c->packet_slots)
+		c->packet_slots = 1;
+	c->area_bytes = area_for(c);
+	c->ring = calloc((u64)t->queues * sim->nr_gpus, sizeof(*c->ring));
+	if (!c->ring)
+		return -ENOMEM;
+	gp_rng_init(&c->kernel_rng, sim->args->seed ^ 0x6b65726e656cull, t->name);
+	return gp_arrivals_init(c);
+}
+
+void gp_client_fini(struct gp_client *c)
+{
+	while (c->all_rings) {
+		struct gp_ring *next = c->all_rings->next;
+
+		gp_ring_free(c->all_rings);
+		c->all_rings = next;
+	}
+	free(c->ring);
+	free(c->request);
+	free(c->trace);
+}

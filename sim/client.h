@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A task as its processes see it: requests arrive, kernels are submitted, kernels
+ * complete. It knows nothing of who watches it.
+ */
+#ifndef GP_CLIENT_H
+#define GP_CLIENT_H
+
+#include "core/hist.h"
+#include "gpu.h"
+
+struct gp_sim;
+
+struct gp_request {
+	u64 arrival_ns, start_ns, done_ns;	/* done 0: not yet */
+	u32 next;		/* kernel to submit */
+	u32 left;		/* packets not complete */
+	u32 ring;
+};
+
+struct gp_client {
+	struct gp_sim *sim;
+	const struct gp_task_spec *spec;
+	u32 number;		/* its process on every GPU, its bit in a cycle */
+	u32 task;		/* the scheduler's, GP_NONE */
+	u32 life;		/* how often its process has been started */
+	bool alive;
+	bool suspended;		/* launches nothing (an interposed library) */
+	char track[GP_SCENARIO_NAME + 8];
+
+	struct gp_ring **ring;	/* nr_gpus x queues, in order of the GPUs */
+	u32 nr_rings;
+	struct gp_ring *all_rings;	/* dead ones too */
+	struct gp_rng kernel_rng;	/* closed loop */
+	struct gp_rng arrival_rng;
+	u64 *trace;		/* arrivals from a file */
+	u64 nr_trace, next_trace;
+	u64 area_bytes;
+	u64 packet_slots;	/* workgroups of a kernel that run at once */
+	struct vgpu_packet shape;
+
+	struct gp_request *request;
+	u32 nr_requests, room;
+	u32 next_start;		/* first that waits for the server */
+	u32 in_service;
+	u64 step;		/* gang: packets every rank has completed */
+
+	u64 kernels_done;
+	struct gp_hist kernel_ns;	/* closed loop: submitted until complete */
+	u64 busy_since_ns, busy_ns;	/* at least one request under way */
+	u64 victim_on;
+};
+
+/* 0, or -errno with the engine's sentence. Nothing happens before gp_client_start(). */
+int gp_client_init(struct gp_client *c, struct gp_sim *sim, const struct gp_task_spec *spec,
+		   u32 number);
+void gp_client_fini(struct gp_client *c);
+
+/* Its process begins, makes its queues and works. */
+void gp_client_start(struct gp_client *c);
+/* Its process is gone, whatever was under way; requests in service fail. */
+void gp_client_die(struct gp_client *c);
+
+/* A gp_gpu.on_complete. */
+void gp_client_completed(struct gp_ring *r, struct gp_kernel *k, u64 now_ns);
+/* May launch again. */
+void gp_client_resume(struct gp_client *c);
+/* Its queues were reset: up to @repeats finished kernels of each run again. */
+void gp_client_repeat(struct gp_client *c, u32 gpu, u64 repeats);
+/* Requests that arrived and are not answered. */
+bool gp_client_busy(const struct gp_client *c);
+/* WG-ns of useful work so far, over all GPUs. */
+u64 gp_client_work(const struct gp_client *c);
+
+#endif /* GP_CLIENT_H */

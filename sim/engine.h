@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Virtual time, what happens in it, and the first thing that went wrong. */
+#ifndef GP_ENGINE_H
+#define GP_ENGINE_H
+
+#include "heap.h"
+#include "run.h"
+
+struct gp_engine {
+	u64 now_ns;
+	struct gp_heap heap;
+	const struct gp_timeline *timeline;	/* NULL */
+	int err;		/* the run ends when it is set */
+	char why[256];
+};
+
+/* Let @fire happen at @at_ns; a time that is over means now. */
+void gp_at(struct gp_engine *e, u64 at_ns, void (*fire)(void *ctx, u64 arg), void *ctx, u64 arg);
+/* The first error stays. */
+__attribute__((format(printf, 3, 4)))
+void gp_engine_fail(struct gp_engine *e, int err, const char *format, ...);
+
+void gp_span(struct gp_engine *e, const char *track, const char *name, u64 begin_ns);
+void gp_instant(struct gp_engine *e, const char *track, const char *name);
+
+#endif /* GP_ENGINE_H */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The home of the scheduler in a run: looks at pointers, asks it, carries out what
+ * it says, and pays for each of these.
+ *
+ * It does what the kernel module does: a timer looks, and wakes the GPU's worker
+ * only if there is something to decide; the worker decides, and is busy while a
+ * driver call lasts. The other placements differ in when they look and in what
+ * that costs.
+ */
+#ifndef GP_HOME_H
+#define GP_HOME_H
+
+#include "mechanism.h"
+
+struct gp_sim;
+struct gp_client;
+
+enum gp_worker_state { GP_WORKER_ASLEEP, GP_WORKER_WAKING, GP_WORKER_BUSY };
+
+/* What a worker is to do when it has time. */
+struct gp_errand {
+	struct gp_todo todo;
+	u32 nr_tasks;
+	u32 task[GP_SIMMECH_TASKS];
+};
+
+struct gp_worker {
+	struct gp_home *home;
+	u32 device;
+	u8 state;		/* enum gp_worker_state */
+	u64 look_at_ns;		/* armed, GP_NEVER */
+	struct gp_errand *errand;	/* waiting ones */
+	u32 nr_errands, room;
+	u64 action_ns;		/* when the driver call it is in began */
+};
+
+struct gp_home {
+	struct gp_sim *sim;
+	bool there;		/* somebody watches */
+	struct gp_sched *sched;
+	void *mem;
+	struct gp_simmech mech;
+	struct gp_worker worker[GP_SCENARIO_GPUS];
+	struct gp_sample *sample;
+	u32 *tasks;		/* for gp_sched_pull() */
+	u64 tick_at_ns;		/* armed, GP_NEVER */
+
+	u64 cpu_ns;		/* of looks, wake-ups, decisions, probes */
+	u64 looks, probes, wakeups;
+	u64 timed_out;		/* answers that did not come in time */
+};
+
+/* 0, or -errno with the engine's sentence. */
+int gp_home_init(struct gp_home *h, struct gp_sim *sim);
+void gp_home_fini(struct gp_home *h);
+u64 gp_home_cpu_ns(const struct gp_home *h);
+
+/* What clients and devices tell it; a home that does not care does nothing. */
+void gp_home_client_came(struct gp_home *h, struct gp_client *c);
+void gp_home_client_went(struct gp_home *h, struct gp_client *c);
+void gp_home_before_submit(struct gp_home *h, struct gp_client *c, struct gp_gpu *g);
+void gp_home_submitted(struct gp_home *h, struct gp_client *c, struct gp_gpu *g);
+void gp_home_completed(struct gp_home *h, struct gp_client *c, struct gp_gpu *g);
+void gp_home_request_begins(struct gp_home *h, struct gp_client *c);
+void gp_home_request_ends(struct gp_home *h, struct gp_client *c);
+void gp_home_hint(struct gp_home *h, struct gp_client *c, u64 at_ns);
+void gp_home_device_reset(struct gp_home *h, struct gp_gpu *g);
+
+#endif /* GP_HOME_H */

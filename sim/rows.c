@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The rows, and what each assumes.
+ *
+ * A row sets everything it depends on, since the scenario may have set it
+ * otherwise. Fairness: all rows have the same device with the same costs; rows
+ * that are somebody's published design get that design's own costs on the
+ * processor's side; a setting that must be chosen is chosen by search, in
+ * favour of the row.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "figures.h"
+#include "keys.h"
+#include "rows.h"
+
+/* Nobody watches, the hardware shares as it likes. */
+#define NOBODY	"monitor.placement=none", "mechanism.name=none"
+
+/* The seeds' monitors: equal pointers are finished, victims return at once. */
+#define SEED_MONITOR(place, interval)						\
+	"monitor.placement=" place, "monitor.interval=" interval, "monitor.relaxed=0",	\
+	"monitor.trusts_rptr=yes", "monitor.hint_ahead=0", "mechanism.name=evict",	\
+	"mechanism.grace=default", "policy.linger=0"
+
+#define OURS(place, mechanism)							\
+	"monitor.placement=" place, "monitor.interval=adaptive", "monitor.relaxed=0",	\
+	"monitor.trusts_rptr=no", "mechanism.name=" mechanism, "mechanism.grace=1",	\
+	"policy.linger=learnt"
+
+const struct gp_row gp_rows[] = {
+	{ "alone", "only the online tasks", NULL,
+	  { NOBODY, "run.only=online" } },
+	{ "native", "the hardware alone: workgroups in turn, running waves keep their slots", NULL,
+	  { NOBODY } },
+	{ "kfd-priority", "a slot that frees goes to the higher pipe priority", NULL,
+	  { NOBODY, "gpu.priority_by_role=yes" } },
+	{ "cu-mask", "compute units divided for good", NULL,
+	  { NOBODY } },
+	{ "hws-quantum", "one process at a time, the hardware scheduler's own quantum", NULL,
+	  { NOBODY, "gpu.exclusive=yes" } },
+	{ "timeslice", "one context at a time, the driver's time slice", "a100",
+	  { NOBODY, "gpu.exclusive=yes" } },
+	{ "monitor-5ms", "the seeds' kernel monitor, every 5 ms", NULL,
+	  { SEED_MONITOR("kernel", "5ms") } },
+	{ "monitor-1ms", "the seeds' kernel monitor, every 1 ms", NULL,
+	  { SEED_MONITOR("kernel", "1ms") } },
+	{ "monitor-hybrid", "the seeds' recommendation: 5 ms, 1 ms with critical queues", NULL,
+	  { SEED_MONITOR("kernel", "1ms"), "monitor.relaxed=5ms" } },
+	{ "manual", "the seeds' trigger by hand at submission, their 5 ms monitor to end it", NULL,
+	  { SEED_MONITOR("manual", "5ms") } },
+	{ "user-poll", "the seeds' user-space poll, every 10 ms, by ioctl", NULL,
+	  { SEED_MONITOR("user-poll", "10ms") } },
+	{ "user-event", "the seeds' user-space event, then their kernel monitor", NULL,
+	  { SEED_MONITOR("user-event", "5ms") } },
+	{ "throttle", "XSched level 1: few kernels in flight, launching stops, nothing is preempted",
+	  NULL,
+	  { "monitor.placement=shim", "mechanism.name=none" } },
+	{ "kill-restart", "REEF: kill and repeat; only for kernels that may run twice", NULL,
+	  { "monitor.placement=request", "monitor.trusts_rptr=yes", "monitor.spins=no",
+	    "mechanism.name=reset", "policy.linger=0" } },
+	{ "gpreempt-amd", "GPreempt's way on AMD: debug suspend for the time of a request", NULL,
+	  { "monitor.placement=request", "monitor.trusts_rptr=yes", "monitor.spins=yes",
+	    "mechanism.name=debug", "mechanism.grace=1", "policy.linger=0" } },
+	{ "halt", "our monitor, stop_sched and start_sched", NULL,
+	  { OURS("kernel", "halt"), "mechanism.grace=default" } },
+	{ "drain", "our monitor, victims' waves run out", NULL,
+	  { OURS("kernel", "drain") } },
+	{ "ours-debug", "daemon and debug interface, stock kernel", NULL,
+	  { OURS("daemon", "debug") } },
+	{ "ours-evict", "kernel module, one cycle of the run list", NULL,
+	  { OURS("kernel", "evict") } },
+	{ "ours-direct", "kernel module, the victim's queues only", NULL,
+	  { OURS("kernel", "direct") } },
+	{ "ours-hint", "as ours-evict, and the server says 100 us ahead that work will come", NULL,
+	  { OURS("kernel", "evict"), "monitor.hint_ahead=100us" } },
+	{ "bound", "sees and decides in no time; the device's costs remain", NULL,
+	  { OURS("bound", "evict") } },
+	{ 0 },
+};
+
+static const struct gp_row offline_alone = {
+	"offline-alone", "only the offline tasks", NULL, { NOBODY, "run.only=offline" },
+};
+
+const struct gp_row *gp_row_find(const char *name)
+{
+	for (const struct gp_row *row = gp_rows; row->name; row++) {
+		if (!strcmp(row->name, name))
+			return row;
+	}
+	return strcmp(offline_alone.name, name) ? NULL : &offline_alone;
+}
+
+/* ---- applying ---- */
+
+/* "section.key=value"; @n bytes of it. */
+static int apply_setting(struct gp_scenario *sc, const char *setting, size_t n,
+			 const struct gp_why *why)
+{
+	char key[192];
+	char *equals;
+
+	if (n >= sizeof(key))
+		return gp_why(why, "'%.40s...' is too long", setting);
+	memcpy(key, setting, n);
+	key[n] = '\0';
+	equals = strchr(key, '=');
+	if (!equals)
+		return gp_why(why, "'%s' is not section.key=value", key);
+	*equals = '\0';
+	return gp_scenario_set(sc, key, equals + 1, why->text, why->size);
+}
+
+/* The part of @row up to the first ':'. */
+static const struct gp_row *row_of(const char *row)
+{
+	char name[GP_ROW_NAME];
+	size_t n = strcspn(row, ":");
+
+	if (n >= sizeof(name))
+		return NULL;
+	memcpy(name, row, n);
+	name[n] = '\0';
+	return gp_row_find(name);
+}
+
+static int unknown_row(const char *name, const struct gp_why *why)
+{
+	char names[480] = "";
+	size_t at = 0;
+
+	for (const struct gp_row *row = gp_rows; row->name && at < sizeof(names); row++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", at ? ", " : "",
+				       row->name);
+	return gp_why(why, "no row '%s'; there are %s", name, names);
+}
+
+static int apply(struct gp_scenario *sc, const char *spec, const struct gp_why *why)
+{
+	const struct gp_row *row = row_of(spec);
+	int err = 0;
+
+	if (!row)
+		return unknown_row(spec, why);
+	if (row->profile && strcmp(row->profile, sc->profile))
+		return gp_why(why, "%s: only with [gpu] profile = %s", row->name, row->profile);
+	for (u32 i = 0; i < GP_ROW_SETTINGS && row->set[i] && !err; i++)
+		err = apply_setting(sc, row->set[i], strlen(row->set[i]), why);
+	for (spec += strcspn(spec, ":"); *spec && !err; spec += strcspn(spec, ":")) {
+		spec++;
+		err = apply_setting(sc, spec, strcspn(spec, ":"), why);
+	}
+	return err;
+}
+
+int gp_row_apply(struct gp_scenario *sc, const char *row, char *err, size_t err_size)
+{
+	struct gp_why why = { err, err_size };
+	struct gp_scenario copy = *sc;
+	int r = apply(&copy, row, &why);
+
+	if (!r)
+		*sc = copy;
+	return r;
+}

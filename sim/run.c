@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdlib.h>
+
+#include "check.h"
+#include "fault.h"
+#include "sim.h"
+
+/* Requests of the measured part may still be under way at its end. */
+#define OVERTIME_NS	GP_SEC
+
+static void start_client(void *ctx, u64 arg)
+{
+	(void)arg;
+	gp_client_start(ctx);
+}
+
+static void stop_client(void *ctx, u64 arg)
+{
+	(void)arg;
+	gp_client_die(ctx);
+}
+
+/* A reset of the GPU ends every process that uses it. */
+static void gpu_was_reset(void *ctx, struct gp_gpu *g)
+{
+	struct gp_sim *sim = ctx;
+
+	gp_home_device_reset(&sim->home, g);
+	for (u32 i = 0; i < sim->nr_clients; i++) {
+		if (sim->client[i].spec->devices & BIT_ULL(g->id))
+			gp_client_die(&sim->client[i]);
+	}
+}
+
+static bool takes_part(const struct gp_scenario *sc, const struct gp_task_spec *t)
+{
+	return sc->only == GP_ONLY_ALL || t->online == (sc->only == GP_ONLY_ONLINE);
+}
+
+/* A task keeps its number in every row, so that its random numbers stay the same. */
+static int make_clients(struct gp_sim *sim)
+{
+	const struct gp_scenario *sc = sim->sc;
+	int err = 0;
+
+	sim->client = calloc(sc->nr_tasks, sizeof(*sim->client));
+	if (!sim->client)
+		return -ENOMEM;
+	for (u32 i = 0; i < sc->nr_tasks && !err; i++) {
+		if (takes_part(sc, &sc->task[i])) {
+			u32 number = sim->nr_clients++;
+
+			err = gp_client_init(&sim->client[number], sim, &sc->task[i], number);
+		}
+	}
+	return err;
+}
+
+static int make_gpus(struct gp_sim *sim)
+{
+	int err = 0;
+
+	sim->gpu = calloc(sim->sc->gpus, sizeof(*sim->gpu));
+	if (!sim->gpu)
+		return -ENOMEM;
+	for (u32 i = 0; i < sim->sc->gpus && !err; i++) {
+		struct gp_gpu *g = &sim->gpu[i];
+
+		g->id = i;
+		g->exclusive = sim->sc->exclusive;
+		g->on_complete = gp_client_completed;
+		g->on_reset = gpu_was_reset;
+		g->on_reset_ctx = sim;
+		err = gp_gpu_init(g, &sim->engine, &sim->costs);
+		sim->nr_gpus++;
+	}
+	if (err == -EINVAL)
+		gp_engine_fail(&sim->engine, err, "the virtual GPU refuses these facts");
+	return err;
+}
+
+static int setup(struct gp_sim *sim)
+{
+	int err = gp_costs_of(sim->sc, &sim->costs);
+
+	if (!err)
+		err = make_gpus(sim);
+	if (!err)
+		err = gp_home_init(&sim->home, sim);
+	if (!err)
+		err = make_clients(sim);
+	if (err)
+		return err;
+	gp_tally_begin(sim);
+	gp_faults_begin(sim);
+	for (u32 i = 0; i < sim->nr_clients; i++) {
+		struct gp_client *c = &sim->client[i];
+
+		gp_at(&sim->engine, c->spec->start_ns, start_client, c, 0);
+		if (c->spec->stop_ns)
+			gp_at(&sim->engine, c->spec->stop_ns, stop_client, c, 0);
+	}
+	return 0;
+}
+
+/* The next moment at which something happens, and on which GPU: NULL is an event. */
+static u64 next_moment(const struct gp_sim *sim, struct gp_gpu **gpu)
+{
+	u64 at = sim->engine.heap.nr ? sim->engine.heap.event[0].at_ns : GP_NEVER;
+
+	*gpu = NULL;
+	for (u32 i = 0; i < sim->nr_gpus; i++) {
+		u64 next = vgpu_next_ns(sim->gpu[i].vgpu);
+
+		/* Hardware first: software of the same moment sees what it did. */
+		if (next != VGPU_NEVER && (next < at || (next == at && !*gpu))) {
+			at = next;
+			*gpu = &sim->gpu[i];
+		}
+	}
+	return at;
+}
+
+static void run_all(struct gp_sim *sim)
+{
+	struct gp_engine *e = &sim->engine;
+	u64 last = sim->end_ns + OVERTIME_NS;
+	struct gp_event event;
+	struct gp_gpu *gpu;
+
+	while (!e->err) {
+		u64 at = next_moment(sim, &gpu);
+
+		if (at > last || (at > sim->end_ns && gp_tally_complete(sim)))
+			break;
+		e->now_ns = at;
+		if (gpu) {
+			vgpu_advance(gpu->vgpu, at);
+		} else {
+			gp_heap_pop(&e->heap, &event);
+			event.fire(event.ctx, event.arg);
+		}
+		if (sim->args->invariants)
+			gp_check(sim);
+	}
+}
+
+static void teardown(struct gp_sim *sim)
+{
+	for (u32 i = 0; i < sim->nr_clients; i++)
+		gp_client_fini(&sim->client[i]);
+	for (u32 i = 0; i < sim->nr_gpus; i++)
+		gp_gpu_fini(&sim->gpu[i]);
+	gp_home_fini(&sim->home);
+	gp_heap_fini(&sim->engine.heap);
+	free(sim->client);
+	free(sim->gpu);
+	free(sim);
+}
+
+int gp_run(const struct gp_scenario *scenario, const struct gp_run_args *args,
+	   struct gp_result *ret, char *why, size_t why_size)
+{
+	struct gp_sim *sim = calloc(1, sizeof(*sim));
+	int err;
+
+	if (!sim)
+		return -ENOMEM;
+	sim->sc = scenario;
+	sim->args = args;
+	sim->engine.timeline = args->timeline;
+	sim->begin_ns = scenario->warmup_ns;
+	sim->end_ns = scenario->warmup_ns + scenario->length_ns;
+	err = setup(sim);
+	if (!err)
+		run_all(sim);
+	if (!err)
+		err = sim->engine.err;
+	if (!err)
+		err = gp_tally_result(sim, ret);
+	if (err)
+		snprintf(why, why_size, "%s", sim->engine.why[0] ? sim->engine.why :
+						"out of memory or out of bounds");
+	teardown(sim);
+	return err;
+}

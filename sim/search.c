@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Rows with a setting that must be found: the one that is best for the row, by
+ * running a shorter piece of the scenario.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "figures.h"
+#include "keys.h"
+#include "rows.h"
+
+#define SEARCH_NS	(5 * GP_SEC)	/* a few hundred requests tell */
+
+struct search {
+	struct gp_scenario sc;
+	u64 seed;
+	const struct gp_why *why;
+};
+
+/* Runs the scenario as @row with its own settings behind it. */
+static int run_row(const struct search *s, const char *row, struct gp_result *ret)
+{
+	struct gp_run_args args = { .seed = s->seed };
+	struct gp_scenario sc = s->sc;
+	int err = gp_row_apply(&sc, row, s->why->text, s->why->size);
+
+	return err ? err : gp_run(&sc, &args, ret, s->why->text, s->why->size);
+}
+
+static int alone_p99(const struct search *s, const char *row, u64 *ret)
+{
+	struct gp_result r;
+	int err = run_row(s, row, &r);
+
+	if (err)
+		return err;
+	/* What was not answered is later than anything that was. */
+	*ret = r.served * 100 < r.offered * 99 ? GP_NEVER : r.online.p99;
+	gp_result_fini(&r);
+	return 0;
+}
+
+static u32 nr_cus(const struct gp_scenario *sc)
+{
+	const struct vgpu_facts *f = vgpu_profile(sc->profile);
+
+	return (u32)(vgpu_value(f, VGPU_XCCS) * vgpu_value(f, VGPU_CUS_PER_XCC));
+}
+
+/* The smallest k whose p99 is at most 1.10 of alone; all but one CU if none is. */
+static int search_cus(const struct search *s, u32 *ret)
+{
+	u32 low = 1, high = nr_cus(&s->sc) - 1;
+	u64 alone, p99;
+	int err = alone_p99(s, "alone", &alone);
+
+	while (!err && low < high) {
+		u32 middle = low + (high - low) / 2;
+		char row[GP_ROW_NAME];
+
+		snprintf(row, sizeof(row), "cu-mask:gpu.online_cus=%u", middle);
+		err = alone_p99(s, row, &p99);
+		if (!err && p99 <= alone + alone / 10)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	*ret = low;
+	return err;
+}
+
+static int offline_work(const struct search *s, const char *row, u64 *ret)
+{
+	struct gp_result r;
+	int err = run_row(s, row, &r);
+
+	if (err)
+		return err;
+	*ret = r.offline_work_ns;
+	gp_result_fini(&r);
+	return 0;
+}
+
+/* The smallest of 1, 2, 4, 8, 16 kernels in flight that costs less than 3 % alone. */
+static int search_in_flight(const struct search *s, u32 *ret)
+{
+	u64 free_work, work;
+	int err = offline_work(s, "offline-alone", &free_work);
+	u32 t;
+
+	for (t = 1; !err && t < 16; t *= 2) {
+		char row[GP_ROW_NAME];
+
+		snprintf(row, sizeof(row), "throttle:run.only=offline:monitor.in_flight=%u", t);
+		err = offline_work(s, row, &work);
+		if (!err && work * 100 > free_work * 97)
+			break;
+	}
+	*ret = t;
+	return err;
+}
+
+static void name_row(struct gp_row_concrete *row, const char *name, const char *spec)
+{
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	snprintf(row->spec, sizeof(row->spec), "%s", spec);
+}
+
+static int expand_cu_mask(const struct search *s, struct gp_row_concrete ret[2])
+{
+	char spec[GP_ROW_NAME];
+	u32 cus;
+	int err = search_cus(s, &cus);
+
+	if (err)
+		return err;
+	snprintf(spec, sizeof(spec), "cu-mask:gpu.online_cus=%u", cus);
+	name_row(&ret[0], "cu-mask", spec);
+	snprintf(spec, sizeof(spec), "cu-mask:gpu.online_cus=%u", nr_cus(&s->sc) / 4);
+	name_row(&ret[1], "cu-mask-25%", spec);
+	return 0;
+}
+
+static int expand_throttle(const struct search *s, struct gp_row_concrete ret[2])
+{
+	char spec[GP_ROW_NAME];
+	u32 t;
+	int err = search_in_flight(s, &t);
+
+	if (err)
+		return err;
+	snprintf(spec, sizeof(spec), "throttle:monitor.in_flight=%u", t);
+	name_row(&ret[0], "throttle", spec);
+	name_row(&ret[1], "throttle-16", "throttle:monitor.in_flight=16");
+	return 0;
+}
+
+int gp_row_expand(const struct gp_scenario *sc, const char *row, u64 seed,
+		  struct gp_row_concrete ret[2], u32 *nr, char *err, size_t err_size)
+{
+	struct gp_why why = { err, err_size };
+	struct search s = { .sc = *sc, .seed = seed, .why = &why };
+	struct gp_row_concrete rows[2];
+	int r = 0;
+
+	if (s.sc.length_ns > SEARCH_NS)
+		s.sc.length_ns = SEARCH_NS;
+	*nr = 2;
+	if (!strcmp(row, "cu-mask")) {
+		r = expand_cu_mask(&s, rows);
+	} else if (!strcmp(row, "throttle")) {
+		r = expand_throttle(&s, rows);
+	} else {
+		name_row(&rows[0], row, row);
+		*nr = 1;
+	}
+	if (!r)
+		memcpy(ret, rows, *nr * sizeof(*ret));
+	return r;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * XSched's first level: an interposed library launches the offline kernels, a few
+ * at a time, and stops launching while the online task has work. Nothing on the
+ * GPU is preempted; what is launched runs out. Each message takes its time.
+ */
+#ifndef GP_SHIM_H
+#define GP_SHIM_H
+
+#include "client.h"
+
+void gp_shim_request_begins(struct gp_client *online);
+void gp_shim_request_ends(struct gp_client *online);
+
+#endif /* GP_SHIM_H */

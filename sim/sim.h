@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* One run: all that takes part in it. */
+#ifndef GP_SIM_H
+#define GP_SIM_H
+
+#include "client.h"
+#include "home.h"
+#include "tally.h"
+
+struct gp_sim {
+	struct gp_engine engine;
+	const struct gp_scenario *sc;
+	const struct gp_run_args *args;
+	struct gp_costs costs;
+	u64 begin_ns, end_ns;	/* the measured part */
+
+	u32 nr_gpus, nr_clients;
+	struct gp_gpu *gpu;
+	struct gp_client *client;
+	struct gp_home home;
+	struct gp_rng fault_rng;
+	struct gp_tally tally;
+};
+
+#endif /* GP_SIM_H */

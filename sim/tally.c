@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+/* ---- reading counters ---- */
+
+static void add_account(const struct gp_sim *sim, const struct gp_client *c, struct gp_marks *m)
+{
+	struct gp_account account;
+
+	if (!sim->home.there || c->task == GP_NONE ||
+	    gp_sched_account(sim->home.sched, c->task, sim->engine.now_ns, &account))
+		return;
+	m->preempted += account.stopped;
+	m->caused += account.preempted_others;
+	m->on_ns += account.state_ns[GP_ON];
+	m->off_ns += account.state_ns[GP_OFF];
+	if (account.longest_hold_ns > m->longest_hold_ns)
+		m->longest_hold_ns = account.longest_hold_ns;
+}
+
+static void read_totals(const struct gp_sim *sim, struct gp_totals *t)
+{
+	memset(t, 0, sizeof(*t));
+	for (u32 i = 0; i < sim->nr_clients; i++) {
+		t->task[i] = sim->tally.past[i];
+		t->task[i].work_ns = gp_client_work(&sim->client[i]);
+		add_account(sim, &sim->client[i], &t->task[i]);
+	}
+	t->cpu_ns = gp_home_cpu_ns(&sim->home);
+	t->looks = sim->home.looks;
+	t->probes = sim->home.probes;
+	t->wakeups = sim->home.wakeups;
+	for (u32 g = 0; g < sim->nr_gpus; g++) {
+		t->bytes_saved += sim->gpu[g].bytes_saved;
+		t->waves_saved += sim->gpu[g].waves_saved;
+		t->precious_waves_saved += sim->gpu[g].precious_waves_saved;
+	}
+}
+
+static void merge(struct gp_hist *into, const struct gp_hist *from)
+{
+	into->count += from->count;
+	into->sum += from->sum;
+	if (from->max > into->max)
+		into->max = from->max;
+	for (u32 i = 0; i < GP_HIST_BUCKETS; i++)
+		into->bucket[i] += from->bucket[i];
+}
+
+/* Moves the parts of latencies out of the account of @c. */
+static void take_parts(struct gp_sim *sim, const struct gp_client *c, bool keep)
+{
+	struct gp_account *account;
+
+	if (!sim->home.there || c->task == GP_NONE)
+		return;
+	account = &sim->home.sched->tasks[c->task].account;
+	for (u32 p = 0; p < GP_NR_PARTS; p++) {
+		if (keep)
+			merge(&sim->tally.part[p], &account->part[p]);
+		memset(&account->part[p], 0, sizeof(account->part[p]));
+	}
+}
+
+void gp_tally_life_over(struct gp_sim *sim, u32 number)
+{
+	bool measured = sim->engine.now_ns >= sim->begin_ns && !sim->tally.ended;
+
+	add_account(sim, &sim->client[number], &sim->tally.past[number]);
+	take_parts(sim, &sim->client[number], measured);
+}
+
+/* ---- moments ---- */
+
+static void end_warmup(void *ctx, u64 arg)
+{
+	struct gp_sim *sim = ctx;
+
+	(void)arg;
+	for (u32 i = 0; i < sim->nr_clients; i++) {
+		take_parts(sim, &sim->client[i], false);
+		sim->tally.second_work[i] = gp_client_work(&sim->client[i]);
+		sim->tally.share_min[i] = 1000000;
+	}
+	read_totals(sim, &sim->tally.begin);
+}
+
+static void end_measuring(void *ctx, u64 arg)
+{
+	struct gp_sim *sim = ctx;
+
+	(void)arg;
+	sim->tally.ended = true;
+	read_totals(sim, &sim->tally.end);
+	for (u32 i = 0; i < sim->nr_clients; i++)
+		take_parts(sim, &sim->client[i], true);
+}
+
+/* Shares of the work done in the second that just ended. */
+static void end_second(void *ctx, u64 arg)
+{
+	struct gp_sim *sim = ctx;
+	u64 work[GP_SCENARIO_TASKS], all = 0;
+
+	(void)arg;
+	for (u32 i = 0; i < sim->nr_clients; i++) {
+		u64 so_far = gp_client_work(&sim->client[i]);
+
+		work[i] = so_far - sim->tally.second_work[i];
+		sim->tally.second_work[i] = so_far;
+		all += work[i];
+	}
+	for (u32 i = 0; i < sim->nr_clients && all; i++) {
+		u64 share = (u64)((unsigned __int128)work[i] * 1000000 / all);
+
+		if (share < sim->tally.share_min[i])
+			sim->tally.share_min[i] = share;
+		if (share > sim->tally.share_max[i])
+			sim->tally.share_max[i] = share;
+	}
+}
+
+void gp_tally_begin(struct gp_sim *sim)
+{
+	gp_at(&sim->engine, sim->begin_ns, end_warmup, sim, 0);
+	for (u64 at = sim->begin_ns + GP_SEC; at <= sim->end_ns; at += GP_SEC)
+		gp_at(&sim->engine, at, end_second, sim, 0);
+	gp_at(&sim->engine, sim->end_ns, end_measuring, sim, 0);
+}
+
+static bool measured(const struct gp_sim *sim, const struct gp_request *q)
+{
+	return q->arrival_ns >= sim->begin_ns && q->arrival_ns < sim->end_ns;
+}
+
+bool gp_tally_complete(const struct gp_sim *sim)
+{
+	for (u32 i = 0; i < sim->nr_clients; i++) {
+		const struct gp_client *c = &sim->client[i];
+
+		/* Backwards: the last ones are those that may be missing. */
+		for (u32 n = c->nr_requests; n-- > 0;) {
+			if (c->request[n].arrival_ns < sim->end_ns) {
+				if (!c->request[n].done_ns)
+					return false;
+				if (c->nr_requests - n > c->spec->server + 1)
+					break;
+			}
+		}
+	}
+	return true;
+}
+
+/* ---- the result ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+static u64 rank(const u64 *sorted, u64 nr, u64 permyriad)
+{
+	return sorted[(nr * permyriad + 9999) / 10000 - 1];
+}
+
+/* Exact, from @nr values, which are sorted on the way. */
+static struct gp_spread spread_of(u64 *values, u64 nr)
+{
+	struct gp_spread s = { .count = nr };
+	u64 sum = 0;
+
+	if (!nr)
+		return s;
+	qsort(values, nr, sizeof(*values), by_value);
+	for (u64 i = 0; i < nr; i++)
+		sum += values[i];
+	s.mean = sum / nr;
+	s.p50 = rank(values, nr, 5000);
+	s.p99 = rank(values, nr, 9900);
+	s.p999 = rank(values, nr, 9990);
+	s.max = values[nr - 1];
+	return s;
+}
+
+static struct gp_spread spread_of_hist(const struct gp_hist *h)
+{
+	return (struct gp_spread){
+		.count = h->count, .mean = gp_hist_mean(h), .p50 = gp_hist_quantile(h, 5000),
+		.p99 = gp_hist_quantile(h, 9900), .p999 = gp_hist_quantile(h, 9990), .max = h->max,
+	};
+}
+
+static void count_requests(const struct gp_sim *sim, const struct gp_client *c,
+			   struct gp_task_result *t, u64 *values)
+{
+	u64 limit = c->spec->class.deadline_ns ? c->spec->class.deadline_ns :
+						 c->spec->class.period_ns;
+	u64 nr = 0;
+
+	for (u32 i = 0; i < c->nr_requests; i++) {
+		const struct gp_request *q = &c->request[i];
+
+		if (!measured(sim, q))
+			continue;
+		t->offered++;
+		if (q->done_ns)
+			values[nr++] = q->done_ns - q->arrival_ns;
+		if (limit && (!q->done_ns || q->done_ns - q->arrival_ns > limit))
+			t->deadline_misses++;
+	}
+	t->served = nr;
+	t->latency = spread_of(values, nr);
+}
+
+static void fill_task(struct gp_sim *sim, u32 i, struct gp_task_result *t, u64 *values)
+{
+	struct gp_client *c = &sim->client[i];
+	const struct gp_marks *a = &sim->tally.begin.task[i], *b = &sim->tally.end.task[i];
+
+	snprintf(t->name, sizeof(t->name), "%s", c->spec->name);
+	t->online = c->spec->online;
+	if (c->spec->loop == GP_LOOP_CLOSED)
+		t->latency = spread_of_hist(&c->kernel_ns);
+	else
+		count_requests(sim, c, t, values);
+	/* Slots differ between kernels; a task's time is that of the whole GPU. */
+	t->work_ns = (b->work_ns - a->work_ns) / vgpu_slots(&sim->costs.device, &c->shape);
+	t->kernels = c->kernels_done;
+	t->preempted = b->preempted - a->preempted;
+	t->on_ns = b->on_ns - a->on_ns;
+	t->off_ns = b->off_ns - a->off_ns;
+	t->longest_hold_ns = b->longest_hold_ns;
+	t->share_min = sim->tally.share_min[i];
+	t->share_max = sim->tally.share_max[i];
+	for (struct gp_ring *r = c->all_rings; r; r = r->next) {
+		gp_ring_close_books(r);
+		t->lost += r->lost;
+		t->doubled += r->doubled;
+	}
+}
+
+static void add_task(const struct gp_sim *sim, u32 i, struct gp_result *r)
+{
+	const struct gp_task_result *t = &r->task[i];
+	const struct gp_client *c = &sim->client[i];
+
+	r->work_lost += t->lost;
+	r->work_doubled += t->doubled;
+	r->preemptions += sim->tally.end.task[i].caused - sim->tally.begin.task[i].caused;
+	if (!t->online) {
+		r->offline_work_ns += t->work_ns;
+		return;
+	}
+	r->online_work_ns += t->work_ns;
+	r->offered += t->offered;
+	r->served += t->served;
+	r->victim_on += c->victim_on;
+	r->online_busy_ns += c->busy_ns;
+}
+
+struct arrival {
+	u64 at_ns, latency_ns;
+};
+
+static int by_arrival(const void *a, const void *b)
+{
+	const struct arrival *x = a, *y = b;
+
+	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+/* All online requests in order of arrival; 0 for one that was never answered. */
+static int fill_requests(const struct gp_sim *sim, struct gp_result *r, u64 *values)
+{
+	struct arrival *all = calloc(r->offered + 1, sizeof(*all));
+	u64 nr = 0, served = 0;
+
+	r->request_ns = calloc(r->offered + 1, sizeof(*r->request_ns));
+	if (!all || !r->request_ns) {
+		free(all);
+		return -ENOMEM;
+	}
+	for (u32 i = 0; i < sim->nr_clients; i++) {
+		const struct gp_client *c = &sim->client[i];
+
+		for (u32 n = 0; c->spec->online && n < c->nr_requests; n++) {
+			const struct gp_request *q = &c->request[n];
+
+			if (measured(sim, q))
+				all[nr++] = (struct arrival){
+					q->arrival_ns, q->done_ns ? q->done_ns - q->arrival_ns : 0,
+				};
+		}
+	}
+	/* Ties are rare, and come from one task's burst: their order is that of the array. */
+	qsort(all, nr, sizeof(*all), by_arrival);
+	for (u64 i = 0; i < nr; i++) {
+		r->request_ns[i] = all[i].latency_ns;
+		if (all[i].latency_ns)
+			values[served++] = all[i].latency_ns;
+	}
+	r->nr_requests = nr;
+	r->online = spread_of(values, served);
+	free(all);
+	return 0;
+}
+
+static void fill_totals(const struct gp_sim *sim, struct gp_result *r)
+{
+	const struct gp_totals *a = &sim->tally.begin, *b = &sim->tally.end;
+
+	snprintf(r->scenario, sizeof(r->scenario), "%s", sim->sc->name);
+	r->seed = sim->args->seed;
+	r->length_ns = sim->sc->length_ns;
+	for (u32 p = 0; p < GP_NR_PARTS; p++)
+		r->part[p] = spread_of_hist(&sim->tally.part[p]);
+	r->monitor_cpu_ns = b->cpu_ns - a->cpu_ns;
+	if (sim->sc->monitor.spins && r->monitor_cpu_ns < r->length_ns)
+		r->monitor_cpu_ns = r->length_ns;
+	r->looks = b->looks - a->looks;
+	r->probes = b->probes - a->probes;
+	r->wakeups = b->wakeups - a->wakeups;
+	r->bytes_saved = b->bytes_saved - a->bytes_saved;
+	r->waves_saved = b->waves_saved - a->waves_saved;
+	r->online_waves_saved = b->precious_waves_saved - a->precious_waves_saved;
+	r->lost_tasks = sim->home.timed_out;
+	r->ejections = sim->home.there ? sim->home.sched->ejections : 0;
+	r->weakest = gp_costs_weakest(&sim->costs);
+}
+
+int gp_tally_result(struct gp_sim *sim, struct gp_result *ret)
+{
+	struct gp_result *r = calloc(1, sizeof(*r));
+	u64 most = 1, *values;
+	int err = -ENOMEM;
+
+	for (u32 i = 0; i < sim->nr_clients; i++)
+		most += sim->client[i].nr_requests;
+	values = calloc(most, sizeof(*values));
+	if (!r || !values)
+		goto out;
+	fill_totals(sim, r);
+	r->nr_tasks = sim->nr_clients;
+	for (u32 i = 0; i < sim->nr_clients; i++) {
+		fill_task(sim, i, &r->task[i], values);
+		add_task(sim, i, r);
+	}
+	err = fill_requests(sim, r, values);
+	if (err)
+		gp_result_fini(r);
+	else
+		*ret = *r;
+out:
+	free(values);
+	free(r);
+	return err;
+}
+
+void gp_result_fini(struct gp_result *r)
+{
+	free(r->request_ns);
+	r->request_ns = NULL;
+	r->nr_requests = 0;
+}

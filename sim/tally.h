@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What is measured. Counters run from the start of a run; the tally reads them
+ * when the warm-up ends and when the measured part does.
+ */
+#ifndef GP_TALLY_H
+#define GP_TALLY_H
+
+#include "core/account.h"
+#include "result.h"
+#include "scenario.h"
+
+struct gp_sim;
+
+/* Counters of a task. */
+struct gp_marks {
+	u64 work_ns;
+	u64 preempted;		/* times taken off */
+	u64 caused;		/* actions taken for it */
+	u64 on_ns, off_ns;
+	u64 longest_hold_ns;
+};
+
+/* Counters of all. */
+struct gp_totals {
+	struct gp_marks task[GP_SCENARIO_TASKS];
+	u64 cpu_ns, looks, probes, wakeups;
+	u64 bytes_saved, waves_saved, precious_waves_saved;
+};
+
+struct gp_tally {
+	struct gp_totals begin, end;
+	/* of processes that are gone, and their accounts with them */
+	struct gp_marks past[GP_SCENARIO_TASKS];
+	struct gp_hist part[GP_NR_PARTS];
+
+	u64 second_work[GP_SCENARIO_TASKS];	/* at the last whole second */
+	u64 share_min[GP_SCENARIO_TASKS], share_max[GP_SCENARIO_TASKS];
+	bool ended;
+};
+
+/* Plans what is read at which moment. */
+void gp_tally_begin(struct gp_sim *sim);
+/* The process of client @number is about to go. */
+void gp_tally_life_over(struct gp_sim *sim, u32 number);
+/* Is every request of the measured part answered? */
+bool gp_tally_complete(const struct gp_sim *sim);
+/* 0, or -ENOMEM. */
+int gp_tally_result(struct gp_sim *sim, struct gp_result *ret);
+
+#endif /* GP_TALLY_H */
