@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "turn.h"
 
+enum {
+	UPTO = GP_TURN_SCRATCH,	/* time up to which the debt is reckoned, 0 is never */
+	DEBT,			/* time off that time on has not made up for, in ns */
+	OWED,			/* not to be held until the debt is paid */
+};
+
 /* A start takes time too: begin so early that the hold ends within its bound. */
 static u64 longest_hold(const struct gp_verdict *v)
 {
@@ -11,39 +17,77 @@ static u64 longest_hold(const struct gp_verdict *v)
 	return most > 2 * early ? most - early : most / 2;
 }
 
-/* The turn that makes @off ns of waiting a share of GP_MIN_SHARE. */
-static u64 turn_after(const struct gp_verdict *v, u64 off)
+static u64 share_of(const struct gp_verdict *v)
 {
 	u64 share = v->sched->param[GP_MIN_SHARE];
 
-	if (share > 900)
-		share = 900;
-	return share ? off * share / (1000 - share) + 1 : 1;
+	return share < 900 ? share : 900;
+}
+
+/* The turn that makes @off ns of waiting a share of GP_MIN_SHARE. */
+static u64 turn_after(const struct gp_verdict *v, u64 off)
+{
+	return off * share_of(v) / (1000 - share_of(v)) + 1;
+}
+
+static void pay(const struct gp_verdict *v, u64 *debt, u64 on)
+{
+	u64 share = share_of(v), paid = share ? on * (1000 - share) / share : on ? *debt : 0;
+
+	*debt -= paid < *debt ? paid : *debt;
+}
+
+/* Since when all of the seat's task is on. */
+static u64 on_since(const struct gp_sched *s, const struct gp_seat *seat)
+{
+	u64 since = 0;
+	u32 at;
+
+	for (at = s->tasks[seat->task].seats; at != GP_NONE; at = s->seats[at].next_of_task)
+		if (s->seats[at].since_ns > since)
+			since = s->seats[at].since_ns;
+	return since;
+}
+
+/*
+ * Asked before every hold, so what happened since the last time is: nothing, or
+ * one change, at a time the seats know.
+ */
+static void reckon(const struct gp_verdict *v, struct gp_seat *seat, u64 off_since)
+{
+	u64 *x = seat->scratch, at;
+
+	at = off_since == GP_NEVER ? on_since(v->sched, seat) : off_since;
+	if (!x[UPTO])
+		x[UPTO] = at;
+	if (at < x[UPTO])
+		at = x[UPTO];
+	if (off_since == GP_NEVER) {
+		x[DEBT] += at - x[UPTO];
+		pay(v, &x[DEBT], v->now_ns - at);
+	} else {
+		pay(v, &x[DEBT], at - x[UPTO]);
+		x[DEBT] += v->now_ns - at;
+	}
+	x[UPTO] = v->now_ns;
 }
 
 bool gp_turn_owed(struct gp_verdict *v, struct gp_seat *seat)
 {
-	u64 *turn = &seat->scratch[GP_TURN_SCRATCH], until;
+	u64 *x = seat->scratch, most = longest_hold(v);
 	u64 off_since = gp_off_since(v->sched, seat);
 
-	if (*turn && off_since == GP_NEVER) {
-		until = seat->since_ns + *turn;
-		if (v->now_ns < until) {
-			gp_wake_at(v, until);
-			return true;
-		}
-		*turn = 0;
+	reckon(v, seat, off_since);
+	if (!x[OWED]) {
+		x[OWED] = x[DEBT] >= most ||
+			  (off_since != GP_NEVER && v->now_ns - off_since >= most);
+		if (!x[OWED] && off_since != GP_NEVER)
+			gp_wake_at(v, v->now_ns + most - x[DEBT]);
 	}
-	if (*turn)
-		return true;
-	if (off_since == GP_NEVER)
-		return false;
-
-	until = off_since + longest_hold(v);
-	if (v->now_ns < until) {
-		gp_wake_at(v, until);
-		return false;
+	if (x[OWED] && off_since == GP_NEVER) {
+		x[OWED] = x[DEBT] != 0;
+		if (x[OWED])
+			gp_wake_at(v, v->now_ns + turn_after(v, x[DEBT]));
 	}
-	*turn = turn_after(v, v->now_ns - off_since);
-	return true;
+	return x[OWED];
 }

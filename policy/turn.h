@@ -2,17 +2,17 @@
 /*
  * The turn owed to a seat that was kept off for the maximum hold.
  *
- * Whoever is held again and again still progresses: after GP_MAX_HOLD it gets
- * the GPU beside the others for so long that its share is GP_MIN_SHARE. Uses
- * the last scratch word of the seat; policies that hold without a bound of their
- * own ask gp_turn_owed() before every gp_hold().
+ * Whoever is held again and again still progresses: after GP_MAX_HOLD, at once or
+ * in pieces, it gets the GPU beside the others for so long that its share is
+ * GP_MIN_SHARE. Uses the last scratch words of the seat; policies that hold
+ * without a bound of their own ask gp_turn_owed() before every gp_hold().
  */
 #ifndef GP_TURN_H
 #define GP_TURN_H
 
 #include "../core/sched.h"
 
-enum { GP_TURN_SCRATCH = GP_SCRATCH - 1 };
+enum { GP_TURN_SCRATCH = GP_SCRATCH - 3 };
 
 /*
  * True while @seat must not be held: it has been off for as long as anybody may

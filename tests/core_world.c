@@ -181,6 +181,8 @@ static int answer(struct core_world *w, const struct line *line)
 		.action = w->action[who][d], .task = w->task[who],
 		.outcome = line->verb == DONE ? GP_DONE :
 			   line->verb == REFUSED ? GP_REFUSED : GP_TIMED_OUT,
+		.command_ns = w->now_ns, .acted_ns = w->now_ns,
+		.saved_ns = w->now_ns, .switched_ns = w->now_ns,
 	};
 
 	return gp_sched_answer(w->s, &a, w->now_ns);
