@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "arrivals.h"
+#include "request.h"
 #include "sim.h"
 
 #define RESTART_NS	(10 * GP_MSEC)	/* a process that died comes back */
 
 /* ---- submitting ---- */
 
-static void draw_kernel(const struct gp_client *c, struct gp_rng *rng, struct vgpu_packet *p)
+void gp_client_draw(const struct gp_client *c, struct gp_rng *rng, struct vgpu_packet *p)
 {
 	u64 time = gp_dist_draw(&c->spec->kernel_ns, rng);
 	u64 rounds = 1;
@@ -23,7 +24,7 @@ static void draw_kernel(const struct gp_client *c, struct gp_rng *rng, struct vg
 	p->workgroup_ns = time / rounds;
 }
 
-static struct gp_kernel *put(struct gp_client *c, struct gp_ring *r, const struct vgpu_packet *p)
+struct gp_kernel *gp_client_put(struct gp_client *c, struct gp_ring *r, const struct vgpu_packet *p)
 {
 	struct gp_kernel *k = gp_ring_write(r, p, c->sim->engine.now_ns);
 
@@ -32,7 +33,7 @@ static struct gp_kernel *put(struct gp_client *c, struct gp_ring *r, const struc
 	return k;
 }
 
-static void ring_doorbell(struct gp_client *c, struct gp_ring *r)
+void gp_client_doorbell(struct gp_client *c, struct gp_ring *r)
 {
 	gp_home_before_submit(&c->sim->home, c, r->gpu);
 	gp_gpu_doorbell(r->gpu, r);
@@ -63,12 +64,12 @@ static void refill(struct gp_client *c, struct gp_ring *r)
 	struct vgpu_packet p;
 
 	while (queued(r) < depth(c) && (!c->spec->gang || r->tail < c->step + c->spec->ahead)) {
-		draw_kernel(c, &r->rng, &p);
-		if (!put(c, r, &p))
+		gp_client_draw(c, &r->rng, &p);
+		if (!gp_client_put(c, r, &p))
 			return;
 	}
 	if (r->tail != before)
-		ring_doorbell(c, r);
+		gp_client_doorbell(c, r);
 }
 
 static void refill_event(void *ctx, u64 arg)
@@ -137,146 +138,13 @@ void gp_client_repeat(struct gp_client *c, u32 gpu, u64 repeats)
 			if (!old || old->packet.kind != VGPU_KERNEL || old->repeat)
 				continue;
 			p = old->packet;
-			k = put(c, r, &p);
+			k = gp_client_put(c, r, &p);
 			if (!k)
 				return;
 			k->repeat = true;
 			r->repeats_open++;
 		}
 		gp_gpu_doorbell(r->gpu, r);
-	}
-}
-
-/* ---- requests ---- */
-
-static void note_busy(struct gp_client *c)
-{
-	struct gp_engine *e = &c->sim->engine;
-	u64 from = c->busy_since_ns > c->sim->begin_ns ? c->busy_since_ns : c->sim->begin_ns;
-	u64 to = e->now_ns < c->sim->end_ns ? e->now_ns : c->sim->end_ns;
-
-	if (!gp_client_busy(c)) {
-		if (to > from)
-			c->busy_ns += to - from;
-		c->busy_since_ns = GP_NEVER;
-	} else if (c->busy_since_ns == GP_NEVER) {
-		c->busy_since_ns = e->now_ns;
-	}
-}
-
-static void put_kernel(struct gp_client *c, u32 number)
-{
-	struct gp_request *q = &c->request[number];
-	struct gp_ring *r = c->ring[q->ring];
-	struct vgpu_packet p;
-	struct gp_rng rng = c->kernel_rng;
-	struct gp_kernel *k;
-
-	/* Kernel i of request n is the same in every row. */
-	rng.state += ((u64)number << 20 | q->next) * 0xd1342543de82ef95ull;
-	draw_kernel(c, &rng, &p);
-	k = put(c, r, &p);
-	if (k)
-		k->request = number;
-	q->next++;
-}
-
-static void open_barrier(void *ctx, u64 index)
-{
-	struct gp_ring *r = ctx;
-	struct gp_kernel *k = gp_ring_at(r, index);
-
-	if (r->dead || !k)
-		return;
-	k->open = true;
-	vgpu_signal(r->gpu->vgpu, r->gpu->engine->now_ns);
-}
-
-/* A packet that waits until the host has done something. */
-static void put_barrier(struct gp_client *c, u32 number)
-{
-	struct gp_ring *r = c->ring[c->request[number].ring];
-	struct vgpu_packet p = { .kind = VGPU_BARRIER, .barrier_bit = true, .signal = r->tail };
-	struct gp_kernel *k = put(c, r, &p);
-
-	if (!k)
-		return;
-	k->request = number;
-	c->request[number].left++;
-	gp_at(&c->sim->engine, c->sim->engine.now_ns + c->spec->barrier_host_ns, open_barrier, r,
-	      k->index);
-}
-
-static void put_request(struct gp_client *c, u32 number)
-{
-	struct gp_request *q = &c->request[number];
-
-	while (q->next < (c->spec->sync ? 1 : c->spec->kernels)) {
-		if (c->spec->barrier_host_ns && q->next == c->spec->kernels / 2)
-			put_barrier(c, number);
-		put_kernel(c, number);
-	}
-	ring_doorbell(c, c->ring[q->ring]);
-}
-
-static void start_requests(struct gp_client *c)
-{
-	struct gp_engine *e = &c->sim->engine;
-
-	while (c->alive && c->in_service < c->spec->server && c->next_start < c->nr_requests) {
-		u32 number = c->next_start++;
-		struct gp_request *q = &c->request[number];
-
-		c->in_service++;
-		q->start_ns = e->now_ns;
-		q->ring = number % c->nr_rings;
-		q->left = c->spec->kernels;
-		if (c->in_service == 1)
-			gp_home_request_begins(&c->sim->home, c);
-		put_request(c, number);
-	}
-}
-
-static void next_kernel(void *ctx, u64 arg)
-{
-	struct gp_client *c = ctx;
-	u32 number = (u32)arg, life = (u32)(arg >> 32);
-
-	if (c->life != life || !c->alive)
-		return;
-	put_kernel(c, number);
-	ring_doorbell(c, c->ring[c->request[number].ring]);
-}
-
-static void request_over(void *ctx, u64 arg)
-{
-	struct gp_client *c = ctx;
-
-	if (c->life != (u32)(arg >> 32))
-		return;
-	c->in_service--;
-	start_requests(c);
-	note_busy(c);
-	if (!c->in_service)
-		gp_home_request_ends(&c->sim->home, c);
-}
-
-static void request_completed(struct gp_client *c, struct gp_kernel *k, u64 now_ns)
-{
-	struct gp_request *q = &c->request[k->request];
-	u64 arg = (u64)c->life << 32 | k->request;
-	u64 gap;
-
-	if (!--q->left) {
-		q->done_ns = now_ns;
-		gp_span(&c->sim->engine, c->track, "request", q->arrival_ns);
-		gp_at(&c->sim->engine, now_ns, request_over, c, arg);
-	} else if (c->spec->sync && q->next < c->spec->kernels) {
-		struct gp_rng rng = c->kernel_rng;
-
-		rng.state += ((u64)k->request << 20 | q->next | 1u << 19) * 0xd1342543de82ef95ull;
-		gap = gp_dist_draw(&c->spec->gap_host, &rng);
-		gp_at(&c->sim->engine, now_ns + gap, next_kernel, c, arg);
 	}
 }
 
@@ -290,62 +158,10 @@ void gp_client_completed(struct gp_ring *r, struct gp_kernel *k, u64 now_ns)
 	if (k->repeat)
 		r->repeats_open--;
 	else if (k->request != GP_NO_REQUEST)
-		request_completed(c, k, now_ns);
+		gp_request_completed(c, k, now_ns);
 	else
 		closed_completed(r, k, now_ns);
 	gp_home_completed(&c->sim->home, c, r->gpu);
-}
-
-/* Does a task that could be taken off hold slots where @c runs? */
-static bool victim_is_on(const struct gp_client *c)
-{
-	const struct gp_sim *sim = c->sim;
-
-	for (u32 i = 0; i < sim->nr_clients; i++) {
-		const struct gp_client *v = &sim->client[i];
-
-		for (u32 g = 0; v->alive && !v->spec->online && g < sim->nr_gpus; g++) {
-			struct vgpu_busy busy = { 0 };
-
-			if (c->spec->devices & v->spec->devices & BIT_ULL(g))
-				vgpu_busy(sim->gpu[g].vgpu, v->number, &busy);
-			if (busy.waves)
-				return true;
-		}
-	}
-	return false;
-}
-
-static int grow_requests(struct gp_client *c)
-{
-	u32 room = c->room ? c->room * 2 : 256;
-	struct gp_request *request = realloc(c->request, room * sizeof(*request));
-
-	if (!request)
-		return -ENOMEM;
-	c->request = request;
-	c->room = room;
-	return 0;
-}
-
-void gp_client_arrive(struct gp_client *c)
-{
-	u64 now = c->sim->engine.now_ns;
-
-	if (c->nr_requests == c->room && grow_requests(c)) {
-		gp_engine_fail(&c->sim->engine, -ENOMEM, "no memory for requests");
-		return;
-	}
-	if (!gp_client_busy(c) && now >= c->sim->begin_ns && now < c->sim->end_ns)
-		c->victim_on += victim_is_on(c);
-	c->request[c->nr_requests++] = (struct gp_request){ .arrival_ns = now };
-	note_busy(c);
-	start_requests(c);
-}
-
-bool gp_client_busy(const struct gp_client *c)
-{
-	return c->in_service || c->next_start < c->nr_requests;
 }
 
 /* ---- life ---- */
@@ -416,7 +232,7 @@ void gp_client_start(struct gp_client *c)
 	} else if (c->life == 1) {
 		gp_arrivals_begin(c);
 	} else {
-		start_requests(c);
+		gp_requests_start(c);
 	}
 }
 
@@ -431,7 +247,7 @@ void gp_client_die(struct gp_client *c)
 	for (u32 i = 0; i < c->nr_rings; i++)
 		gp_gpu_remove_ring(c->ring[i]->gpu, c->ring[i]);
 	c->in_service = 0;
-	note_busy(c);
+	gp_requests_note_busy(c);
 	gp_home_client_went(&sim->home, c);
 	if (!c->spec->stop_ns || sim->engine.now_ns < c->spec->stop_ns)
 		gp_at(&sim->engine, sim->engine.now_ns + RESTART_NS, restart, c, c->life);

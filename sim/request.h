@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Requests of a task: they arrive, wait for the server, submit their kernels all
+ * at once or one after the other, and are over when the last is complete.
+ */
+#ifndef GP_REQUEST_H
+#define GP_REQUEST_H
+
+#include "client.h"
+
+/* Begin as many as the server takes. */
+void gp_requests_start(struct gp_client *c);
+/* A packet of a request is complete. Called by the device: only notes and plans. */
+void gp_request_completed(struct gp_client *c, struct gp_kernel *k, u64 now_ns);
+/* Requests came or went: keep the time in which there were some. */
+void gp_requests_note_busy(struct gp_client *c);
+
+/* ---- of the client, for requests ---- */
+
+/* The next kernel of @c, by @rng. */
+void gp_client_draw(const struct gp_client *c, struct gp_rng *rng, struct vgpu_packet *p);
+/* NULL: no memory, and the run ends. */
+struct gp_kernel *gp_client_put(struct gp_client *c, struct gp_ring *r,
+				const struct vgpu_packet *p);
+void gp_client_doorbell(struct gp_client *c, struct gp_ring *r);
+
+#endif /* GP_REQUEST_H */
