@@ -133,6 +133,8 @@ void vgpu_cohort_cut(struct vgpu *v, struct vgpu_cohort *c)
 	f->promised -= (u64)(c->rounds - rounds) * c->count;
 	c->rounds = rounds;
 	c->end_ns = c->start_ns + rounds * c->round_ns;
+	if (c->end_ns > v->now)
+		vgpu_queue_sync(v, c);	/* the round that runs is placed, not promised */
 	e = v->heap[c->heap];
 	e.end_ns = c->end_ns;
 	heap_up(v, c->heap, e);

@@ -21,12 +21,16 @@ static struct vgpu_flight *unplaced(struct vgpu_queue *q)
 	return NULL;
 }
 
-/* Workgroups of @f that nobody has. If all are promised, promises are broken. */
-static u64 unclaimed(struct vgpu *v, struct vgpu_queue *q, struct vgpu_flight *f)
+/*
+ * Once all workgroups that are left are promised, slots that free would find
+ * none while others have rounds to go: the promises are broken.
+ */
+static void keep_or_break(struct vgpu *v, struct vgpu_queue *q)
 {
-	if (f->promised == f->p.workgroups - f->placed)
+	const struct vgpu_flight *f = unplaced(q);
+
+	if (f && f->promised && f->promised == f->p.workgroups - f->placed)
 		vgpu_queue_cut(v, q);
-	return f->p.workgroups - f->placed - f->promised;
 }
 
 /* What @q would place next: waves that were saved before new workgroups. */
@@ -47,7 +51,7 @@ static bool wants(struct vgpu *v, struct vgpu_queue *q, struct vgpu_want *w)
 		w->f = unplaced(q);
 		if (!w->f)
 			return false;
-		left = unclaimed(v, q, w->f);
+		left = w->f->p.workgroups - w->f->placed - w->f->promised;
 		if (!left)
 			return false;
 	}
@@ -71,6 +75,7 @@ static void collect(struct vgpu *v, u8 pipe)
 
 		if (q->pipe != pipe)
 			continue;
+		keep_or_break(v, q);
 		vgpu_queue_launch(v, q);
 		if (!wants(v, q, &v->want[v->nr_wants]))
 			continue;
