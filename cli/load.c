@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/expect.h"
 #include "term.h"
 
 enum { PATH_BYTES = 512 };
@@ -59,6 +60,30 @@ static int set(struct gp_scenario *sc, const char *option, const char *key, cons
 	return -EINVAL;
 }
 
+/* In a file `expect` adds a line rather than setting a key; so it does here. */
+static int set_expect(struct gp_scenario *sc, const char *value)
+{
+	char err[1024];
+	struct gp_why why = { err, sizeof(err) };
+	struct gp_expect *e = &sc->expect[sc->nr_expects];
+
+	if (!strcmp(value, "none")) {
+		sc->nr_expects = 0;
+		return 0;
+	}
+	if (sc->nr_expects == GP_SCENARIO_EXPECTS) {
+		gp_error("--set: more than %d expectations", GP_SCENARIO_EXPECTS);
+		return -EINVAL;
+	}
+	if (gp_expect_parse(value, e, &why)) {
+		gp_error("--set: %s", err);
+		return -EINVAL;
+	}
+	snprintf(e->where, sizeof(e->where), "--set");
+	sc->nr_expects++;
+	return 0;
+}
+
 static int set_one(struct gp_scenario *sc, const char *setting)
 {
 	const char *equals = strchr(setting, '=');
@@ -71,6 +96,8 @@ static int set_one(struct gp_scenario *sc, const char *setting)
 	}
 	memcpy(key, setting, n);
 	key[n] = 0;
+	if (!strcmp(key, "run.expect"))
+		return set_expect(sc, equals + 1);
 	return set(sc, "--set", key, equals + 1);
 }
 

@@ -143,7 +143,7 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	return -EINVAL;
 }
 
-/* The option that @arg names, with what follows '=' in *@value; -1 if none. */
+/* The option that @arg names, with a value that is part of it in *@value; -1 if none. */
 static int find(const struct gp_syntax *syntax, const char *arg, const char **value)
 {
 	*value = NULL;
@@ -152,8 +152,10 @@ static int find(const struct gp_syntax *syntax, const char *arg, const char **va
 
 		if (!(syntax->options & BIT_ULL(i)))
 			continue;
-		if (arg[0] == '-' && arg[1] && arg[1] == options[i].letter && !arg[2])
+		if (arg[1] == options[i].letter) {	/* "-j 4" and "-j4" */
+			*value = arg[2] ? arg + 2 : NULL;
 			return i;
+		}
 		if (strncmp(arg, "--", 2) || strncmp(arg + 2, options[i].name, n))
 			continue;
 		if (arg[2 + n] == '=')

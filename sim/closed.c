@@ -9,7 +9,7 @@
 /* What is mapped when the victims are gone: the online tasks. */
 static u64 map_ns(const struct gp_scenario *sc, const struct vgpu_facts *f)
 {
-	u64 ns = 0;
+	u64 ns = vgpu_value(f, VGPU_DISPATCH_NS);
 
 	for (u32 i = 0; i < sc->nr_tasks; i++) {
 		if (sc->task[i].online)

@@ -13,7 +13,7 @@ struct gp_closed {
 	u64 wake_ns, decide_ns, command_ns, grace_ns;
 	u64 save_ns;		/* fixed + bytes / bandwidth */
 	u64 runlist_ns;
-	u64 map_ns;		/* the processes and queues that stay */
+	u64 map_ns;		/* the processes and queues that stay, and their first dispatch */
 	u64 sum_ns;
 	double victim_on;	/* share of the requests that found a victim on the GPU */
 	u64 added_ns;		/* sum x victim_on */
