@@ -201,7 +201,8 @@ static void rounds_end_when_single_slots_would(void **state)
 		u32 q = w_queue(w, 0);
 
 		for (u32 i = 0; i < 8; i++) {
-			p[i] = w_kernel(1 + below(&seed, i % 2 ? 500 : 9000), US(1 + below(&seed, 50)));
+			p[i] = w_kernel(1 + below(&seed, i % 2 ? 500 : 9000),
+					US(1 + below(&seed, 50)));
 			p[i].barrier_bit = !below(&seed, 4);
 			w_put(w, q, &p[i]);
 		}

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "gp_test.h"
-#include "vgpu.h"
+#include "vgpu/vgpu.h"
 
 enum { W_QUEUES = 256, W_RING = 512, W_AREA = 256 * 1024, W_WORDS = 4096 };
 

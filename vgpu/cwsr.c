@@ -105,8 +105,9 @@ static void group_add(struct group *g, const struct vgpu_cohort *c)
 	g->left_ns += c->count * (c->end_ns - c->start_ns);
 }
 
+/* Appends @g as record @nr of @q's area; @f is the packet. */
 static int group_write(struct vgpu *v, struct vgpu_queue *q, struct vgpu_flight *f,
-		       struct group *g, u32 *nr)
+		       const struct group *g, u32 *nr)
 {
 	struct vgpu_record r = { .index = f->index, .count = g->count, .value = g->value };
 	u64 odd;

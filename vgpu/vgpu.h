@@ -91,18 +91,30 @@ struct vgpu_world {
 	void (*complete)(void *ctx, u32 queue, u64 index, u64 now_ns);
 	/* First wave of packet @index has a slot (once per packet, also after a save). */
 	void (*launch)(void *ctx, u32 queue, u64 index, u64 now_ns);
-	/* Workgroups add @value to the word at @address of the queue's process. */
+	/*
+	 * Workgroups add @value to the word at @address of the queue's process.
+	 * May come later than the workgroups end, never later than the packet
+	 * completes or is saved: rounds that nobody can disturb are one event.
+	 */
 	void (*add)(void *ctx, u32 queue, u64 address, u64 value);
 	/* Is the signal of a barrier set? Asked again after vgpu_signal(). */
 	bool (*signalled)(void *ctx, u32 queue, u64 signal);
-	/* Bytes of the queue's save area. -EFAULT: the save of that queue fails. */
+	/*
+	 * Bytes of the queue's save area. -EFAULT: the save of that queue fails.
+	 * Waves take far less than on hardware: 16 bytes and 32 per group of
+	 * workgroups, at most 128 groups (16 per packet in flight) and what
+	 * could not be restored since the save before.
+	 */
 	int (*area_write)(void *ctx, u32 queue, u64 offset, const void *from, u32 n);
 	int (*area_read)(void *ctx, u32 queue, u64 offset, void *to, u32 n);
 	/* An unmap ended: the fence. Exactly once per vgpu_unmap() unless hung. */
 	void (*unmapped)(void *ctx, const struct vgpu_unmapped *what);
 	/* A map ended: every queue of the runlist that got a slot is on. */
 	void (*mapped)(void *ctx, u64 ticket, u64 now_ns);
-	/* Something the model does not do or a queue error; @what is a sentence. */
+	/*
+	 * Something the model does not do or a queue error; @what is a sentence.
+	 * @queue is ~0 if it is nobody's in particular.
+	 */
 	void (*report)(void *ctx, u32 queue, const char *what);
 };
 
@@ -142,7 +154,9 @@ void vgpu_signal(struct vgpu *v, u64 now_ns);
  * More than the slots or VMIDs: the hardware scheduler takes turns by quantum;
  * one process at a time if @exclusive. Costs MAP_PROCESS_NS per process and
  * MAP_QUEUE_NS per queue after COMMAND_NS, and the restore of saved waves.
- * -EBUSY while an unmap or map is under way, -ENOENT for an unknown queue (nothing changes).
+ * -EBUSY while an unmap or map is under way, -ENOENT for an unknown queue, -EINVAL
+ * (reported) for a queue twice, for a list without a queue that is on and could
+ * leave, and if queues are on and not all fit. Nothing changes then.
  */
 int vgpu_map(struct vgpu *v, const u32 *queues, u32 nr, bool exclusive, u64 now_ns, u64 *ticket);
 
@@ -151,7 +165,8 @@ enum vgpu_whom { VGPU_ALL, VGPU_PROCESS, VGPU_QUEUE };
 /*
  * UNMAP_QUEUES: take queues off, @how. Ends with world.unmapped(). Waves keep
  * running for @grace_ns after the CP began; nothing new is dispatched from the set.
- * -EBUSY while an unmap or map is under way.
+ * Grace and drain end early with the last wave. -EBUSY while an unmap or map is
+ * under way, -ENOENT for an unknown queue, -EINVAL.
  */
 int vgpu_unmap(struct vgpu *v, enum vgpu_whom whom, u32 id, enum vgpu_how how, u64 grace_ns,
 	       u64 now_ns, u64 *ticket);
@@ -176,7 +191,10 @@ struct vgpu_busy {
 /* The wave counters (SPI): waves of @process that hold slots right now. */
 void vgpu_busy(const struct vgpu *v, u32 process, struct vgpu_busy *ret);
 int vgpu_queue_state(const struct vgpu *v, u32 queue);
-/* Slot-nanoseconds executed for @process since init, in WG-ns of useful work (no work counted twice). */
+/*
+ * Workgroup-nanoseconds executed for @process since init, exact at any time. Work
+ * that a reset threw away is taken back, so none is counted twice.
+ */
 u64 vgpu_work_ns(const struct vgpu *v, u32 process);
 /* Workgroups of @p that fit on the whole device at once. */
 u64 vgpu_slots(const struct vgpu_facts *facts, const struct vgpu_packet *p);
@@ -192,8 +210,13 @@ enum vgpu_fault {
 	VGPU_FAULT_SLOW_SAVE,		/* saves take @arg times as long */
 	VGPU_FAULT_RPTR_EARLY,		/* read pointers move at launch, whatever the fact says */
 };
+/* 0, -EINVAL, or -ENOENT if @arg is no queue. NONE clears all of them. */
 int vgpu_fault(struct vgpu *v, enum vgpu_fault fault, u64 arg);
-/* GPU reset: every unmap under way is forgotten, all queues are unmapped, their waves lost. */
+/*
+ * GPU reset: every unmap and map under way is forgotten, all queues are unmapped,
+ * their waves lost: packets that were running start anew when mapped again. What
+ * waits in a save area of a queue without a slot stays.
+ */
 void vgpu_gpu_reset(struct vgpu *v, u64 now_ns);
 
 /* Counters, for tests and the model error table. */
