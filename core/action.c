@@ -197,17 +197,18 @@ int gp_sched_answer(struct gp_sched *s, const struct gp_answer *a, u64 now_ns)
 	if (!d || !a->action)
 		return -EPROTO;
 
-	gp_now(s, now_ns);
 	for (seat = gp_seat_at(s, d->active); seat; seat = next) {
 		next = gp_seat_at(s, seat->next_active);
 		if (seat->action != a->action || (a->task != GP_NONE && a->task != seat->task))
 			continue;
 		if (!moving(seat) && !seat->overdue)
 			continue;
-		if (!answered++)
+		if (!answered++) {
+			gp_now(s, now_ns);
 			gp_trace(s, GP_REC_ANSWER, .device = device, .task = a->task,
 				 .arg = { a->action, a->outcome, a->command_ns, a->acted_ns,
 					  a->saved_ns, a->switched_ns });
+		}
 		seat_answered(s, seat, a);
 	}
 	return answered ? 0 : -EPROTO;
