@@ -19,6 +19,8 @@ static u64 last_sign(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	u64 at = s->devices[seat->device].switched_ns;
 
+	if (seat->cause_ns > at)
+		at = seat->cause_ns;
 	if (seat->progress_ns > at)
 		at = seat->progress_ns;
 	if (seat->arrived_ns > at)
@@ -169,7 +171,8 @@ void gp_look_end(struct gp_sched *s, u32 device)
 		if (seat->touched)
 			judge_touched(s, seat);
 		starved = seat->work == GP_PENDING && seat->progress_ns != s->now_ns;
-		if (starved && !seat->starved && d->nr_seats > 1)
+		/* For whom others are off already, nothing follows from it. */
+		if (starved && !seat->starved && !seat->cause && d->nr_seats > 1)
 			gp_dirty(s, device);
 		set_starved(s, seat, starved);
 	}
