@@ -10,7 +10,8 @@
 #include "trace.h"
 
 #define SCENARIO	"colocate"
-#define LENGTH		"4s"		/* of virtual time; a few seconds of ours */
+#define LENGTH		"20s"		/* of virtual time; a few seconds of ours */
+#define WARMUP		"run.warmup=1s"
 #define TIMELINE	"gpreempt-demo.pftrace"
 #define SHOWN_ROW	"ours-evict"	/* in the timeline */
 #define TIMELINE_NS	"300ms"		/* enough to see a dozen requests */
@@ -159,6 +160,7 @@ int gp_cmd_demo(const struct gp_options *o)
 	int code;
 
 	with.file = SCENARIO;
+	with.set[with.nr_sets++] = WARMUP;
 	if (!with.length)
 		with.length = LENGTH;
 	if (timeline_path(o->output, path, sizeof(path)) || gp_load(&with, &sc))

@@ -1,23 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreempt sim and replay, as somebody types them.
+# shellcheck disable=SC2086 # $short is a list of words
 . "$(dirname "$0")/claims.sh"
 
 # The filter $1 is true of the JSON last printed, or of the file $2.
 json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }
 
+# Enough for a dozen requests; the figures themselves are the scenarios' business.
+short='--length 300ms --set run.warmup=50ms --set run.expect=none'
+
 same() { cmp -s "$1" "$2"; }
 
 claim "a scenario that came with gpreempt is found by its name"
-try gpreempt sim colocate --length 500ms --set run.expect=none
+try gpreempt sim colocate $short
 exits 0 && says 'model: virtual MI308X, no hardware' && says '^infer' && says '^train' && says '^detect'
 
 claim "an expectation that does not hold is exit 1 and is said"
-try gpreempt sim colocate --length 500ms --set run.expect=none --set 'run.expect=all preemptions = 1'
+try gpreempt sim colocate $short --set 'run.expect=all preemptions = 1'
 exits 1 && says 'FAILED' && says 'preemptions = 1'
 
 claim "JSON is the row object with schema, scenario and seed"
-try gpreempt sim colocate --length 500ms --set run.expect=none --seed 3 --json
+try gpreempt sim colocate $short --seed 3 --json
 exits 0 && json '.schema == 1 and .scenario == "colocate" and .seed == 3 and .state == "ok" and
 	.served <= .offered and .online.p50 <= .online.p99 and .added.mean > 0 and .ratio.mean > 1 and
 	.offline_goodput > 0.5 and .work_lost == 0 and .work_doubled == 0 and
@@ -28,23 +32,23 @@ json '[.online[], .added[], (.breakdown[] | .[])] | all(. == floor)'
 
 claim "the same scenario and seed give the same bytes, another seed others"
 cp "$tmp/out" "$tmp/first"
-try gpreempt sim colocate --length 500ms --set run.expect=none --seed 3 --json --jobs 1
+try gpreempt sim colocate $short --seed 3 --json --jobs 1
 check same "$tmp/first" "$tmp/out"
-try gpreempt sim colocate --length 500ms --set run.expect=none --seed 4 --json
+try gpreempt sim colocate $short --seed 4 --json
 check test "$(jq .seed "$tmp/out")" = 4
 check test "$(jq .online.mean "$tmp/out")" != "$(jq .online.mean "$tmp/first")"
 
 claim "with policy fifo nobody is ever preempted"
-try gpreempt sim colocate --length 500ms --set run.expect=none --policy fifo --json
+try gpreempt sim colocate $short --policy fifo --json
 exits 0 && json '.preemptions == 0 and .breakdown == null'
 
 claim "a Perfetto trace is written and is not empty"
-try gpreempt sim colocate --length 100ms --set run.expect=none --trace "$tmp/t.pftrace"
+try gpreempt sim colocate $short --trace "$tmp/t.pftrace"
 exits 0 && says 'wrote ' && check test -s "$tmp/t.pftrace" &&
 	check grep -q infer "$tmp/t.pftrace"
 
 claim "a Chrome trace is JSON with spans on named tracks"
-try gpreempt sim colocate --length 100ms --set run.expect=none --trace "$tmp/t.json"
+try gpreempt sim colocate $short --trace "$tmp/t.json"
 exits 0 && json '[.traceEvents[] | select(.ph == "X")] | length > 3' "$tmp/t.json"
 json '[.traceEvents[] | select(.name == "thread_name").args.name] | any(test("infer"))' "$tmp/t.json"
 
@@ -53,7 +57,7 @@ try gpreempt sim colocate --length 100ms --trace "$tmp/none/t.json"
 exits 2 && says_err "$tmp/none/t.json"
 
 claim "a recorded run replays bit by bit"
-try gpreempt sim colocate --length 500ms --set run.expect=none --trace "$tmp/r.gptrace"
+try gpreempt sim colocate $short --trace "$tmp/r.gptrace"
 exits 0
 try gpreempt replay "$tmp/r.gptrace"
 exits 0 && says 'same' && says 'actions'
