@@ -12,13 +12,23 @@
 
 void gp_client_draw(const struct gp_client *c, struct gp_rng *rng, struct vgpu_packet *p)
 {
-	u64 time = gp_dist_draw(&c->spec->kernel_ns, rng);
-	u64 rounds = 1;
+	u64 time = gp_dist_draw(&c->spec->kernel_ns, rng), step = c->spec->workgroup_ns;
+	u64 rounds = 1, eighths;
 
 	if (time < 100)
 		time = 100;
-	if (c->spec->workgroup_ns && c->spec->workgroup_ns < time)
-		rounds = (time + c->spec->workgroup_ns - 1) / c->spec->workgroup_ns;
+	/*
+	 * Whole rounds of the workgroup's time, or eighths of one, rather than a
+	 * time that divides evenly: kernels then end at common moments, of which
+	 * the device has few to look at, and the mean stays what it is. One
+	 * narrower than the GPU has one round: the workgroups of a second would
+	 * run beside the first, in the slots it leaves free.
+	 */
+	if (c->fills_gpu && step >= 800) {
+		eighths = (time * 8 + step / 2) / step;
+		rounds = time > step ? (time + step / 2) / step : 1;
+		time = time > step ? rounds * step : (eighths ? eighths : 1) * step / 8;
+	}
 	*p = c->shape;
 	p->workgroups = rounds * c->packet_slots;
 	p->workgroup_ns = time / rounds;
@@ -37,6 +47,7 @@ void gp_client_doorbell(struct gp_client *c, struct gp_ring *r)
 {
 	gp_home_before_submit(&c->sim->home, c, r->gpu);
 	gp_gpu_doorbell(r->gpu, r);
+	gp_tally_online(c->sim, c);
 	gp_home_submitted(&c->sim->home, c, r->gpu);
 }
 
@@ -161,6 +172,7 @@ void gp_client_completed(struct gp_ring *r, struct gp_kernel *k, u64 now_ns)
 		gp_request_completed(c, k, now_ns);
 	else
 		closed_completed(r, k, now_ns);
+	gp_tally_online(c->sim, c);
 	gp_home_completed(&c->sim->home, c, r->gpu);
 }
 
@@ -247,7 +259,7 @@ void gp_client_die(struct gp_client *c)
 	for (u32 i = 0; i < c->nr_rings; i++)
 		gp_gpu_remove_ring(c->ring[i]->gpu, c->ring[i]);
 	c->in_service = 0;
-	gp_requests_note_busy(c);
+	gp_tally_online(sim, c);
 	gp_home_client_went(&sim->home, c);
 	if (!c->spec->stop_ns || sim->engine.now_ns < c->spec->stop_ns)
 		gp_at(&sim->engine, sim->engine.now_ns + RESTART_NS, restart, c, c->life);
@@ -256,15 +268,18 @@ void gp_client_die(struct gp_client *c)
 u64 gp_client_work(const struct gp_client *c)
 {
 	const struct gp_sim *sim = c->sim;
-	u64 work = 0;
+	u64 work = 0, repeated = 0;
 
 	for (u32 g = 0; g < sim->nr_gpus; g++) {
-		if (c->spec->devices & BIT_ULL(g))
-			work += vgpu_work_ns(sim->gpu[g].vgpu, c->number);
+		if (!(c->spec->devices & BIT_ULL(g)))
+			continue;
+		/* Nothing happens until now that has not happened: it only learns the time. */
+		vgpu_advance(sim->gpu[g].vgpu, sim->engine.now_ns);
+		work += vgpu_work_ns(sim->gpu[g].vgpu, c->number);
 	}
 	for (const struct gp_ring *r = c->all_rings; r; r = r->next)
-		work -= r->repeated_ns;
-	return work;
+		repeated += r->repeated_ns;
+	return work > repeated ? work - repeated : 0;
 }
 
 /* What a full save of its waves takes, and a little more for the headers. */
@@ -284,7 +299,6 @@ int gp_client_init(struct gp_client *c, struct gp_sim *sim, const struct gp_task
 	c->spec = t;
 	c->number = number;
 	c->task = GP_NONE;
-	c->busy_since_ns = GP_NEVER;
 	snprintf(c->track, sizeof(c->track), "task %s", t->name);
 	c->shape = (struct vgpu_packet){
 		.kind = VGPU_KERNEL, .barrier_bit = true, .waves = (u16)t->waves,
@@ -300,6 +314,7 @@ int gp_client_init(struct gp_client *c, struct gp_sim *sim, const struct gp_task
 	c->packet_slots = t->slots_divisor ? slots / t->slots_divisor : t->slots;
 	if (!c->packet_slots)
 		c->packet_slots = 1;
+	c->fills_gpu = c->packet_slots >= slots;
 	c->area_bytes = area_for(c);
 	c->ring = calloc((u64)t->queues * sim->nr_gpus, sizeof(*c->ring));
 	if (!c->ring)

@@ -38,6 +38,7 @@ struct gp_client {
 	u64 area_bytes;
 	u64 packet_slots;	/* workgroups of a kernel that run at once */
 	struct vgpu_packet shape;
+	bool fills_gpu;
 
 	struct gp_request *request;
 	u32 nr_requests, room;
@@ -47,7 +48,6 @@ struct gp_client {
 
 	u64 kernels_done;
 	struct gp_hist kernel_ns;	/* closed loop: submitted until complete */
-	u64 busy_since_ns, busy_ns;	/* at least one request under way */
 	u64 victim_on;
 };
 
@@ -69,6 +69,8 @@ void gp_client_resume(struct gp_client *c);
 void gp_client_repeat(struct gp_client *c, u32 gpu, u64 repeats);
 /* Requests that arrived and are not answered. */
 bool gp_client_busy(const struct gp_client *c);
+/* Has it a kernel that could run now, if it had the GPU to itself? */
+bool gp_client_runnable(const struct gp_client *c);
 /* WG-ns of useful work so far, over all GPUs. */
 u64 gp_client_work(const struct gp_client *c);
 

@@ -35,7 +35,7 @@ void gp_look_costs(const struct gp_home *h, const struct gp_gpu *g, struct gp_lo
 		processes = processes_on(g, &queues);
 		ret->delay_ns = gp_cost(costs, GP_COST_DAEMON_WAKE);
 		ret->wake_ns = processes * gp_cost(costs, GP_COST_DAEMON_READ);
-		ret->cpu_ns = ret->delay_ns + ret->wake_ns;
+		ret->cpu_ns = ret->wake_ns + gp_cost(costs, GP_COST_IOCTL);
 		break;
 	case GP_AT_USER_POLL:	/* an ioctl per queue, and one to act */
 		processes_on(g, &queues);
@@ -68,9 +68,24 @@ static u64 known_wptr(const struct gp_home *h, const struct gp_ring *r)
 	return r->wptr;
 }
 
+/*
+ * The read pointer as this home understands it. The seeds' monitors ask only
+ * whether a queue is empty: that it progresses does not keep them from acting.
+ */
+static u64 known_rptr(const struct gp_home *h, struct gp_ring *r, u64 wptr)
+{
+	u64 rptr = h->sim->sc->monitor.placement == GP_AT_BOUND ? r->done : r->rptr;
+
+	if (rptr > wptr)
+		rptr = wptr;
+	if (h->sim->sc->monitor.interval_ns && rptr < wptr && r->client->spec->online)
+		rptr = r->seen_rptr;
+	r->seen_rptr = rptr;
+	return rptr;
+}
+
 static u32 sample_all(struct gp_home *h, struct gp_gpu *g)
 {
-	bool truth = h->sim->sc->monitor.placement == GP_AT_BOUND;
 	u32 nr = 0;
 
 	for (u32 i = 0; i < g->nr_rings; i++) {
@@ -83,9 +98,7 @@ static u32 sample_all(struct gp_home *h, struct gp_gpu *g)
 		s = &h->sample[nr++];
 		s->queue = r->queue;
 		s->wptr = known_wptr(h, r);
-		s->rptr = truth ? r->done : r->rptr;
-		if (s->rptr > s->wptr)
-			s->rptr = s->wptr;
+		s->rptr = known_rptr(h, r, s->wptr);
 		s->visible_ns = r->visible_ns;
 		head = s->rptr < s->wptr ? gp_ring_at(r, s->rptr) : NULL;
 		s->flags = head && head->packet.kind == VGPU_BARRIER ? GP_AT_BARRIER : 0;

@@ -5,21 +5,6 @@
 #include "request.h"
 #include "sim.h"
 
-void gp_requests_note_busy(struct gp_client *c)
-{
-	struct gp_engine *e = &c->sim->engine;
-	u64 from = c->busy_since_ns > c->sim->begin_ns ? c->busy_since_ns : c->sim->begin_ns;
-	u64 to = e->now_ns < c->sim->end_ns ? e->now_ns : c->sim->end_ns;
-
-	if (!gp_client_busy(c)) {
-		if (to > from)
-			c->busy_ns += to - from;
-		c->busy_since_ns = GP_NEVER;
-	} else if (c->busy_since_ns == GP_NEVER) {
-		c->busy_since_ns = e->now_ns;
-	}
-}
-
 static void put_kernel(struct gp_client *c, u32 number)
 {
 	struct gp_request *q = &c->request[number];
@@ -45,6 +30,7 @@ static void open_barrier(void *ctx, u64 index)
 	if (r->dead || !k)
 		return;
 	k->open = true;
+	gp_tally_online(r->client->sim, r->client);
 	vgpu_signal(r->gpu->vgpu, r->gpu->engine->now_ns);
 }
 
@@ -112,7 +98,6 @@ static void request_over(void *ctx, u64 arg)
 		return;
 	c->in_service--;
 	gp_requests_start(c);
-	gp_requests_note_busy(c);
 	if (!c->in_service)
 		gp_home_request_ends(&c->sim->home, c);
 }
@@ -179,8 +164,19 @@ void gp_client_arrive(struct gp_client *c)
 	if (!gp_client_busy(c) && now >= c->sim->begin_ns && now < c->sim->end_ns)
 		c->victim_on += victim_is_on(c);
 	c->request[c->nr_requests++] = (struct gp_request){ .arrival_ns = now };
-	gp_requests_note_busy(c);
 	gp_requests_start(c);
+}
+
+bool gp_client_runnable(const struct gp_client *c)
+{
+	for (u32 i = 0; c->alive && i < c->nr_rings; i++) {
+		const struct gp_ring *r = c->ring[i];
+		const struct gp_kernel *k = r->done < r->wptr ? gp_ring_at(r, r->done) : NULL;
+
+		if (k && (k->packet.kind == VGPU_KERNEL || k->open))
+			return true;
+	}
+	return false;
 }
 
 bool gp_client_busy(const struct gp_client *c)

@@ -12,8 +12,6 @@
 void gp_requests_start(struct gp_client *c);
 /* A packet of a request is complete. Called by the device: only notes and plans. */
 void gp_request_completed(struct gp_client *c, struct gp_kernel *k, u64 now_ns);
-/* Requests came or went: keep the time in which there were some. */
-void gp_requests_note_busy(struct gp_client *c);
 
 /* ---- of the client, for requests ---- */
 

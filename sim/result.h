@@ -45,7 +45,7 @@ struct gp_result {
 	u64 offered, served;
 	struct gp_spread online;
 	u64 online_work_ns, offline_work_ns;
-	u64 online_busy_ns;		/* time in which at least one online request was under way */
+	u64 online_busy_ns;		/* time in which at least one online kernel could run */
 	u64 work_lost, work_doubled;
 
 	u64 preemptions;		/* actions that took a victim off for somebody */

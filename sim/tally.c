@@ -4,6 +4,12 @@
 
 #include "sim.h"
 
+/* Killing takes work away again, and so a counter of work may shrink. */
+static u64 grown(u64 now, u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
 /* ---- reading counters ---- */
 
 static void add_account(const struct gp_sim *sim, const struct gp_client *c, struct gp_marks *m)
@@ -73,6 +79,23 @@ void gp_tally_life_over(struct gp_sim *sim, u32 number)
 	take_parts(sim, &sim->client[number], measured);
 }
 
+/* The time in which some online kernel could run: what the online work needs, if alone. */
+void gp_tally_online(struct gp_sim *sim, const struct gp_client *c)
+{
+	struct gp_tally *t = &sim->tally;
+	u64 before = t->online, bit = BIT_ULL(c->number);
+	u64 from = t->online_since_ns > sim->begin_ns ? t->online_since_ns : sim->begin_ns;
+	u64 to = sim->engine.now_ns < sim->end_ns ? sim->engine.now_ns : sim->end_ns;
+
+	if (!c->spec->online)
+		return;
+	t->online = gp_client_runnable(c) ? before | bit : before & ~bit;
+	if (!before && t->online)
+		t->online_since_ns = sim->engine.now_ns;
+	else if (before && !t->online && to > from)
+		t->online_ns += to - from;
+}
+
 /* ---- moments ---- */
 
 static void end_warmup(void *ctx, u64 arg)
@@ -109,7 +132,7 @@ static void end_second(void *ctx, u64 arg)
 	for (u32 i = 0; i < sim->nr_clients; i++) {
 		u64 so_far = gp_client_work(&sim->client[i]);
 
-		work[i] = so_far - sim->tally.second_work[i];
+		work[i] = grown(so_far, sim->tally.second_work[i]);
 		sim->tally.second_work[i] = so_far;
 		all += work[i];
 	}
@@ -229,7 +252,7 @@ static void fill_task(struct gp_sim *sim, u32 i, struct gp_task_result *t, u64 *
 	else
 		count_requests(sim, c, t, values);
 	/* Slots differ between kernels; a task's time is that of the whole GPU. */
-	t->work_ns = (b->work_ns - a->work_ns) / vgpu_slots(&sim->costs.device, &c->shape);
+	t->work_ns = grown(b->work_ns, a->work_ns) / vgpu_slots(&sim->costs.device, &c->shape);
 	t->kernels = c->kernels_done;
 	t->preempted = b->preempted - a->preempted;
 	t->on_ns = b->on_ns - a->on_ns;
@@ -260,18 +283,20 @@ static void add_task(const struct gp_sim *sim, u32 i, struct gp_result *r)
 	r->offered += t->offered;
 	r->served += t->served;
 	r->victim_on += c->victim_on;
-	r->online_busy_ns += c->busy_ns;
 }
 
 struct arrival {
 	u64 at_ns, latency_ns;
+	u64 order;
 };
 
 static int by_arrival(const void *a, const void *b)
 {
 	const struct arrival *x = a, *y = b;
 
-	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+	if (x->at_ns == y->at_ns)
+		return (x->order > y->order) - (x->order < y->order);
+	return x->at_ns > y->at_ns ? 1 : -1;
 }
 
 /* All online requests in order of arrival; 0 for one that was never answered. */
@@ -294,10 +319,10 @@ static int fill_requests(const struct gp_sim *sim, struct gp_result *r, u64 *val
 			if (measured(sim, q))
 				all[nr++] = (struct arrival){
 					q->arrival_ns, q->done_ns ? q->done_ns - q->arrival_ns : 0,
+					(u64)i << 32 | n,
 				};
 		}
 	}
-	/* Ties are rare, and come from one task's burst: their order is that of the array. */
 	qsort(all, nr, sizeof(*all), by_arrival);
 	for (u64 i = 0; i < nr; i++) {
 		r->request_ns[i] = all[i].latency_ns;
@@ -328,6 +353,7 @@ static void fill_totals(const struct gp_sim *sim, struct gp_result *r)
 	r->bytes_saved = b->bytes_saved - a->bytes_saved;
 	r->waves_saved = b->waves_saved - a->waves_saved;
 	r->online_waves_saved = b->precious_waves_saved - a->precious_waves_saved;
+	r->online_busy_ns = sim->tally.online_ns;
 	r->lost_tasks = sim->home.timed_out;
 	r->ejections = sim->home.there ? sim->home.sched->ejections : 0;
 	r->weakest = gp_costs_weakest(&sim->costs);

@@ -11,6 +11,7 @@
 #include "scenario.h"
 
 struct gp_sim;
+struct gp_client;
 
 /* Counters of a task. */
 struct gp_marks {
@@ -37,12 +38,17 @@ struct gp_tally {
 	u64 second_work[GP_SCENARIO_TASKS];	/* at the last whole second */
 	u64 share_min[GP_SCENARIO_TASKS], share_max[GP_SCENARIO_TASKS];
 	bool ended;
+
+	u64 online;		/* clients with a kernel that could run, a bit each */
+	u64 online_since_ns, online_ns;
 };
 
 /* Plans what is read at which moment. */
 void gp_tally_begin(struct gp_sim *sim);
 /* The process of client @number is about to go. */
 void gp_tally_life_over(struct gp_sim *sim, u32 number);
+/* Work of @c came, ended, or was opened to the GPU. */
+void gp_tally_online(struct gp_sim *sim, const struct gp_client *c);
 /* Is every request of the measured part answered? */
 bool gp_tally_complete(const struct gp_sim *sim);
 /* 0, or -ENOMEM. */
