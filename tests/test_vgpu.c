@@ -133,9 +133,58 @@ static void a_newcomer_waits_for_slots_that_free(void **state)
 	vgpu_advance(w->v, MS(2));
 	EXPECT_EQ(w->q[q[1]].launched_at, FIRST_OF_TWO + US(1000));
 	EXPECT_EQ(w->q[q[1]].completed_at, FIRST_OF_TWO + US(1050));
+	/* the same for every packet it brings */
+	w_submit(w, q[1], w_kernel(320, US(50)), MS(8));
+	vgpu_advance(w->v, MS(9));
+	EXPECT(w->q[q[1]].launched_at > MS(8) && w->q[q[1]].launched_at <= MS(8) + US(200));
 	w_run_dry(w);
-	EXPECT_EQ(w->words[0], 64320);
-	EXPECT_EQ(w->words[1], w_sum(64000, 3) + w_sum(320, 3));
+	EXPECT_EQ(w->words[0], 64640);
+	EXPECT_EQ(w->words[1], w_sum(64000, 3) + 2 * w_sum(320, 3));
+}
+
+/* Turns are counted in workgroups: who takes longer holds more slots, no more turns. */
+static void turns_are_workgroups_not_time(void **state)
+{
+	struct world *w = *state;
+	u32 q[] = { w_queue(w, 1), w_queue(w, 2) };
+
+	for (u32 i = 0; i < 2; i++) {
+		struct vgpu_packet p = w_kernel(640000, US(i ? 30 : 100));
+
+		p.result = 16 * i;
+		w_submit(w, q[i], p, 0);
+	}
+	w_map(w, q, 2, 0);
+	vgpu_advance(w->v, MS(20));
+	EXPECT(w->words[0] > 60000);
+	EXPECT(w->words[0] * 100 > w->words[2] * 97 && w->words[0] * 100 < w->words[2] * 103);
+}
+
+/* One slot for two: they alternate. One for each and one more: that one alternates. */
+static void an_odd_slot_goes_to_each_in_turn(void **state)
+{
+	(void)state;
+	for (u32 cus = 1; cus <= 3; cus += 2) {
+		struct world *w = w_new("mi308x");
+		struct vgpu_queue_args a = { .process = 1, .priority = 7, .cu_count = cus };
+		struct vgpu_queue_args b = { .process = 2, .priority = 7, .cu_count = cus };
+		u32 q[] = { w_queue_with(w, &a), w_queue_with(w, &b) };
+
+		for (u32 i = 0; i < 2; i++) {
+			struct vgpu_packet p = w_kernel(1000, US(10));
+
+			p.waves = 32;
+			p.result = 16 * i;
+			w_submit(w, q[i], p, 0);
+		}
+		w_map(w, q, 2, 0);
+		for (u64 t = 1; t < 20; t++) {
+			vgpu_advance(w->v, FIRST_OF_TWO + US(20 * t));
+			EXPECT_EQ(w->words[0], cus * t);
+			EXPECT_EQ(w->words[2], cus * t);
+		}
+		w_free(w);
+	}
 }
 
 static void a_higher_pipe_priority_gets_every_slot_that_frees(void **state)
@@ -324,9 +373,13 @@ static void a_barrier_packet_waits_for_its_signal(void **state)
 	w_run_dry(w);
 	EXPECT_EQ(w->q[q].rptr, 0);
 	EXPECT_EQ(w->q[q].launched, 0);
+	EXPECT_EQ(w->nr_asked, 1);
+	vgpu_doorbell(w->v, q, US(900));
+	EXPECT_EQ(w->nr_asked, 1);		/* not before there is a reason */
 	vgpu_signal(w->v, MS(1));
 	w_run_dry(w);
 	EXPECT_EQ(w->q[q].completed, 0);	/* some other signal */
+	EXPECT_EQ(w->nr_asked, 2);
 	w->signals[5] = true;
 	vgpu_signal(w->v, MS(2));
 	w_run_dry(w);
@@ -381,6 +434,8 @@ PROVE(
 	CLAIM_WITH(busy_tells_waves_cus_and_the_scarcest_resource, up, down),
 	CLAIM_WITH(equals_take_turns_workgroup_by_workgroup, up, down),
 	CLAIM_WITH(a_newcomer_waits_for_slots_that_free, up, down),
+	CLAIM_WITH(turns_are_workgroups_not_time, up, down),
+	CLAIM(an_odd_slot_goes_to_each_in_turn),
 	CLAIM_WITH(a_higher_pipe_priority_gets_every_slot_that_frees, up, down),
 	CLAIM(kfd_priorities_are_three_pipe_priorities),
 	CLAIM_WITH(different_shapes_share_and_nothing_is_lost, up, down),

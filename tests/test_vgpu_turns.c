@@ -209,6 +209,26 @@ static void a_reset_or_a_death_in_a_switch_leaves_nothing_behind(void **state)
 	}
 }
 
+static void a_gpu_reset_spares_the_waves_of_those_who_wait(void **state)
+{
+	struct world *w = *state;
+	u32 q[] = { w_queue(w, 1), w_queue(w, 2) };
+	struct vgpu_packet p = w_kernel(640 * 100, US(190));
+
+	w_submit(w, q[0], p, 0);
+	p.result = 16;
+	w_submit(w, q[1], p, 0);
+	EXPECT_EQ(vgpu_map(w->v, q, 2, true, 0, NULL), 0);
+	vgpu_advance(w->v, MS(15));
+	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_WAITING);
+	vgpu_gpu_reset(w->v, MS(15));
+	EXPECT_EQ(in_state(w, q, 2, VGPU_UNMAPPED), 2);
+	w_map(w, q, 2, MS(16));
+	w_run_dry(w);
+	EXPECT_EQ(w->words[1], w_sum(64000, 3));
+	EXPECT(w->words[2] > 64000);	/* it was running, and ran again */
+}
+
 /* Not modelled: what is on and a list that does not fit. */
 static void a_list_that_does_not_fit_needs_an_unmap_first(void **state)
 {
@@ -281,6 +301,7 @@ PROVE(
 	CLAIM_WITH(a_barrier_that_waits_looks_like_work, up, down),
 	CLAIM_WITH(an_unmap_in_the_middle_of_a_switch_waits_for_it, up, down),
 	CLAIM(a_reset_or_a_death_in_a_switch_leaves_nothing_behind),
+	CLAIM_WITH(a_gpu_reset_spares_the_waves_of_those_who_wait, up, down),
 	CLAIM_WITH(a_list_that_does_not_fit_needs_an_unmap_first, up, down),
 	CLAIM(every_number_of_every_profile_has_a_source),
 	CLAIM(a_number_without_a_source_is_found),

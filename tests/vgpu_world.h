@@ -37,6 +37,7 @@ struct world {
 	struct w_queue q[W_QUEUES];
 	u64 words[W_WORDS];
 	bool signals[16];
+	u64 nr_asked;			/* about a signal */
 	struct vgpu_unmapped unmapped;	/* the last one */
 	u64 nr_unmapped;
 	u64 nr_mapped, mapped_at, mapped_ticket;
@@ -98,6 +99,7 @@ static inline void w_add(void *ctx, u32 queue, u64 address, u64 value)
 static inline bool w_signalled(void *ctx, u32 queue, u64 signal)
 {
 	(void)queue;
+	((struct world *)ctx)->nr_asked++;
 	return ((struct world *)ctx)->signals[signal % 16];
 }
 

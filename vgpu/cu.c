@@ -106,6 +106,12 @@ void vgpu_cu_shape(struct vgpu *v, const struct vgpu_shape *s)
 	v->cap_valid = true;
 }
 
+/* Workgroups of the current shape that fit on @cus empty CUs. */
+u32 vgpu_cu_fit_empty(const struct vgpu *v, u32 cus)
+{
+	return fits(v->size, &v->shape) * cus;
+}
+
 /* Workgroups of the current shape that fit on a range of CUs. */
 u32 vgpu_cu_fits(struct vgpu *v, u32 cu_first, u32 cu_end)
 {

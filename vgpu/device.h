@@ -128,6 +128,7 @@ struct vgpu_want {
 	u32 left;		/* workgroups it could place now */
 	u32 give;
 	u32 cohort;
+	u32 most;		/* rounds that may be promised to it */
 	bool restore;		/* out of the save area */
 	bool shared;		/* the free slots of its CUs are given out */
 	bool satisfied;		/* got all it wanted */
@@ -277,6 +278,7 @@ int vgpu_shape_of(const struct vgpu_facts *facts, const struct vgpu_packet *p,
 bool vgpu_shape_same(const struct vgpu_shape *a, const struct vgpu_shape *b);
 void vgpu_cu_init(struct vgpu *v);
 void vgpu_cu_shape(struct vgpu *v, const struct vgpu_shape *s);
+u32 vgpu_cu_fit_empty(const struct vgpu *v, u32 cus);
 u32 vgpu_cu_fits(struct vgpu *v, u32 cu_first, u32 cu_end);
 void vgpu_cu_take(struct vgpu *v, const struct vgpu_queue *q, u8 *per_cu, u32 n);
 void vgpu_cu_flush(struct vgpu *v);

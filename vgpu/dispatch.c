@@ -10,6 +10,13 @@
  */
 #include "device.h"
 
+/*
+ * If the slots cannot be shared evenly, somebody has the odd one for all rounds
+ * that are promised. So that is for some rounds only, and not at all where one
+ * slot is a large part of what there is.
+ */
+enum { UNEVEN_ROUNDS = 256, UNEVEN_SLOTS = 16 };
+
 static struct vgpu_flight *unplaced(struct vgpu_queue *q)
 {
 	for (u32 i = 0; i < q->nr_flights; i++) {
@@ -58,6 +65,7 @@ static bool wants(struct vgpu *v, struct vgpu_queue *q, struct vgpu_want *w)
 	w->q = q;
 	w->left = (u32)vgpu_min(left, v->max_cohorts);
 	w->give = 0;
+	w->most = 0;
 	w->shared = w->satisfied = w->stuck = false;
 	w->cohort = VGPU_NONE;
 	return true;
@@ -103,18 +111,19 @@ static struct vgpu_cohort *cohort_for(struct vgpu *v, struct vgpu_want *w)
 }
 
 /*
- * How many rounds more can be promised to @n slots of @f? Until they are over
+ * How many rounds more can be promised to the slots of @w? Until they are over
  * the other slots of the packet take their workgroups too, and there must be
  * some left for all of them: what is promised is never missed elsewhere.
  */
-static u32 more_rounds(const struct vgpu *v, const struct vgpu_flight *f)
+static u32 more_rounds(const struct vgpu *v, const struct vgpu_want *w)
 {
+	const struct vgpu_flight *f = w->f;
 	u64 all = (f->p.workgroups - f->placed - f->promised) / f->live;
 
 	if (!v->steady || all < 2)
 		return 0;
 	all = vgpu_min(all - 1, BIT_ULL(62) / f->p.workgroup_ns / v->max_cohorts);
-	return (u32)vgpu_min(all, BIT_ULL(30));
+	return (u32)vgpu_min(all, w->most);
 }
 
 /* @n workgroups of @w have their slots: they run. */
@@ -129,7 +138,7 @@ static void started(struct vgpu *v, struct vgpu_want *w, u32 n)
 		c->value = vgpu_restore_take(v, w->q, n);
 	} else {
 		c->value = vgpu_flight_take(f, n);
-		c->rounds += more_rounds(v, f);
+		c->rounds += more_rounds(v, w);
 		f->promised += (u64)(c->rounds - 1) * n;
 	}
 	c->end_ns = vgpu_after(c->start_ns, c->rounds * c->round_ns);
@@ -166,11 +175,28 @@ static bool uniform(const struct vgpu *v)
 	return true;
 }
 
+/* @q had the last turn, if it is not NULL. */
 static void turn_after(struct vgpu *v, const struct vgpu_queue *q)
 {
-	for (u32 i = 0; i < v->nr_on; i++)
+	for (u32 i = 0; q && i < v->nr_on; i++)
 		if (v->on[i] == vgpu_queue_id(v, q))
 			v->next_on = i + 1 < v->nr_on ? i + 1 : 0;
+}
+
+/* The slots of @mine's CUs are shared out: for how long, if one got an @odd one? */
+static void share_rounds(struct vgpu *v, const struct vgpu_queue *mine, bool odd)
+{
+	u32 slots = vgpu_cu_fit_empty(v, mine->cu_end - mine->cu_first);
+	u32 most = 1u << 30;
+
+	if (odd)
+		most = slots >= UNEVEN_SLOTS * v->nr_wants ? UNEVEN_ROUNDS : 0;
+	for (u32 i = 0; i < v->nr_wants; i++) {
+		if (!same_cus(v->want[i].q, mine))
+			continue;
+		v->want[i].shared = true;
+		v->want[i].most = most;
+	}
 }
 
 /*
@@ -179,11 +205,8 @@ static void turn_after(struct vgpu *v, const struct vgpu_queue *q)
  */
 static void share(struct vgpu *v, const struct vgpu_queue *mine, u32 slots)
 {
+	const struct vgpu_queue *odd = NULL;
 	u32 open;
-
-	for (u32 i = 0; i < v->nr_wants; i++)
-		if (same_cus(v->want[i].q, mine))
-			v->want[i].shared = true;
 
 	do {
 		u32 each;
@@ -205,9 +228,11 @@ static void share(struct vgpu *v, const struct vgpu_queue *mine, u32 slots)
 			w->give += n;
 			slots -= n;
 			if (!each)
-				turn_after(v, w->q);
+				odd = w->q;
 		}
 	} while (open && slots);
+	turn_after(v, odd);
+	share_rounds(v, mine, odd);
 }
 
 static void place_uniform(struct vgpu *v)
@@ -237,6 +262,7 @@ static void place_uniform(struct vgpu *v)
 /* Workgroup by workgroup. A contender whose workgroup fits nowhere is out. */
 static void place_in_turns(struct vgpu *v)
 {
+	const struct vgpu_queue *last = NULL;
 	bool more;
 
 	vgpu_cu_flush(v);
@@ -258,10 +284,11 @@ static void place_in_turns(struct vgpu *v)
 				cohort_for(v, w);
 			vgpu_cohort_at(v, w->cohort)->per_cu[cu]++;
 			w->give++;
-			turn_after(v, w->q);
+			last = w->q;
 			more = true;
 		}
 	} while (more);
+	turn_after(v, last);
 
 	for (u32 i = 0; i < v->nr_wants; i++)
 		if (v->want[i].give)
