@@ -150,7 +150,11 @@ void gp_home_device_reset(struct gp_home *h, struct gp_gpu *g)
 
 /* ---- life ---- */
 
-/* A monitor with a fixed interval cannot judge what happens between two looks. */
+/*
+ * A monitor with a fixed interval is somebody else's design. It does not know
+ * about tasks that have work and do not run, and what it sees between two looks
+ * is too little to judge.
+ */
 static void set_params(struct gp_home *h)
 {
 	const struct gp_scenario *sc = h->sim->sc;
@@ -166,10 +170,8 @@ static void set_params(struct gp_home *h)
 	gp_sched_set(h->sched, GP_LOOK_MAX, interval);
 	gp_sched_set(h->sched, GP_LOOK_RELAXED,
 		     sc->monitor.relaxed_ns ? sc->monitor.relaxed_ns : interval);
-	if (interval * 4 > sc->param[GP_STALL_AFTER])
-		gp_sched_set(h->sched, GP_STALL_AFTER, interval * 4);
-	if (interval * 4 > sc->param[GP_BARRIER_AFTER])
-		gp_sched_set(h->sched, GP_BARRIER_AFTER, interval * 4);
+	gp_sched_set(h->sched, GP_STALL_AFTER, gp_params[GP_STALL_AFTER].max);
+	gp_sched_set(h->sched, GP_BARRIER_AFTER, gp_params[GP_BARRIER_AFTER].max);
 }
 
 static u32 device_flags(const struct gp_home *h)
@@ -214,9 +216,21 @@ static int make_scheduler(struct gp_home *h)
 	return err;
 }
 
+/* A monitor's period begins at a moment that has nothing to do with the clients. */
+static void shift_phase(struct gp_home *h)
+{
+	u64 period = h->sched->param[GP_LOOK_MAX];
+	struct gp_rng rng;
+
+	gp_rng_init(&rng, h->sim->args->seed, "phase of the monitor");
+	for (u32 g = 0; g < h->sim->nr_gpus; g++)
+		gp_at(&h->sim->engine, gp_rng_below(&rng, period), look_event, h, g);
+}
+
 int gp_home_init(struct gp_home *h, struct gp_sim *sim)
 {
 	const struct gp_mechanism_ops *ops = gp_simmech_ops(sim->sc->how);
+	int err;
 
 	h->sim = sim;
 	h->tick_at_ns = GP_NEVER;
@@ -237,7 +251,10 @@ int gp_home_init(struct gp_home *h, struct gp_sim *sim)
 	h->mech.nr_gpus = sim->nr_gpus;
 	h->mech.grace_default = sim->sc->grace_default;
 	gp_worker_serve(h);
-	return make_scheduler(h);
+	err = make_scheduler(h);
+	if (!err)
+		shift_phase(h);
+	return err;
 }
 
 void gp_home_fini(struct gp_home *h)
