@@ -53,23 +53,41 @@ static bool dominates(const struct gp_compared *a, const struct gp_compared *b, 
 	return added_of(a) < added_of(b) * (1 - margin) || f->goodput > g->goodput * (1 + margin);
 }
 
-/* The first point that dominates @i by more than @margin, or -1. */
-static int dominator(const struct gp_comparison *c, int i, bool only_fixed, double margin)
+/* The first point that dominates @i, or -1. */
+static int dominator(const struct gp_comparison *c, int i)
 {
 	for (int k = 0; k < NR_POINTS; k++) {
-		if (k != i && (points[k].fixed || !only_fixed) &&
-		    dominates(&c->row[k], &c->row[i], margin))
+		if (k != i && dominates(&c->row[k], &c->row[i], 0))
 			return k;
 	}
 	return -1;
 }
 
-static int beaten(const struct gp_comparison *c, int *by)
+/* Is some point of ours at least as good as @fixed in both? */
+static bool matched(const struct gp_comparison *c, int fixed)
 {
 	for (int i = 0; i < NR_POINTS; i++) {
-		*by = points[i].fixed ? -1 : dominator(c, i, true, MARGIN);
-		if (*by >= 0)
-			return i;
+		if (!points[i].fixed && added_of(&c->row[i]) <= added_of(&c->row[fixed]) &&
+		    c->row[i].figures.goodput >= c->row[fixed].figures.goodput)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A point of ours that *@by, a fixed one, dominates by more than the margin, or
+ * -1. Whoever wants what *@by gives could take it from our frontier if another
+ * point of ours gives it too; then it is no argument for a fixed linger.
+ */
+static int beaten(const struct gp_comparison *c, int *by)
+{
+	for (*by = 0; *by < NR_POINTS; ++*by) {
+		if (!points[*by].fixed || matched(c, *by))
+			continue;
+		for (int i = 0; i < NR_POINTS; i++) {
+			if (!points[i].fixed && dominates(&c->row[*by], &c->row[i], MARGIN))
+				return i;
+		}
 	}
 	return -1;
 }
@@ -93,7 +111,7 @@ static void print_text(const struct gp_asked *asked, const struct gp_comparison 
 		const struct gp_result *r = &row->result;
 		char note[64] = "";
 
-		by = dominator(c, i, false, 0);
+		by = dominator(c, i);
 		if (by >= 0)
 			snprintf(note, sizeof(note), "dominated by %s", points[by].name);
 		gp_table_row(&t, by >= 0 ? GP_DIM : points[i].fixed ? GP_PLAIN : GP_OURS);
@@ -124,7 +142,7 @@ static int print_json(const struct gp_asked *asked, const struct gp_comparison *
 		const struct gp_compared *row = &c->row[i];
 		json_t *o = json_object();
 
-		by = dominator(c, i, false, 0);
+		by = dominator(c, i);
 		gp_json_put(o, "name", json_string(points[i].name));
 		gp_json_put(o, "fixed", json_boolean(points[i].fixed));
 		gp_json_put(o, "added_mean", json_integer(row->figures.added.mean));
