@@ -121,8 +121,10 @@ void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *samp
 		if (seat->work == GP_IDLE)
 			gp_set_work(s, seat, GP_DRAINED);
 	}
-	if (sample->rptr != p->rptr)
+	if (sample->rptr != p->rptr) {
 		seat->progress_ns = s->now_ns;
+		seat->executing = GP_EXEC_UNKNOWN;	/* older news */
+	}
 
 	seat->pending += (u32)is - (u32)was;
 	seat->at_barrier = sample->flags & GP_AT_BARRIER;
@@ -160,23 +162,41 @@ static void judge_touched(struct gp_sched *s, struct gp_seat *seat)
 	gp_set_work(s, seat, GP_PENDING);
 }
 
+/*
+ * Has it progressed since the last look? If its work arrived since then, only if
+ * a read pointer means completion: else that work was merely fetched.
+ */
+static bool progressed(const struct gp_device *d, const struct gp_seat *seat)
+{
+	return seat->progress_ns > d->looked_ns &&
+	       (seat->arrived_ns <= d->looked_ns || (d->flags & GP_RPTR_IS_COMPLETION));
+}
+
 void gp_look_end(struct gp_sched *s, u32 device)
 {
 	struct gp_device *d = &s->devices[device];
+	/* Too soon after the last look to miss any progress: new work is all it shows. */
+	bool glance = s->now_ns - d->looked_ns < s->param[GP_LOOK_MIN];
 	struct gp_seat *seat;
-	bool starved;
+	bool starved, moved = false;
 
 	gp_trace(s, GP_REC_LOOK, .device = device);
 	for (seat = gp_seat_at(s, d->active); seat; seat = gp_seat_at(s, seat->next_active)) {
+		moved |= seat->touched;
 		if (seat->touched)
 			judge_touched(s, seat);
-		starved = seat->work == GP_PENDING && seat->progress_ns != s->now_ns;
+		if (glance && seat->arrived_ns != s->now_ns)
+			continue;
+		starved = seat->work == GP_PENDING && !progressed(d, seat);
 		/* For whom others are off already, nothing follows from it. */
-		if (starved && !seat->starved && !seat->cause && d->nr_seats > 1)
+		if (starved && d->nr_seats > 1 && (seat->ask || (!seat->starved && !seat->cause)))
 			gp_dirty(s, device);
 		set_starved(s, seat, starved);
 	}
-	d->looked_ns = s->now_ns;
+	if (!glance || !d->looked_ns)
+		d->looked_ns = s->now_ns;
+	if (moved && !(s->dirty & BIT_ULL(device)))
+		gp_rewake(s, device);
 }
 
 int gp_sched_look(struct gp_sched *s, u32 device, const struct gp_sample *samples, u32 nr,
@@ -323,8 +343,8 @@ int gp_sched_probed(struct gp_sched *s, const struct gp_probed *x, u64 now_ns)
 	seat->probing = false;
 	seat->occupancy = x->permille;
 	gp_dirty(s, seat->device);
-	/* Asked before its work came or was launched: that says nothing about it. */
-	if (seat->asked_ns < seat->arrived_ns || seat->asked_ns < seat->drained_ns)
+	/* Its pointers moved since: no waves then says nothing about now. */
+	if (seat->asked_ns < seat->moved_ns)
 		return 0;
 
 	seat->probed_ns = now;

@@ -145,7 +145,10 @@ int gp_sched_look(struct gp_sched *s, u32 device, const struct gp_sample *sample
  */
 bool gp_sched_due(const struct gp_sched *s, u64 now_ns);
 
-/* The answer to GP_DO_PROBE. */
+/*
+ * The answer to GP_DO_PROBE. Read the counters, then the pointers (a look), then
+ * answer: work that came in between would be taken for none.
+ */
 struct gp_probed {
 	u32 device, task;
 	u32 executing;		/* enum gp_executing */

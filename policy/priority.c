@@ -86,9 +86,13 @@ static bool takes_the_gpu(struct gp_verdict *v, struct gp_seat *seat)
 		return false;
 	if (!victims_small(v, gp_class_of(v->sched, seat)->priority))
 		return true;
-	/* Beside a small victim it may well be running: only its waves can tell. */
+	/*
+	 * Beside a small victim it may well be running: only its waves can tell.
+	 * None at one moment may be the gap between two kernels, so a look after
+	 * that must have seen no progress either.
+	 */
 	gp_ask(v, seat);
-	return seat->executing == GP_EXEC_NO;
+	return seat->executing == GP_EXEC_NO && v->device->looked_ns > seat->probed_ns;
 }
 
 /* Left alone because it has just been started, for those who can wait. */

@@ -70,6 +70,7 @@ static void probe_over(void *ctx, u64 task)
 		probed.executing = waves ? GP_EXEC_YES : GP_EXEC_NO;
 		probed.permille = permille;
 	}
+	gp_look(h, &h->sim->gpu[w->device]);
 	/* -EPROTO: it died meanwhile. */
 	gp_sched_probed(h->sched, &probed, now_of(h));
 	worker_free(w);
