@@ -37,7 +37,7 @@ static int form_of(const char *path, enum gp_trace_form *ret)
 int gp_trace_open(struct gp_trace_out *t, const char *path)
 {
 	t->path = path;
-	t->file = NULL;
+	t->file = t->records = NULL;
 	if (!path)
 		return 0;
 	if (form_of(path, &t->form))
@@ -57,14 +57,27 @@ int gp_trace_open(struct gp_trace_out *t, const char *path)
 	return 0;
 }
 
-void gp_trace_use(struct gp_trace_out *t, struct gp_run_args *args)
+void gp_trace_use(struct gp_trace_out *t, const struct gp_scenario *sc, struct gp_run_args *args)
 {
 	if (!t->file)
 		return;
-	if (t->form == GP_TRACE_RECORDS)
+	if (t->form == GP_TRACE_RECORDS) {
 		args->trace = t->file;
-	else
-		args->timeline = &t->timeline;
+		return;
+	}
+	gp_states_init(&t->states, sc, &t->timeline);
+	t->records = gp_states_stream(&t->states);
+	args->trace = t->records;
+	args->timeline = &t->timeline;
+}
+
+static void close_records(struct gp_trace_out *t)
+{
+	if (!t->records)
+		return;
+	fclose(t->records);
+	t->records = NULL;
+	gp_states_fini(&t->states);
 }
 
 int gp_trace_close(struct gp_trace_out *t)
@@ -74,6 +87,7 @@ int gp_trace_close(struct gp_trace_out *t)
 
 	if (!t->file)
 		return 0;
+	close_records(t);
 	tracks = t->form == GP_TRACE_CHROME ? &t->chrome.tracks : &t->perfetto.tracks;
 	if (t->form == GP_TRACE_CHROME)
 		gp_chrome_fini(&t->chrome);

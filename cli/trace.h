@@ -5,6 +5,7 @@
 
 #include "sim/chrome.h"
 #include "sim/pftrace.h"
+#include "sim/states.h"
 
 enum gp_trace_form { GP_TRACE_PERFETTO, GP_TRACE_CHROME, GP_TRACE_RECORDS };
 
@@ -15,6 +16,8 @@ struct gp_trace_out {
 	struct gp_pftrace perfetto;
 	struct gp_chrome chrome;
 	struct gp_timeline timeline;
+	struct gp_states states;
+	FILE *records;		/* of the scheduler, for @states; or NULL */
 };
 
 /*
@@ -22,8 +25,8 @@ struct gp_trace_out {
  * The struct is large and must not move.
  */
 int gp_trace_open(struct gp_trace_out *t, const char *path);
-/* What a run needs to know of it. */
-void gp_trace_use(struct gp_trace_out *t, struct gp_run_args *args);
+/* What a run of @sc needs to know of it. */
+void gp_trace_use(struct gp_trace_out *t, const struct gp_scenario *sc, struct gp_run_args *args);
 /* 0, or -EIO after one line on stderr. */
 int gp_trace_close(struct gp_trace_out *t);
 

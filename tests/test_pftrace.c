@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/seat.h"
 #include "sim/chrome.h"
 #include "sim/pftrace.h"
+#include "sim/states.h"
 
 /* ---- the decoder ---- */
 
@@ -319,6 +321,44 @@ static void a_name_too_long_is_cut_not_refused(void **state)
 	end(s);
 }
 
+static void take(struct gp_states *states, uint64_t now_ns, uint32_t kind, uint64_t to)
+{
+	struct gp_rec rec = { .now_ns = now_ns, .kind = kind, .task = 0, .arg = { 0, to } };
+
+	gp_states_take(states, &rec);
+}
+
+static void a_task_taken_off_and_put_back_is_drawn_under_its_name(void **state)
+{
+	struct gp_scenario *sc = calloc(1, sizeof(*sc));
+	struct gp_states states;
+	struct story *s = begin();
+
+	(void)state;
+	sc->gpus = 1;
+	sc->nr_tasks = 1;
+	strcpy(sc->task[0].name, "train");
+	gp_states_init(&states, sc, &s->t);
+	take(&states, 0, GP_REC_TASK_ADD, 0);
+	take(&states, 100, GP_REC_STATE, GP_STOPPING);
+	take(&states, 130, GP_REC_STATE, GP_OFF);
+	take(&states, 900, GP_REC_STATE, GP_STARTING);
+	take(&states, 950, GP_REC_STATE, GP_ON);
+	take(&states, 2000, GP_REC_STATE, GP_STOPPING);
+	take(&states, 2100, GP_REC_TICK, 0);
+	gp_states_fini(&states);
+	read_back(s);
+	EXPECT_EQ(s->nr, 9);
+	assert_string_equal(s->packet[0].name, "state of train");
+	assert_string_equal(s->packet[3].name, "off");
+	EXPECT_EQ(s->packet[3].timestamp, 130);
+	EXPECT_EQ(s->packet[4].timestamp, 900);
+	assert_string_equal(s->packet[7].name, "stopping");
+	EXPECT_EQ(s->packet[8].timestamp, 2100);
+	end(s);
+	free(sc);
+}
+
 static void a_chrome_trace_is_json_with_microseconds_and_named_tracks(void **state)
 {
 	struct gp_chrome chrome;
@@ -376,6 +416,7 @@ PROVE(
 	CLAIM(a_counter_is_on_a_counter_track_even_beside_a_span_of_its_name),
 	CLAIM(numbers_of_every_size_survive),
 	CLAIM(a_name_too_long_is_cut_not_refused),
+	CLAIM(a_task_taken_off_and_put_back_is_drawn_under_its_name),
 	CLAIM(a_chrome_trace_is_json_with_microseconds_and_named_tracks),
 	CLAIM(an_empty_chrome_trace_is_json_too),
 )
