@@ -230,7 +230,8 @@ static u64 stalled_at(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	u64 after = s->param[GP_STALL_AFTER];
 
-	if (!on_trial(s, seat))
+	/* Its waves were seen: the next probe tells whether they still run. */
+	if (!on_trial(s, seat) || seat->executing == GP_EXEC_YES)
 		return GP_NEVER;
 	if (seat->at_barrier && s->param[GP_BARRIER_AFTER] < after)
 		after = s->param[GP_BARRIER_AFTER];
@@ -351,7 +352,7 @@ int gp_sched_probed(struct gp_sched *s, const struct gp_probed *x, u64 now_ns)
 	seat->executing = (u8)x->executing;
 
 	/* The longer it has lasted, the longer it may still last. */
-	quiet = (now - seat->moved_ns) / 4;
+	quiet = sooner((now - seat->moved_ns) / 4, s->param[GP_STALL_AFTER]);
 	seat->probe_ns = now + later(quiet, s->param[GP_LOOK_MAX]);
 
 	if (x->executing == GP_EXEC_YES) {
