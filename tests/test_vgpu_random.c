@@ -50,7 +50,9 @@ static void submit_random(struct world *w, struct expected *e, u32 q, u64 *seed,
 /* Off by save or drain, some or all, at a random time; then on again. */
 static u64 random_cycle(struct world *w, const u32 *q, u32 nr, u64 *seed, u64 now)
 {
-	enum vgpu_whom whom = (enum vgpu_whom)below(seed, 3);
+	/* who takes turns must be unmapped as a whole before the next list */
+	bool all = w->facts.f[VGPU_HQD_SLOTS].value < 24;
+	enum vgpu_whom whom = all ? VGPU_ALL : (enum vgpu_whom)below(seed, 3);
 	u32 id = whom == VGPU_QUEUE ? q[below(seed, nr)] : (u32)below(seed, 3);
 	enum vgpu_how how = below(seed, 4) ? VGPU_SAVE : VGPU_DRAIN;
 	u64 before = w->nr_unmapped;
@@ -80,16 +82,14 @@ static void finish(struct world *w, const struct expected *e, const u32 *q, u32 
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
-static void cycles(u64 seed, u32 nr_cycles, enum vgpu_rptr_at at)
+static void cycles(u64 seed, u32 nr_cycles, const struct vgpu_facts *facts)
 {
-	struct vgpu_facts facts = *vgpu_profile("mi308x");
 	struct expected *e = calloc(1, sizeof(*e));
 	struct world *w;
 	u32 q[6], nr = 1 + (u32)below(&seed, 6);
 	u64 now = 0;
 
-	facts.f[VGPU_RPTR_AT].value = at;
-	w = w_new_with(&facts);
+	w = w_new_with(facts);
 	EXPECT(e);
 	for (u32 i = 0; i < nr; i++) {
 		struct vgpu_queue_args args = { .process = i % 3, .area_bytes = 2 * AREA,
@@ -116,14 +116,34 @@ static void cycles(u64 seed, u32 nr_cycles, enum vgpu_rptr_at at)
 
 static void nothing_is_lost_over_a_thousand_saves(void **state)
 {
+	struct vgpu_facts facts = *vgpu_profile("mi308x");
 	u64 seed = gp_test_seed(2026);
 	u32 rounds = gp_test_full() ? 400 : 20;
 
 	(void)state;
 	for (u32 i = 0; i < rounds; i++) {
 		print_message("# GP_SEED=%llu\n", (unsigned long long)(seed + i));
-		cycles(seed + i, 100, VGPU_RPTR_AT_COMPLETION);
-		cycles(seed + i, 100, VGPU_RPTR_AT_LAUNCH);
+		facts.f[VGPU_RPTR_AT].value = VGPU_RPTR_AT_COMPLETION;
+		cycles(seed + i, 100, &facts);
+		facts.f[VGPU_RPTR_AT].value = VGPU_RPTR_AT_LAUNCH;
+		cycles(seed + i, 100, &facts);
+	}
+}
+
+/* Two slots or one VMID for up to six queues, and short quanta. */
+static void nothing_is_lost_when_queues_take_turns(void **state)
+{
+	struct vgpu_facts facts = *vgpu_profile("mi308x");
+	u64 seed = gp_test_seed(3001);
+	u32 rounds = gp_test_full() ? 400 : 20;
+
+	(void)state;
+	facts.f[VGPU_QUANTUM_NS].value = US(130);
+	for (u32 i = 0; i < rounds; i++) {
+		print_message("# GP_SEED=%llu\n", (unsigned long long)(seed + i));
+		facts.f[VGPU_HQD_SLOTS].value = 1 + i % 2;
+		facts.f[VGPU_VMIDS].value = 1 + i % 3;
+		cycles(seed + i, 50, &facts);
 	}
 }
 
@@ -220,6 +240,7 @@ static void rounds_end_when_single_slots_would(void **state)
 
 PROVE(
 	CLAIM(nothing_is_lost_over_a_thousand_saves),
+	CLAIM(nothing_is_lost_when_queues_take_turns),
 	CLAIM(nothing_is_lost_when_cohorts_are_put_together),
 	CLAIM(rounds_end_when_single_slots_would),
 )
