@@ -36,6 +36,7 @@ struct gp_device {
 
 	/* times */
 	u64 looked_ns;		/* last look, 0 is never */
+	u64 judged_ns;		/* last one that was long enough after another to judge progress */
 	u64 look_ns;		/* interval wanted, GP_NEVER */
 	u64 policy_wake_ns;	/* the policy wants to be asked again */
 	u64 wake_ns;		/* decide again at the latest, for whatever reason */

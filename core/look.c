@@ -168,15 +168,15 @@ static void judge_touched(struct gp_sched *s, struct gp_seat *seat)
  */
 static bool progressed(const struct gp_device *d, const struct gp_seat *seat)
 {
-	return seat->progress_ns > d->looked_ns &&
-	       (seat->arrived_ns <= d->looked_ns || (d->flags & GP_RPTR_IS_COMPLETION));
+	return seat->progress_ns > d->judged_ns &&
+	       (seat->arrived_ns <= d->judged_ns || (d->flags & GP_RPTR_IS_COMPLETION));
 }
 
 void gp_look_end(struct gp_sched *s, u32 device)
 {
 	struct gp_device *d = &s->devices[device];
 	/* Too soon after the last look to miss any progress: new work is all it shows. */
-	bool glance = s->now_ns - d->looked_ns < s->param[GP_LOOK_MIN];
+	bool glance = s->now_ns - d->judged_ns < s->param[GP_LOOK_MIN];
 	struct gp_seat *seat;
 	bool starved, moved = false;
 
@@ -193,8 +193,9 @@ void gp_look_end(struct gp_sched *s, u32 device)
 			gp_dirty(s, device);
 		set_starved(s, seat, starved);
 	}
-	if (!glance || !d->looked_ns)
-		d->looked_ns = s->now_ns;
+	d->looked_ns = s->now_ns;
+	if (!glance)
+		d->judged_ns = s->now_ns;
 	if (moved && !(s->dirty & BIT_ULL(device)))
 		gp_rewake(s, device);
 }

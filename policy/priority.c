@@ -92,7 +92,7 @@ static bool takes_the_gpu(struct gp_verdict *v, struct gp_seat *seat)
 	 * that must have seen no progress either.
 	 */
 	gp_ask(v, seat);
-	return seat->executing == GP_EXEC_NO && v->device->looked_ns > seat->probed_ns;
+	return seat->executing == GP_EXEC_NO && v->device->judged_ns > seat->probed_ns;
 }
 
 /* Left alone because it has just been started, for those who can wait. */
