@@ -242,7 +242,7 @@ static u64 isqrt(u64 n)
  */
 static u64 look_interval(const struct gp_sched *s, const struct gp_device *d, bool victims)
 {
-	u64 weight = s->param[GP_LATENCY_WEIGHT], best, most;
+	u64 weight = s->param[GP_LOOK_WEIGHT], best, most;
 
 	if (!s->enabled || !d->watched)
 		return GP_NEVER;
@@ -260,8 +260,11 @@ static u64 look_interval(const struct gp_sched *s, const struct gp_device *d, bo
 
 static bool nothing_to_decide(const struct gp_sched *s, const struct gp_seat *seat)
 {
+	const struct gp_task *t = &s->tasks[seat->task];
+
+	/* A hold that has no effect now (off, a rank LOST) may have one later. */
 	return seat->state == GP_ON && seat->work == GP_IDLE && !seat->hint_from_ns &&
-	       !seat->causing && !gp_task_wanted_off(s, &s->tasks[seat->task]);
+	       !seat->causing && !t->held_by && t->manual_until_ns <= s->now_ns;
 }
 
 static u64 wake_for(const struct gp_sched *s, const struct gp_seat *seat)
@@ -304,6 +307,8 @@ static void apply(struct gp_sched *s, struct gp_verdict *v)
 
 	for (seat = gp_seat_at(s, d->active); seat; seat = next) {
 		next = gp_seat_at(s, seat->next_active);
+		if (seat->causing && !seat->cause)
+			seat->cause_ns = s->now_ns;
 		seat->cause = seat->causing;
 		note_held(s, seat);
 		victims |= (s->tasks[seat->task].class.flags & GP_PREEMPTIBLE) &&

@@ -19,6 +19,7 @@ enum gp_param {
 	GP_LOOK_MAX,		/* nor more rarely, while a latency-critical task could arrive */
 	GP_LOOK_RELAXED,	/* while only ordinary tasks could */
 	GP_LOOK_COST,		/* what one look costs the processor; weighs against arrivals */
+	GP_LOOK_WEIGHT,		/* us of processor time one us of online latency is worth */
 	/* what a sample means */
 	GP_SETTLE,		/* drained for so long is finished, where nothing can confirm it */
 	GP_PROBE_AFTER,		/* pending without progress for so long: ask the wave counters */

@@ -59,6 +59,7 @@ struct gp_seat {
 	bool cause;		/* the last decision holds somebody for it */
 	bool causing;		/* so does the one being made */
 	u8 overdue;		/* LOST: the move (STOPPING, STARTING) whose answer may still come */
+	u64 cause_ns;		/* since when it is a cause */
 	u64 action;		/* the last one that asked it to move */
 	u64 since_ns;		/* in this state */
 	u64 held_ns;		/* when the running hold began; valid unless ON */
