@@ -12,7 +12,7 @@
  */
 #include "../core/sched.h"
 
-enum { VTIME, CLAIMED };		/* of a seat */
+enum { VTIME, CLAIMED, LET_GO };		/* of a seat */
 enum { CURRENT, CHARGED, BEGAN };	/* of a device; CURRENT is seat + 1 */
 
 #define SCALE	10000ull		/* the largest weight: a virtual ns is never lost whole */
@@ -108,20 +108,24 @@ static struct field survey(struct gp_verdict *v)
 }
 
 /*
- * Kept off by more than the turns of others: a start that was refused, people.
- * The lease is not ours alone, so let it go in time.
+ * Kept off by more than the turns of others: a start that was refused, people, a
+ * home that slept. The lease is not ours alone, so let it go in time, for a slice.
  */
-static bool off_too_long(struct gp_verdict *v, const struct gp_seat *seat)
+static bool off_too_long(struct gp_verdict *v, struct gp_seat *seat, u64 slice)
 {
-	u64 since = gp_off_since(v->sched, seat), until;
+	u64 since = gp_off_since(v->sched, seat), until, *let_go = &seat->scratch[LET_GO];
 
-	if (since == GP_NEVER)
+	if (since == GP_NEVER && !*let_go)
 		return false;
-	until = since + v->sched->param[GP_LEASE] / 4 * 3;
-	if (v->now_ns >= until)
-		return true;
-	gp_wake_at(v, until);
-	return false;
+	until = since == GP_NEVER ? seat->since_ns + slice :
+				    since + v->sched->param[GP_LEASE] / 4 * 3;
+	if (since != GP_NEVER && v->now_ns >= until)
+		*let_go = 1;
+	else if (v->now_ns < until)
+		gp_wake_at(v, until);
+	else
+		*let_go = 0;
+	return *let_go;
 }
 
 static void fair_decide(struct gp_verdict *v)
@@ -150,7 +154,7 @@ static void fair_decide(struct gp_verdict *v)
 		if (seat == f.current || !(gp_class_of(v->sched, seat)->flags & GP_PREEMPTIBLE))
 			continue;
 		/* Who fell idle on its way off has nothing to wait for. */
-		if (gp_seat_claims(seat) && !off_too_long(v, seat))
+		if (gp_seat_claims(seat) && !off_too_long(v, seat, slice))
 			gp_hold(v, seat, f.current);
 	}
 }

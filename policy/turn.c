@@ -74,15 +74,18 @@ static void reckon(const struct gp_verdict *v, struct gp_seat *seat, u64 off_sin
 
 bool gp_turn_owed(struct gp_verdict *v, struct gp_seat *seat)
 {
-	u64 *x = seat->scratch, most = longest_hold(v);
+	u64 *x = seat->scratch, most = longest_hold(v), off = 0;
 	u64 off_since = gp_off_since(v->sched, seat);
 
 	reckon(v, seat, off_since);
 	if (!x[OWED]) {
-		x[OWED] = x[DEBT] >= most ||
-			  (off_since != GP_NEVER && v->now_ns - off_since >= most);
+		if (off_since != GP_NEVER)
+			off = v->now_ns - off_since;
+		if (off < x[DEBT])
+			off = x[DEBT];
+		x[OWED] = off >= most;
 		if (!x[OWED] && off_since != GP_NEVER)
-			gp_wake_at(v, v->now_ns + most - x[DEBT]);
+			gp_wake_at(v, v->now_ns + most - off);
 	}
 	if (x[OWED] && off_since == GP_NEVER) {
 		x[OWED] = x[DEBT] != 0;
