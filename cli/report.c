@@ -104,10 +104,10 @@ static void latency_row(struct gp_table *t, const struct gp_compared *row)
 	state_of(row, state, sizeof(state));
 	gp_table_row(t, gp_row_paint(row));
 	gp_table_cell(t, row->name);
-	gp_table_cell(t, gp_time(l->mean).s);
-	gp_table_cell(t, gp_time(l->p50).s);
-	gp_table_cell(t, gp_time(l->p99).s);
-	gp_table_cell(t, gp_time(l->max).s);
+	gp_table_cell(t, l->count ? gp_time(l->mean).s : "-");
+	gp_table_cell(t, l->count ? gp_time(l->p50).s : "-");
+	gp_table_cell(t, l->count ? gp_time(l->p99).s : "-");
+	gp_table_cell(t, l->count ? gp_time(l->max).s : "-");
 	gp_table_cell(t, gp_fraction(f->has_ratio, f->ratio_mean, 3).s);
 	gp_table_cell(t, gp_fraction(f->has_ratio, f->ratio_p99, 3).s);
 	gp_table_cell(t, f->has_added ? gp_time_signed(f->added.mean).s : "-");

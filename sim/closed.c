@@ -30,6 +30,23 @@ static u64 save_ns(const struct vgpu_facts *f, const struct gp_result *r)
 	       r->bytes_saved / r->preemptions * 1000 / bytes_per_us;
 }
 
+/*
+ * One arrival, one preemption, and who waits behind waits as much longer: true of
+ * one server on one GPU whose requests come as a whole.
+ */
+static bool has_the_form(const struct gp_scenario *sc)
+{
+	u32 online = 0;
+
+	for (u32 i = 0; i < sc->nr_tasks; i++) {
+		online += sc->task[i].online;
+		if (sc->task[i].online && (sc->task[i].sync || sc->task[i].barrier_host_ns))
+			return false;
+	}
+	return online == 1 && sc->gpus == 1 && sc->monitor.placement == GP_AT_KERNEL &&
+	       !sc->monitor.hint_ahead_ns && !sc->seed_costs && sc->how == GP_BY_EVICT;
+}
+
 static void fill(const struct gp_scenario *sc, const struct gp_result *r,
 		 const struct vgpu_facts *f, struct gp_closed *c)
 {
@@ -63,8 +80,7 @@ int gp_closed_form(const struct gp_scenario *sc, const struct gp_compared *row,
 	if (!row->result.served || !row->result.preemptions ||
 	    gp_row_apply(as, row->spec, why, sizeof(why)))
 		goto free_as;
-	if (as->monitor.placement != GP_AT_KERNEL || as->monitor.hint_ahead_ns || as->seed_costs ||
-	    as->how != GP_BY_EVICT || gp_costs_of(as, &costs))
+	if (!has_the_form(as) || gp_costs_of(as, &costs))
 		goto free_as;
 	fill(as, &row->result, &costs.device, ret);
 	err = 0;

@@ -15,7 +15,7 @@ struct gp_closed {
 	u64 runlist_ns;
 	u64 map_ns;		/* the processes and queues that stay, and their first dispatch */
 	u64 sum_ns;
-	double victim_on;	/* share of the requests that found a victim on the GPU */
+	double victim_on;	/* share of the requests whose busy period found a victim on */
 	u64 added_ns;		/* sum x victim_on */
 };
 
