@@ -196,7 +196,8 @@ void gp_look_end(struct gp_sched *s, u32 device)
 	d->looked_ns = s->now_ns;
 	if (!glance)
 		d->judged_ns = s->now_ns;
-	if (moved && !(s->dirty & BIT_ULL(device)))
+	/* What is due already stays due: nobody has thought about it yet. */
+	if (moved && !(s->dirty & BIT_ULL(device)) && s->now_ns < d->wake_ns)
 		gp_rewake(s, device);
 }
 

@@ -64,7 +64,8 @@ enum ex_kind {
 };
 
 struct ex_event {
-	u8 kind, task, device, arg;
+	u8 kind, task, device;
+	u8 later;		/* units after the last event */
 };
 
 struct ex_result {

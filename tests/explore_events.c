@@ -31,6 +31,14 @@ static void can(struct list *l, u32 kind, u32 task, u32 device)
 	l->at[l->nr++] = (struct ex_event){ (u8)kind, (u8)task, (u8)device, 0 };
 }
 
+/* At once, or a unit later: before the scheduler has been told the time. */
+static void can_any_time(struct list *l, u32 kind, u32 task, u32 device)
+{
+	can(l, kind, task, device);
+	can(l, kind, task, device);
+	l->at[l->nr - 1].later = 1;
+}
+
 static void seat_can(const struct ex_model *m, struct list *l, u32 t, u32 d)
 {
 	const struct gp_seat *seat = seat_of(m, t, d);
@@ -38,13 +46,13 @@ static void seat_can(const struct ex_model *m, struct list *l, u32 t, u32 d)
 	u32 may = m->config->may;
 
 	if (p->wptr - p->rptr < 2)
-		can(l, EX_ARRIVE, t, d);
+		can_any_time(l, EX_ARRIVE, t, d);
 	if (p->wptr == p->rptr && (may & EX_BARRIERS))
 		can(l, EX_ARRIVE_BARRIER, t, d);
 	if (p->wptr != p->rptr && (seat->state != GP_OFF || (may & EX_EARLY)))
-		can(l, EX_PROGRESS, t, d);
+		can_any_time(l, EX_PROGRESS, t, d);
 	if (moving(seat) || seat->overdue) {
-		can(l, EX_DONE, t, d);
+		can_any_time(l, EX_DONE, t, d);
 		if (may & EX_FAULTS)
 			can(l, EX_REFUSED, t, d);
 	}
@@ -82,7 +90,7 @@ u32 ex_events(const struct ex_model *m, struct ex_event *to)
 	can(&l, EX_UNIT_PASSES, 0, 0);
 	can(&l, EX_SLEEP, 0, 0);
 	for (d = 0; d < m->config->devices; d++) {
-		can(&l, EX_LOOK, 0, d);
+		can_any_time(&l, EX_LOOK, 0, d);
 		if (may & EX_RESETS)
 			can(&l, EX_RESET, 0, d);
 	}
@@ -108,15 +116,16 @@ static int look(struct ex_model *m, const struct ex_event *e)
 	const struct gp_pointers *p = &m->s->pointers[m->queue[e->task][e->device]];
 	struct gp_sample x = {
 		.queue = m->queue[e->task][e->device], .rptr = p->rptr, .wptr = p->wptr,
-		.visible_ns = m->s->now_ns,
 	};
+	u64 now = m->s->now_ns + e->later * EX_UNIT;
 
+	x.visible_ns = now;
 	if (e->kind == EX_LOOK)
-		return gp_sched_look(m->s, e->device, NULL, 0, m->s->now_ns);
+		return gp_sched_look(m->s, e->device, NULL, 0, now);
 	x.wptr += e->kind != EX_PROGRESS;
 	x.rptr += e->kind == EX_PROGRESS;
 	x.flags = e->kind == EX_ARRIVE_BARRIER ? GP_AT_BARRIER : 0;
-	return gp_sched_look(m->s, e->device, &x, 1, m->s->now_ns);
+	return gp_sched_look(m->s, e->device, &x, 1, now);
 }
 
 static const char *answer(struct ex_model *m, const struct ex_event *e)
@@ -124,12 +133,13 @@ static const char *answer(struct ex_model *m, const struct ex_event *e)
 	struct gp_answer a = {
 		.action = seat_of(m, e->task, e->device)->action, .task = e->task,
 		.outcome = e->kind - EX_DONE + GP_DONE,
-		.switched_ns = m->s->now_ns,
 	};
+	u64 now = m->s->now_ns + e->later * EX_UNIT;
 
-	if (gp_sched_answer(m->s, &a, m->s->now_ns))
+	a.switched_ns = now;
+	if (gp_sched_answer(m->s, &a, now))
 		return "an answer that was due is refused";
-	if (e->kind != EX_TIMED_OUT && gp_sched_answer(m->s, &a, m->s->now_ns) != -EPROTO)
+	if (e->kind != EX_TIMED_OUT && gp_sched_answer(m->s, &a, now) != -EPROTO)
 		return "an answer counts twice";
 	return NULL;
 }
@@ -299,8 +309,6 @@ const char *ex_apply(struct ex_model *m, const struct ex_event *e)
 	bool ejected = m->s->ejected != NULL;
 	int err = 0;
 
-	if (m->tell && (e->kind < EX_NEXT || e->kind > EX_SLEEP))
-		tell_event(m, e);
 	if (e->kind <= EX_LOOK)
 		err = look(m, e);
 	else if (e->kind <= EX_TIMED_OUT)
@@ -311,7 +319,7 @@ const char *ex_apply(struct ex_model *m, const struct ex_event *e)
 		err = by_time(m, e);
 	else
 		err = by_people(m, e);
-	if (m->tell && e->kind >= EX_NEXT && e->kind <= EX_SLEEP)
+	if (m->tell)
 		tell_event(m, e);
 	if (err)
 		return "an event that was possible is refused";

@@ -158,7 +158,9 @@ static void canon_work(struct canon *c, const struct gp_seat *seat, const struct
 		sign = seat->arrived_ns;
 	put(c, seat->work | seat->executing << 2 | seat->at_barrier << 4 | seat->starved << 5 |
 	       seat->hinted << 6 | seat->probing << 7);
-	put(c, seat->progress_ns == c->s->now_ns);
+	put(c, (seat->progress_ns > d->judged_ns) | (seat->arrived_ns <= d->judged_ns) << 1 |
+	       (seat->arrived_ns == c->s->now_ns) << 2 |
+	       (seat->progress_ns == c->s->now_ns) << 3);
 	age(c, sign, seat->work == GP_PENDING ? 3 : 0);
 	age(c, seat->drained_ns, seat->work == GP_DRAINED ? 2 : 0);
 	age(c, seat->idle_ns, seat->cause ? 2 : 0);
@@ -168,8 +170,7 @@ static void canon_work(struct canon *c, const struct gp_seat *seat, const struct
 		return;
 	until(c, seat->probe_ns, 2);
 	age(c, seat->moved_ns, 8);
-	put(c, seat->probing && seat->asked_ns < seat->arrived_ns);
-	put(c, seat->probing && seat->asked_ns < seat->drained_ns);
+	put(c, seat->probing && seat->asked_ns < seat->moved_ns);
 	put(c, (seat->probed_ns < seat->drained_ns) | (seat->probed_ns <= seat->since_ns) << 1);
 }
 
@@ -232,6 +233,7 @@ static void canon_seat(struct canon *c, const struct gp_seat *seat)
 static void canon_device(struct canon *c, const struct gp_device *d)
 {
 	until(c, d->action ? d->action_deadline_ns : 0, 3);
+	age(c, d->judged_ns, 1);
 	if (c->s->policy == &gp_policy_fair) {
 		put(c, d->scratch[0]);
 		age(c, d->scratch[1], 3);

@@ -346,7 +346,7 @@ static void states_add_up_to_the_life_of_a_task(void **state)
 	EXPECT_EQ(sum, US(300));
 	EXPECT_EQ(a.longest_hold_ns, US(180));
 	/* from the first look that saw no progress on, until it was on again */
-	EXPECT_EQ(a.waiting_ns, US(180));
+	EXPECT_EQ(a.waiting_ns, US(280));
 	cw_account(w, INFER, &a);
 	EXPECT_EQ(a.waiting_ns, US(100));
 	EXPECT_EQ(a.preempted_others, 1);
