@@ -92,6 +92,19 @@ static int beaten(const struct gp_comparison *c, int *by)
 	return -1;
 }
 
+/* A setting of ours may still be a bad choice beside a fixed one: say which. */
+static void print_poor_settings(const struct gp_comparison *c)
+{
+	for (int i = 0; i < NR_POINTS; i++) {
+		for (int k = 0; !points[i].fixed && k < NR_POINTS; k++) {
+			if (points[k].fixed && matched(c, k) &&
+			    dominates(&c->row[k], &c->row[i], MARGIN))
+				printf("but %s is better than %s, and %s\n", points[k].name,
+				       points[i].name, "another weight of ours as good");
+		}
+	}
+}
+
 static double per_request(const struct gp_result *r)
 {
 	return r->served ? (double)r->preemptions / (double)r->served : 0;
@@ -131,6 +144,7 @@ static void print_text(const struct gp_asked *asked, const struct gp_comparison 
 	else
 		printf("\n%sno fixed linger dominates ours by more than %.0f %%%s\n",
 		       gp_paint(GP_GOOD), MARGIN * 100, gp_paint(GP_PLAIN));
+	print_poor_settings(c);
 }
 
 static int print_json(const struct gp_asked *asked, const struct gp_comparison *c)

@@ -186,8 +186,8 @@ static void print_closed(const struct gp_scenario *sc, const struct gp_compared 
 		return;
 	measured = (double)row->figures.added.mean / 1e3;
 	printf("closed form of %s: poll/2 %.1f + wake %.1f + decide %.1f + command %.1f +\n"
-	       "  grace %.1f + save %.1f + runlist %.1f + map %.1f = %.1f us; x %.3f (requests\n"
-	       "  that found a victim on the GPU) = %.1f us; measured mean %.1f us (%+.1f %%)\n",
+	       "  grace %.1f + save %.1f + runlist %.1f + map and dispatch %.1f = %.1f us; x\n"
+	       "  %.3f (found a victim on the GPU) = %.1f us; measured mean %.1f us (%+.1f %%)\n",
 	       row->name, (double)f.poll_ns / 1e3, (double)f.wake_ns / 1e3,
 	       (double)f.decide_ns / 1e3, (double)f.command_ns / 1e3, (double)f.grace_ns / 1e3,
 	       (double)f.save_ns / 1e3, (double)f.runlist_ns / 1e3, (double)f.map_ns / 1e3,
