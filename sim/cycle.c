@@ -76,17 +76,24 @@ static u64 still_on(const struct gp_gpu *g, u64 processes)
 	return on;
 }
 
+/* Somebody would not leave; a fault that does this does it once. */
+static void note_failed(struct gp_gpu *g)
+{
+	struct gp_cycle *c = current(g);
+
+	c->failed |= still_on(g, c->off & ~g->victims_left);
+	if (g->faults.stuck != VGPU_MAX_QUEUES) {
+		g->faults.stuck = VGPU_MAX_QUEUES;
+		gp_gpu_apply_faults(g);
+	}
+}
+
 /* All fences are there. */
 static void unmapped(struct gp_gpu *g)
 {
 	struct gp_cycle *c = current(g);
 
-	c->failed = g->fence.failed ? still_on(g, c->off) : 0;
 	g->allowed |= c->failed;
-	if (c->failed && g->faults.stuck != VGPU_MAX_QUEUES) {
-		g->faults.stuck = VGPU_MAX_QUEUES;
-		gp_gpu_apply_faults(g);
-	}
 	g->mapped &= c->victims_only ? ~c->off : 0;
 	if (c->victims_only && !c->failed && !c->on) {
 		c->switched_ns = c->saved_ns;
@@ -115,6 +122,8 @@ static void fence_seen(void *ctx, u64 number)
 		c->saved_ns = g->fence.done_at;
 	g->bytes_saved += g->fence.bytes;
 	g->waves_saved += g->fence.waves;
+	if (g->fence.failed)
+		note_failed(g);
 	if (c->victims_only && g->victims_left)
 		unmap_next_victim(g);
 	else
@@ -217,6 +226,7 @@ static void begin_first(struct gp_gpu *g)
 		unmap_next_victim(g);
 	} else {
 		c->victims_only = false;
+		g->victims_left = 0;
 		if (acted)
 			gp_at(g->engine, acted - 1, count_precious, g, g->cycles);
 		unmap(g, VGPU_ALL, 0);

@@ -131,10 +131,10 @@ u32 gp_split(const char *text, char word[][24], u32 max)
 	for (;;) {
 		size_t n;
 
-		text += strspn(text, " \t");
+		text += strspn(text, " \t,");
 		if (!*text)
 			return nr;
-		n = strcspn(text, " \t");
+		n = strcspn(text, " \t,");
 		if (nr == max || n >= 24)
 			return 0;
 		memcpy(word[nr], text, n);

@@ -18,7 +18,7 @@ int gp_parse_u64(const char *text, u64 *ret);
 int gp_parse_millionths(const char *text, u64 *ret);
 int gp_parse_bool(const char *text, bool *ret);
 
-/* Cut @text at white space into at most @max words; more, or longer ones: 0. */
+/* Cut @text at blanks and commas into at most @max words; more, or longer ones: 0. */
 u32 gp_split(const char *text, char word[][24], u32 max);
 
 #endif /* GP_VALUE_H */
