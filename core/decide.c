@@ -99,15 +99,22 @@ u64 gp_linger_ns(const struct gp_sched *s, const struct gp_seat *seat)
 	const struct gp_device *d = &s->devices[seat->device];
 	u64 mode = s->param[GP_LINGER], cost = d->stop_cost_ns + d->start_cost_ns;
 
-	u64 linger = mode;
-
 	if (mode == GP_LINGER_SKI)
-		linger = cost;
-	else if (mode == GP_LINGER_LEARNT)
-		linger = gp_gaps_best(&seat->gaps,
-				      cost + s->param[GP_LATENCY_WEIGHT] * d->added_ns);
-	/* Nobody is held for longer than a lease for one that is idle. */
-	return linger < s->param[GP_LEASE] ? linger : s->param[GP_LEASE];
+		return cost;
+	if (mode != GP_LINGER_LEARNT)
+		return mode;
+	return gp_gaps_best(&seat->gaps, cost + s->param[GP_LATENCY_WEIGHT] * d->added_ns);
+}
+
+bool gp_lingers(struct gp_verdict *v, const struct gp_seat *seat, u64 ns)
+{
+	u64 lease = v->sched->param[GP_LEASE];
+	u64 until = seat->idle_ns + (ns < lease ? ns : lease);
+
+	if (v->now_ns >= until)
+		return false;
+	gp_wake_at(v, until);
+	return true;
 }
 
 /* ---- the policy's life ---- */

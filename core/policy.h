@@ -86,6 +86,11 @@ const struct gp_class *gp_class_of(const struct gp_sched *sched, const struct gp
  * is cheapest for the gaps seen and the cost of switches on its device.
  */
 u64 gp_linger_ns(const struct gp_sched *sched, const struct gp_seat *seat);
+/*
+ * Only inside @decide: did @seat, which is idle, fall idle less than @ns ago, and
+ * less than a lease? Asks to be woken when that is over.
+ */
+bool gp_lingers(struct gp_verdict *verdict, const struct gp_seat *seat, u64 ns);
 
 extern const struct gp_policy gp_policy_fifo;		/* the fallback: cannot fail */
 extern const struct gp_policy gp_policy_priority;

@@ -58,17 +58,10 @@ static u64 slice_ns(const struct gp_verdict *v, u64 claimants)
 /* It keeps its place for a short gap between two kernels. */
 static bool claims(struct gp_verdict *v, const struct gp_seat *seat)
 {
-	u64 until;
-
 	if (gp_seat_claims(seat))
 		return true;
-	if (!is_current(v, seat) || !seat->cause)
-		return false;
-	until = seat->idle_ns + v->device->stop_cost_ns + v->device->start_cost_ns;
-	if (v->now_ns >= until)
-		return false;
-	gp_wake_at(v, until);
-	return true;
+	return is_current(v, seat) && seat->cause &&
+	       gp_lingers(v, seat, v->device->stop_cost_ns + v->device->start_cost_ns);
 }
 
 struct field {

@@ -37,8 +37,6 @@ static bool priority_watch(const struct gp_sched *s, const struct gp_device *d)
 /* Has it just fallen quiet, so that its next work may come any moment? */
 static bool lingers(struct gp_verdict *v, struct gp_seat *seat)
 {
-	u64 until;
-
 	/* Only who had the GPU cleared keeps it clear. */
 	if (!seat->cause || gp_seat_claims(seat))
 		return false;
@@ -46,11 +44,7 @@ static bool lingers(struct gp_verdict *v, struct gp_seat *seat)
 		seat->scratch[LINGER_FROM] = seat->idle_ns;
 		seat->scratch[LINGER] = gp_linger_ns(v->sched, seat);
 	}
-	until = seat->idle_ns + seat->scratch[LINGER];
-	if (v->now_ns >= until)
-		return false;
-	gp_wake_at(v, until);
-	return true;
+	return gp_lingers(v, seat, seat->scratch[LINGER]);
 }
 
 /*
