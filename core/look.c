@@ -14,6 +14,19 @@
  */
 #include "internal.h"
 
+/* Two looks closer than this see no progress even of who makes some. */
+#define GLANCE_NS	(20 * GP_USEC)
+
+static u64 later(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static u64 sooner(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
 /* The last moment at which @seat is known to have used, or just got, the GPU. */
 static u64 last_sign(const struct gp_sched *s, const struct gp_seat *seat)
 {
@@ -176,7 +189,7 @@ void gp_look_end(struct gp_sched *s, u32 device)
 {
 	struct gp_device *d = &s->devices[device];
 	/* Too soon after the last look to miss any progress: new work is all it shows. */
-	bool glance = s->now_ns - d->judged_ns < s->param[GP_LOOK_MIN];
+	bool glance = s->now_ns - d->judged_ns < sooner(s->param[GP_LOOK_MIN], GLANCE_NS);
 	struct gp_seat *seat;
 	bool starved, moved = false;
 
@@ -278,16 +291,6 @@ void gp_age(struct gp_sched *s, u32 device)
 	for (seat = gp_seat_at(s, s->devices[device].active); seat;
 	     seat = gp_seat_at(s, seat->next_active))
 		age(s, seat);
-}
-
-static u64 later(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
-static u64 sooner(u64 a, u64 b)
-{
-	return a < b ? a : b;
 }
 
 /* How often the share of a possible victim is worth knowing. */

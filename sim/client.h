@@ -48,7 +48,8 @@ struct gp_client {
 
 	u64 kernels_done;
 	struct gp_hist kernel_ns;	/* closed loop: submitted until complete */
-	u64 victim_on;
+	bool found_victim;	/* the busy period began with a victim on the GPU */
+	u64 victim_on;		/* requests of such busy periods */
 };
 
 /* 0, or -errno with the engine's sentence. Nothing happens before gp_client_start(). */

@@ -110,6 +110,7 @@ void gp_request_completed(struct gp_client *c, struct gp_kernel *k, u64 now_ns)
 
 	if (!--q->left) {
 		q->done_ns = now_ns;
+		c->sim->due -= q->arrival_ns < c->sim->end_ns;
 		gp_span(&c->sim->engine, c->track, "request", q->arrival_ns);
 		gp_at(&c->sim->engine, now_ns, request_over, c, arg);
 	} else if (c->spec->sync && q->next < c->spec->kernels) {
@@ -161,8 +162,12 @@ void gp_client_arrive(struct gp_client *c)
 		gp_engine_fail(&c->sim->engine, -ENOMEM, "no memory for requests");
 		return;
 	}
-	if (!gp_client_busy(c) && now >= c->sim->begin_ns && now < c->sim->end_ns)
-		c->victim_on += victim_is_on(c);
+	/* A request that finds others before it shares what their first one found. */
+	if (!gp_client_busy(c))
+		c->found_victim = victim_is_on(c);
+	if (now >= c->sim->begin_ns && now < c->sim->end_ns)
+		c->victim_on += c->found_victim;
+	c->sim->due += now < c->sim->end_ns;
 	c->request[c->nr_requests++] = (struct gp_request){ .arrival_ns = now };
 	gp_requests_start(c);
 }

@@ -5,7 +5,7 @@
 #include "fault.h"
 #include "sim.h"
 
-/* Requests of the measured part may still be under way at its end. */
+/* Requests of the measured part may still be under way at its end: so long they are waited for. */
 #define OVERTIME_NS	GP_SEC
 
 static void start_client(void *ctx, u64 arg)
@@ -124,14 +124,14 @@ static u64 next_moment(const struct gp_sim *sim, struct gp_gpu **gpu)
 static void run_all(struct gp_sim *sim)
 {
 	struct gp_engine *e = &sim->engine;
-	u64 last = sim->end_ns + OVERTIME_NS;
+	u64 last = sim->end_ns + (sim->sc->length_ns < OVERTIME_NS ? sim->sc->length_ns : OVERTIME_NS);
 	struct gp_event event;
 	struct gp_gpu *gpu;
 
 	while (!e->err) {
 		u64 at = next_moment(sim, &gpu);
 
-		if (at > last || (at > sim->end_ns && gp_tally_complete(sim)))
+		if (at > last || (at > sim->end_ns && !sim->due))
 			break;
 		e->now_ns = at;
 		if (gpu) {

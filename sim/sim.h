@@ -13,6 +13,7 @@ struct gp_sim {
 	const struct gp_run_args *args;
 	struct gp_costs costs;
 	u64 begin_ns, end_ns;	/* the measured part */
+	u64 due;		/* requests of that time, or before, not yet answered */
 
 	u32 nr_gpus, nr_clients;
 	struct gp_gpu *gpu;

@@ -159,24 +159,6 @@ static bool measured(const struct gp_sim *sim, const struct gp_request *q)
 	return q->arrival_ns >= sim->begin_ns && q->arrival_ns < sim->end_ns;
 }
 
-bool gp_tally_complete(const struct gp_sim *sim)
-{
-	for (u32 i = 0; i < sim->nr_clients; i++) {
-		const struct gp_client *c = &sim->client[i];
-
-		/* Backwards: the last ones are those that may be missing. */
-		for (u32 n = c->nr_requests; n-- > 0;) {
-			if (c->request[n].arrival_ns < sim->end_ns) {
-				if (!c->request[n].done_ns)
-					return false;
-				if (c->nr_requests - n > c->spec->server + 1)
-					break;
-			}
-		}
-	}
-	return true;
-}
-
 /* ---- the result ---- */
 
 static int by_value(const void *a, const void *b)

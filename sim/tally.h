@@ -49,8 +49,6 @@ void gp_tally_begin(struct gp_sim *sim);
 void gp_tally_life_over(struct gp_sim *sim, u32 number);
 /* Work of @c came, ended, or was opened to the GPU. */
 void gp_tally_online(struct gp_sim *sim, const struct gp_client *c);
-/* Is every request of the measured part answered? */
-bool gp_tally_complete(const struct gp_sim *sim);
 /* 0, or -ENOMEM. */
 int gp_tally_result(struct gp_sim *sim, struct gp_result *ret);
 
