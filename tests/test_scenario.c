@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The reader of scenarios: what it takes, and what it says about the rest. */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gp_test.h"
+#include "sim/rows.h"
+#include "sim/value.h"
+
+static struct gp_scenario sc;
+static char err[1024];
+
+static int parse(const char *text)
+{
+	return gp_scenario_parse(text, strlen(text), &sc, err, sizeof(err));
+}
+
+/* Is @text refused, with @message somewhere in the sentence? */
+static void expect_refused(const char *text, const char *message)
+{
+	if (parse(text) != -EINVAL)
+		fail_msg("taken: %s", text);
+	if (!strstr(err, message))
+		fail_msg("'%s' does not say '%s'", err, message);
+}
+
+static const char *path_of(const char *name)
+{
+	static char path[512];
+	const char *top = getenv("GP_TOP");
+
+	snprintf(path, sizeof(path), "%s/scenarios/%s", top ? top : ".", name);
+	return path;
+}
+
+static void times_have_units_and_are_exact(void **state)
+{
+	u64 ns;
+
+	(void)state;
+	EXPECT_EQ(gp_parse_ns("1.5us", &ns), 0);
+	EXPECT_EQ(ns, 1500);
+	EXPECT_EQ(gp_parse_ns("2s", &ns), 0);
+	EXPECT_EQ(ns, 2000000000);
+	EXPECT_EQ(gp_parse_ns("0", &ns), 0);
+	EXPECT_EQ(ns, 0);
+	EXPECT_EQ(gp_parse_ns("5", &ns), -EINVAL);
+	EXPECT_EQ(gp_parse_ns("1.5ns", &ns), -EINVAL);
+	EXPECT_EQ(gp_parse_ns("", &ns), -EINVAL);
+	EXPECT_EQ(gp_parse_ns("99999999999999999999s", &ns), -EINVAL);
+	EXPECT_EQ(ns, 0);
+}
+
+static void a_lognormal_range_holds_nine_of_ten(void **state)
+{
+	struct gp_dist d;
+	struct gp_rng rng;
+	u32 below = 0, above = 0;
+
+	(void)state;
+	EXPECT_EQ(gp_dist_parse("lognormal 0.05..2ms", &d), 0);
+	gp_rng_init(&rng, 1, "test");
+	for (u32 i = 0; i < 100000; i++) {
+		u64 ns = gp_dist_draw(&d, &rng);
+
+		below += ns < 50000;
+		above += ns > 2000000;
+	}
+	EXPECT(below > 4700 && below < 5300);
+	EXPECT(above > 4700 && above < 5300);
+}
+
+/* Results are promised to be the same on every machine: these values are pinned. */
+static void random_numbers_are_the_same_everywhere(void **state)
+{
+	struct gp_rng rng;
+
+	(void)state;
+	gp_rng_init(&rng, 1, "infer");
+	EXPECT_EQ(gp_rng_next(&rng), -3528718435159977577ll);
+	EXPECT_EQ(gp_rng_exponential(&rng, 20000000), 42713922);
+	EXPECT_EQ(gp_rng_normal(&rng), -3025584507ll);
+	EXPECT_EQ(gp_scale2(1000000, 6442450944), 2828426); /* 2^1.5 */
+}
+
+static void later_keys_override_earlier_ones(void **state)
+{
+	(void)state;
+	EXPECT_EQ(parse("[a]\nkernels = 3\n[run]\nlength = 2s\n[a]\nkernels = 5\n"), 0);
+	EXPECT_EQ(sc.nr_tasks, 1);
+	EXPECT_EQ(sc.task[0].kernels, 5);
+}
+
+static void blanks_and_comments_do_not_matter(void **state)
+{
+	(void)state;
+	EXPECT_EQ(parse("# head\n\n  [a]\n\tkernels = 3 # three\n ; more\n"), 0);
+	EXPECT_EQ(sc.task[0].kernels, 3);
+}
+
+static void a_role_brings_its_class(void **state)
+{
+	(void)state;
+	EXPECT_EQ(parse("[a]\nrole = online\n[b]\nrole = offline\npriority = 4\n"), 0);
+	EXPECT(sc.task[0].class.flags & GP_LATENCY_CRITICAL);
+	EXPECT(!(sc.task[0].class.flags & GP_PREEMPTIBLE));
+	EXPECT_EQ(sc.task[1].class.flags, GP_PREEMPTIBLE);
+	EXPECT_EQ(sc.task[1].class.priority, 4);
+}
+
+static void what_is_wrong_is_said_with_place_and_remedy(void **state)
+{
+	(void)state;
+	expect_refused("[a]\nkernels = 0\n", "text:2: kernels: '0' is not a number from 1 to");
+	expect_refused("[a]\nfoo = 1\n", "no key 'foo' here; allowed: role, class");
+	expect_refused("[run]\nlength = 5\n", "not a time from 1us");
+	expect_refused("[gpu]\nprofile = h100\n", "mi308x");
+	expect_refused("[monitor]\nplacement = moon\n", "none of none, kernel, daemon");
+	expect_refused("[policy]\nname = magic\n", "fifo, priority, fair, deadline");
+	expect_refused("[policy]\nlinger = soon\n", "learnt, ski or a time");
+	expect_refused("[policy]\nmax_hold = 1ns\n", "max_hold: '1ns' is not a time");
+	expect_refused("[costs]\nsave_fixed = 3\n", "not a time");
+	expect_refused("[costs]\nrptr_at = 1\n", "set it in [gpu]");
+	expect_refused("[a]\narrivals = sometimes\n", "poisson R/s, periodic T, burst N every T");
+	expect_refused("[a]\nexpect = a p99 < 3\n", "not a time");
+	expect_refused("[a]\nexpect = a speed < 3\n", "no metric 'speed'");
+	expect_refused("[a]\nexpect = a p99 about 3us\n", "none of < <= = != >= >");
+	expect_refused("[a]\nkernels = 1\nexpect = b p99 < 3us\n", "there is no task 'b'");
+	expect_refused("[fault]\nwhat = rain\n", "none of hang, preempt-failed");
+	expect_refused("[a]\nkernels = 1\n[fault]\nwhat = hang\ntask = b\n", "no task 'b'");
+	expect_refused("[a b]\nkernels = 1\n", "letters, digits");
+	expect_refused("kernels = 1\n", "before any [section]");
+	expect_refused("[a]\nhello\n", "text:2: neither");
+	expect_refused("include = x.ini\n", "this text is no file");
+	expect_refused("[a]\narrivals = trace x\n", "trace FILE");
+	expect_refused("", "no task");
+	expect_refused("[a]\ndevices = 1\n", "only 1 GPUs");
+	expect_refused("[a]\ngang = yes\narrivals = periodic 1ms\n", "needs loop = closed");
+}
+
+static void too_much_is_refused(void **state)
+{
+	static char text[8192];
+	size_t at = 0;
+
+	(void)state;
+	for (u32 i = 0; i <= GP_SCENARIO_TASKS; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "[t%u]\nkernels = 1\n", i);
+	expect_refused(text, "at most 64 tasks");
+	memset(text, 'x', 4000);
+	strcpy(text + 4000, "\n");
+	expect_refused(text, "text of at most");
+	EXPECT_EQ(gp_scenario_parse("[a]\nk\0ernels = 1\n", 18, &sc, err, sizeof(err)), -EINVAL);
+}
+
+static void a_refused_setting_changes_nothing(void **state)
+{
+	static struct gp_scenario before;
+
+	(void)state;
+	EXPECT_EQ(parse("[a]\nkernels = 3\n"), 0);
+	before = sc;
+	EXPECT_EQ(gp_scenario_set(&sc, "a.kernels", "none", err, sizeof(err)), -EINVAL);
+	EXPECT_EQ(gp_scenario_set(&sc, "b.kernels", "3", err, sizeof(err)), -EINVAL);
+	EXPECT(strstr(err, "no section 'b'"));
+	EXPECT_EQ(gp_scenario_set(&sc, "kernels", "3", err, sizeof(err)), -EINVAL);
+	EXPECT_EQ(gp_scenario_set(&sc, "gpu.count", "0", err, sizeof(err)), -EINVAL);
+	EXPECT_EQ(memcmp(&sc, &before, sizeof(sc)), 0);
+	EXPECT_EQ(gp_scenario_set(&sc, "a.kernel.time", "3ms", err, sizeof(err)), 0);
+	EXPECT_EQ(sc.task[0].kernel_ns.a_ns, 3000000);
+}
+
+static void a_file_that_is_not_there_is_named(void **state)
+{
+	(void)state;
+	EXPECT_EQ(gp_scenario_load("/nowhere.ini", &sc, err, sizeof(err)), -ENOENT);
+	EXPECT(strstr(err, "/nowhere.ini"));
+}
+
+static void colocate_is_as_agreed(void **state)
+{
+	const struct gp_task_spec *train, *infer;
+
+	(void)state;
+	EXPECT_EQ(gp_scenario_load(path_of("colocate.ini"), &sc, err, sizeof(err)), 0);
+	train = gp_scenario_task(&sc, "train");
+	infer = gp_scenario_task(&sc, "infer");
+	EXPECT(train && infer);
+	EXPECT_EQ(sc.warmup_ns, 2 * GP_SEC);
+	EXPECT_EQ(sc.length_ns, 60 * GP_SEC);
+	EXPECT_EQ(train->queues, 4);
+	EXPECT_EQ(train->ahead, 2);
+	EXPECT_EQ(train->kernel_ns.kind, GP_DIST_UNIFORM);
+	EXPECT_EQ(train->kernel_ns.a_ns, 20 * GP_MSEC);
+	EXPECT_EQ(train->kernel_ns.b_ns, 100 * GP_MSEC);
+	EXPECT_EQ(train->workgroup_ns, 200 * GP_USEC);
+	EXPECT_EQ(infer->interval_ns, 20 * GP_MSEC);
+	EXPECT_EQ(infer->kernels, 12);
+	EXPECT_EQ(infer->kernel_ns.a_ns, 160 * GP_USEC);
+	EXPECT_EQ(infer->gap_device_ns, 5 * GP_USEC);
+	EXPECT(!infer->sync);
+}
+
+static bool is_ini(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 4 && !strcmp(name + n - 4, ".ini");
+}
+
+static void every_scenario_of_the_tree_reads_and_asserts(void **state)
+{
+	DIR *dir = opendir(path_of(""));
+	struct dirent *entry;
+	u32 nr = 0;
+
+	(void)state;
+	EXPECT(dir);
+	while ((entry = readdir(dir))) {
+		if (!is_ini(entry->d_name))
+			continue;
+		nr++;
+		if (gp_scenario_load(path_of(entry->d_name), &sc, err, sizeof(err)))
+			fail_msg("%s", err);
+		if (!sc.nr_expects)
+			fail_msg("%s asserts nothing", entry->d_name);
+	}
+	closedir(dir);
+	EXPECT(nr >= 24);
+}
+
+static void every_row_applies_to_colocate(void **state)
+{
+	static struct gp_scenario row;
+
+	(void)state;
+	EXPECT_EQ(gp_scenario_load(path_of("colocate.ini"), &sc, err, sizeof(err)), 0);
+	for (u32 i = 0; gp_rows[i].name; i++) {
+		row = sc;
+		if (gp_rows[i].profile)
+			EXPECT_EQ(gp_row_apply(&row, gp_rows[i].name, err, sizeof(err)), -EINVAL);
+		else if (gp_row_apply(&row, gp_rows[i].name, err, sizeof(err)))
+			fail_msg("%s: %s", gp_rows[i].name, err);
+	}
+	EXPECT_EQ(gp_row_apply(&sc, "ours-evict:policy.linger=1ms:policy.latency_weight=20", err,
+			       sizeof(err)), 0);
+	EXPECT_EQ(sc.param[GP_LINGER], GP_MSEC);
+	EXPECT_EQ(sc.param[GP_LATENCY_WEIGHT], 20);
+	EXPECT_EQ(gp_row_apply(&sc, "theirs", err, sizeof(err)), -EINVAL);
+	EXPECT(strstr(err, "there are alone, native"));
+}
+
+PROVE(
+	CLAIM(times_have_units_and_are_exact),
+	CLAIM(a_lognormal_range_holds_nine_of_ten),
+	CLAIM(random_numbers_are_the_same_everywhere),
+	CLAIM(later_keys_override_earlier_ones),
+	CLAIM(blanks_and_comments_do_not_matter),
+	CLAIM(a_role_brings_its_class),
+	CLAIM(what_is_wrong_is_said_with_place_and_remedy),
+	CLAIM(too_much_is_refused),
+	CLAIM(a_refused_setting_changes_nothing),
+	CLAIM(a_file_that_is_not_there_is_named),
+	CLAIM(colocate_is_as_agreed),
+	CLAIM(every_scenario_of_the_tree_reads_and_asserts),
+	CLAIM(every_row_applies_to_colocate),
+)
