@@ -37,13 +37,13 @@ static void offline_task(struct random_scenario *r, struct gp_rng *rng, u32 i, b
 {
 	const char *where = two_gpus ? ONE_OF(rng, "devices = 0", "devices = 1",
 					      "devices = 0,1\ngang = yes") : "";
-	unsigned int kernel = between(rng, 1, 40) * between(rng, 1, 20) * 10;
+	unsigned int kernel = between(rng, 2, 40) * between(rng, 1, 20) * 25;
 
 	part(r, "[batch%u]\nrole = offline\nqueues = %u\nloop = closed\nahead = %u\n"
 	     "kernel.time = uniform %u..%uus\nkernel.slots = %s\nkernel.workgroup = %s\n"
 	     "weight = %u\n%s\n", i, between(rng, 1, 6), between(rng, 1, 3), kernel, kernel * 3,
-	     ONE_OF(rng, "all", "all", "1/2", "1/10", "7"),
-	     ONE_OF(rng, "kernel", "50us", "200us"), between(rng, 1, 500), where);
+	     ONE_OF(rng, "all", "all", "all", "1/2", "1/10", "7"),
+	     ONE_OF(rng, "kernel", "kernel", "200us"), between(rng, 1, 500), where);
 }
 
 static void online_task(struct random_scenario *r, struct gp_rng *rng, u32 i, bool two_gpus)
@@ -54,10 +54,23 @@ static void online_task(struct random_scenario *r, struct gp_rng *rng, u32 i, bo
 	     "arrivals = %s %u%s\nkernels = %u\nkernel.time = %uus\nkernel.slots = %s\n"
 	     "submit = %s\ngap.host = lognormal %u..%uus\ngap.device = %uus\n%s\n%s\n", i,
 	     between(rng, 1, 3), between(rng, 1, 4), i % 2 ? "periodic" : "poisson",
-	     i % 2 ? between(rng, 300, 3000) : between(rng, 200, 2500), i % 2 ? "us" : "/s",
-	     between(rng, 1, 8), between(rng, 2, 90), ONE_OF(rng, "all", "1/4", "1/2"),
+	     i % 2 ? between(rng, 300, 2000) : between(rng, 500, 4000), i % 2 ? "us" : "/s",
+	     between(rng, 1, 4), between(rng, 2, 30), ONE_OF(rng, "all", "1/4", "1/2"),
 	     ONE_OF(rng, "batch", "sync"), between(rng, 1, 20), between(rng, 30, 400),
 	     between(rng, 0, 8), between(rng, 0, 5) ? "" : "barrier.host = 400us", where);
+}
+
+/* A victim that fills the GPU and short work that comes often: a preemption per request. */
+static void dense_tasks(struct random_scenario *r, struct gp_rng *rng)
+{
+	part(r, "[batch0]\nrole = offline\nqueues = %u\nloop = closed\nahead = 2\n"
+	     "kernel.time = uniform 1..%ums\nkernel.slots = all\nkernel.workgroup = %s\n",
+	     between(rng, 1, 4), between(rng, 2, 60), ONE_OF(rng, "kernel", "kernel", "500us"));
+	part(r, "[serve0]\nrole = online\nserver = fifo %u\narrivals = %s\nkernels = %u\n"
+	     "kernel.time = %uus\nkernel.slots = %s\nsubmit = %s\n", between(rng, 1, 2),
+	     ONE_OF(rng, "poisson 1500/s", "poisson 2500/s", "periodic 431us", "periodic 277us"),
+	     between(rng, 1, 2), between(rng, 2, 20), ONE_OF(rng, "all", "1/4"),
+	     ONE_OF(rng, "batch", "sync"));
 }
 
 /* No hang here: it ends with a reset of the GPU, in which work is lost by nature. */
@@ -73,17 +86,26 @@ static void fault(struct random_scenario *r, struct gp_rng *rng, u32 i)
 	     "task = batch0\n");
 }
 
+static void dense_settings(struct random_scenario *r, struct gp_rng *rng)
+{
+	part(r, "[policy]\nname = priority\nlinger = %s\n", ONE_OF(rng, "0", "0", "ski", "20us"));
+	part(r, "[policy]\nmax_hold = %uus\n", between(rng, 300, 30000));
+	part(r, "[policy]\nsettle = %uus\n", between(rng, 10, 100));
+	part(r, "[mechanism]\nname = %s\n", ONE_OF(rng, "evict", "evict", "direct", "debug"));
+	part(r, "[monitor]\nplacement = %s\n", ONE_OF(rng, "kernel", "bound"));
+}
+
 static void settings(struct random_scenario *r, struct gp_rng *rng)
 {
-	part(r, "[policy]\nname = %s\n", ONE_OF(rng, "priority", "priority", "priority", "fair",
-						"deadline", "fifo"));
-	part(r, "[policy]\nlinger = %s\n", ONE_OF(rng, "learnt", "ski", "0", "30us", "300us"));
+	part(r, "[policy]\nname = %s\n", ONE_OF(rng, "priority", "priority", "priority", "priority",
+						"priority", "priority", "fair", "deadline"));
+	part(r, "[policy]\nlinger = %s\n", ONE_OF(rng, "learnt", "ski", "0", "0", "30us"));
 	part(r, "[policy]\nmax_hold = %uus\n", between(rng, 300, 30000));
 	part(r, "[policy]\nmin_share = %u\nmin_turn = %uus\n", between(rng, 0, 300),
 	     between(rng, 0, 500));
 	part(r, "[policy]\nslice = %uus\n", between(rng, 200, 3000));
-	part(r, "[policy]\nsettle = %uus\nsmall_victim = %u\n", between(rng, 10, 900),
-	     between(rng, 0, 500));
+	part(r, "[policy]\nsettle = %uus\nsmall_victim = %u\n", between(rng, 10, 300),
+	     between(rng, 0, 300));
 	part(r, "[policy]\nstop_deadline = %uus\n", between(rng, 2000, 60000));
 	part(r, "[mechanism]\nname = %s\ngrace = %s\n",
 	     ONE_OF(rng, "evict", "evict", "direct", "debug", "halt", "drain"),
@@ -92,27 +114,40 @@ static void settings(struct random_scenario *r, struct gp_rng *rng)
 	part(r, "[costs]\nscale.assumed = %s\n", ONE_OF(rng, "0.5", "1", "3"));
 }
 
+static void mixed_tasks(struct random_scenario *r, struct gp_rng *rng, bool two_gpus)
+{
+	u32 i, n = between(rng, 1, 3);
+
+	for (i = 0; i < n; i++)
+		offline_task(r, rng, i, two_gpus);
+	n = between(rng, 1, 2);
+	for (i = 0; i < n; i++)
+		online_task(r, rng, i, two_gpus);
+}
+
 void random_scenario(struct random_scenario *r, u64 seed)
 {
-	bool two_gpus;
+	bool dense = seed % 2, two_gpus;
 	struct gp_rng rng;
 	u32 i, n;
 
 	memset(r, 0, sizeof(*r));
 	gp_rng_init(&rng, seed, "random scenario");
-	two_gpus = !gp_rng_below(&rng, 4);
+	two_gpus = !dense && !gp_rng_below(&rng, 4);
 
-	part(r, "[run]\nwarmup = 10ms\nlength = %ums\n", between(&rng, 150, 900));
+	part(r, "[run]\nwarmup = 10ms\nlength = %ums\n",
+	     dense ? between(&rng, 900, 2000) : between(&rng, 100, 500));
 	part(r, "[gpu]\nprofile = %s\nrptr_at = %s\nsave_area = %s\ncount = %u\n",
-	     ONE_OF(&rng, "mi308x", "mi308x", "mi300x"), ONE_OF(&rng, "completion", "launch"),
-	     ONE_OF(&rng, "vram", "vram", "host"), two_gpus ? 2 : 1);
-	n = between(&rng, 1, 3);
-	for (i = 0; i < n; i++)
-		offline_task(r, &rng, i, two_gpus);
-	n = between(&rng, 1, 2);
-	for (i = 0; i < n; i++)
-		online_task(r, &rng, i, two_gpus);
-	settings(r, &rng);
+	     dense ? "mi308x" : ONE_OF(&rng, "mi308x", "mi308x", "mi300x"),
+	     ONE_OF(&rng, "completion", "launch"),
+	     dense ? "vram" : ONE_OF(&rng, "vram", "vram", "host"), two_gpus ? 2 : 1);
+	if (dense) {
+		dense_tasks(r, &rng);
+		dense_settings(r, &rng);
+	} else {
+		mixed_tasks(r, &rng, two_gpus);
+		settings(r, &rng);
+	}
 	n = between(&rng, 0, 3);
 	for (i = 0; i < n; i++)
 		fault(r, &rng, i);
