@@ -231,10 +231,13 @@ static bool to_start(const struct gp_sched *s, const struct gp_seat *seat)
 
 static void ask_to_move(struct gp_sched *s, struct gp_seat *seat, u64 action)
 {
-	struct gp_account *account = &s->tasks[seat->task].account;
+	struct gp_task *t = &s->tasks[seat->task];
+	struct gp_account *account = &t->account;
 
 	seat->action = action;
 	if (seat->state == GP_ON) {
+		/* From now on its gang is off: whoever holds it must mind the time. */
+		s->dirty |= t->held_by & ~BIT_ULL(seat->device);
 		account->stops_asked++;
 		account->stopping++;
 		gp_seat_go(s, seat, GP_STOPPING);

