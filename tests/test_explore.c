@@ -148,6 +148,42 @@ static void promises_with_deadlines(void **state)
 	run(&config, 300000, 3000000);
 }
 
+/* Holds everybody for whoever may not be stopped, and forgets what is owed to them. */
+static void greedy_decide(struct gp_verdict *v)
+{
+	struct gp_seat *seat, *top = NULL;
+
+	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat))
+		if (!(gp_class_of(v->sched, seat)->flags & GP_PREEMPTIBLE) && gp_seat_claims(seat))
+			top = seat;
+	for (seat = gp_active_first(v); seat && top; seat = gp_active_next(v, seat))
+		if (seat != top && (gp_class_of(v->sched, seat)->flags & GP_PREEMPTIBLE))
+			gp_hold(v, seat, top);
+}
+
+static void a_policy_that_starves_others_is_found_by_the_shortest_way(void **state)
+{
+	static const struct gp_policy greedy = { .name = "greedy", .decide = greedy_decide };
+	struct explore config = {
+		.name = "greedy", .policy = &greedy, .devices = 1, .flags = GP_RPTR_IS_COMPLETION,
+		.task = { { "infer", ONLINE, 1 }, { "train", OFFLINE, 1 } },
+		.max_states = 300000,
+	};
+	static char text[4096];
+	struct ex_result r;
+
+	(void)state;
+	EXPECT_EQ(explore(&config, &r), 0);
+	EXPECT(r.wrong);
+	explore_tell(&config, &r, text, sizeof(text));
+	fputs(text, stderr);
+	assert_string_equal(r.wrong, "held past the maximum hold");
+	/* both have work; what follows by itself is enough */
+	EXPECT_EQ(r.length, 2);
+	EXPECT(r.later && r.busy);
+	EXPECT(strstr(text, "stop train"));
+}
+
 PROVE(
 	CLAIM(one_victim_and_every_fault),
 	CLAIM(drained_work_that_settles_and_barriers),
@@ -158,4 +194,5 @@ PROVE(
 	CLAIM(fair_shares),
 	CLAIM(fair_gangs),
 	CLAIM(promises_with_deadlines),
+	CLAIM(a_policy_that_starves_others_is_found_by_the_shortest_way),
 )
