@@ -79,10 +79,16 @@ static int make_gpus(struct gp_sim *sim)
 	return err;
 }
 
-static int setup(struct gp_sim *sim)
+int gp_sim_init(struct gp_sim *sim, const struct gp_scenario *sc, const struct gp_run_args *args)
 {
-	int err = gp_costs_of(sim->sc, &sim->costs);
+	int err;
 
+	sim->sc = sc;
+	sim->args = args;
+	sim->engine.timeline = args->timeline;
+	sim->begin_ns = sc->warmup_ns;
+	sim->end_ns = sc->warmup_ns + sc->length_ns;
+	err = gp_costs_of(sc, &sim->costs);
 	if (!err)
 		err = make_gpus(sim);
 	if (!err)
@@ -121,31 +127,38 @@ static u64 next_moment(const struct gp_sim *sim, struct gp_gpu **gpu)
 	return at;
 }
 
-static void run_all(struct gp_sim *sim)
+bool gp_sim_step(struct gp_sim *sim, u64 until_ns)
 {
 	struct gp_engine *e = &sim->engine;
-	u64 last = sim->end_ns + (sim->sc->length_ns < OVERTIME_NS ? sim->sc->length_ns : OVERTIME_NS);
 	struct gp_event event;
 	struct gp_gpu *gpu;
+	u64 at = next_moment(sim, &gpu);
 
-	while (!e->err) {
-		u64 at = next_moment(sim, &gpu);
-
-		if (at > last || (at > sim->end_ns && !sim->due))
-			break;
-		e->now_ns = at;
-		if (gpu) {
-			vgpu_advance(gpu->vgpu, at);
-		} else {
-			gp_heap_pop(&e->heap, &event);
-			event.fire(event.ctx, event.arg);
-		}
-		if (sim->args->invariants)
-			gp_check(sim);
+	if (e->err || at > until_ns)
+		return false;
+	e->now_ns = at;
+	if (gpu) {
+		vgpu_advance(gpu->vgpu, at);
+	} else {
+		gp_heap_pop(&e->heap, &event);
+		event.fire(event.ctx, event.arg);
 	}
+	if (sim->args->invariants)
+		gp_check(sim);
+	return !e->err;
 }
 
-static void teardown(struct gp_sim *sim)
+static void run_all(struct gp_sim *sim)
+{
+	u64 overtime = sim->sc->length_ns < OVERTIME_NS ? sim->sc->length_ns : OVERTIME_NS;
+
+	while (gp_sim_step(sim, sim->end_ns))
+		;
+	while (sim->due && gp_sim_step(sim, sim->end_ns + overtime))
+		;
+}
+
+void gp_sim_fini(struct gp_sim *sim)
 {
 	for (u32 i = 0; i < sim->nr_clients; i++)
 		gp_client_fini(&sim->client[i]);
@@ -155,7 +168,6 @@ static void teardown(struct gp_sim *sim)
 	gp_heap_fini(&sim->engine.heap);
 	free(sim->client);
 	free(sim->gpu);
-	free(sim);
 }
 
 int gp_run(const struct gp_scenario *scenario, const struct gp_run_args *args,
@@ -166,12 +178,7 @@ int gp_run(const struct gp_scenario *scenario, const struct gp_run_args *args,
 
 	if (!sim)
 		return -ENOMEM;
-	sim->sc = scenario;
-	sim->args = args;
-	sim->engine.timeline = args->timeline;
-	sim->begin_ns = scenario->warmup_ns;
-	sim->end_ns = scenario->warmup_ns + scenario->length_ns;
-	err = setup(sim);
+	err = gp_sim_init(sim, scenario, args);
 	if (!err)
 		run_all(sim);
 	if (!err)
@@ -181,6 +188,7 @@ int gp_run(const struct gp_scenario *scenario, const struct gp_run_args *args,
 	if (err)
 		snprintf(why, why_size, "%s", sim->engine.why[0] ? sim->engine.why :
 						"out of memory or out of bounds");
-	teardown(sim);
+	gp_sim_fini(sim);
+	free(sim);
 	return err;
 }

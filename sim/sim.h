@@ -23,4 +23,10 @@ struct gp_sim {
 	struct gp_tally tally;
 };
 
+/* @sim is zeroed. 0, or -errno and the engine's sentence; gp_sim_fini() in both cases. */
+int gp_sim_init(struct gp_sim *sim, const struct gp_scenario *sc, const struct gp_run_args *args);
+/* Lets the next thing happen, unless it is after @until_ns or the run has failed. */
+bool gp_sim_step(struct gp_sim *sim, u64 until_ns);
+void gp_sim_fini(struct gp_sim *sim);
+
 #endif /* GP_SIM_H */

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A simulated run: the same every time, and with the figures it must show. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gp_test.h"
+#include "sim/expect.h"
+#include "sim/heap.h"
+#include "sim/ring.h"
+#include "sim/rows.h"
+
+static struct gp_scenario sc;
+static char err[512];
+
+static void load(const char *name)
+{
+	const char *top = getenv("GP_TOP");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/scenarios/%s", top ? top : ".", name);
+	if (gp_scenario_load(path, &sc, err, sizeof(err)))
+		fail_msg("%s", err);
+}
+
+/* Runs what load() read as @row, with @settings behind it; the caller ends *@ret. */
+static void run_row(const char *row, u64 seed, struct gp_result *ret)
+{
+	struct gp_run_args args = { .seed = seed, .invariants = true };
+	struct gp_scenario copy = sc;
+
+	if (gp_row_apply(&copy, row, err, sizeof(err)) ||
+	    gp_run(&copy, &args, ret, err, sizeof(err)))
+		fail_msg("%s: %s", row, err);
+}
+
+static void set(const char *key, const char *value)
+{
+	if (gp_scenario_set(&sc, key, value, err, sizeof(err)))
+		fail_msg("%s", err);
+}
+
+static void events_come_in_order_of_time_then_of_pushing(void **state)
+{
+	struct gp_heap h = { 0 };
+	struct gp_event e = { 0 };
+	u64 seed = gp_test_seed(1), last = 0, order = 0;
+
+	(void)state;
+	for (u64 i = 0; i < 10000; i++) {
+		e.at_ns = gp_test_random(&seed) % 100;
+		EXPECT_EQ(gp_heap_push(&h, &e), 0);
+	}
+	while (h.nr) {
+		gp_heap_pop(&h, &e);
+		EXPECT(e.at_ns > last || (e.at_ns == last && (!order || e.order > order - 1)));
+		last = e.at_ns;
+		order = e.order + 1;
+	}
+	gp_heap_fini(&h);
+}
+
+static struct gp_ring *ring_with(u64 workgroups)
+{
+	struct vgpu_packet p = { .kind = VGPU_KERNEL, .workgroups = workgroups };
+	struct gp_ring *r = gp_ring_new(NULL, NULL, 4096);
+
+	EXPECT(r && gp_ring_write(r, &p, 0));
+	return r;
+}
+
+static void do_workgroup(struct gp_ring *r, u64 i)
+{
+	const struct gp_kernel *k = gp_ring_at(r, 0);
+
+	gp_ring_add(r, k->packet.result, 1);
+	gp_ring_add(r, k->packet.result + 8, (i + 1) * k->packet.key);
+}
+
+static void the_books_find_a_workgroup_lost_doubled_or_both(void **state)
+{
+	static const struct {
+		u64 done[4];
+		u32 nr;
+		u64 lost, doubled;
+	} story[] = {
+		{ { 0, 1, 2 }, 3, 0, 0 },
+		{ { 2, 0 }, 2, 1, 0 },
+		{ { 0, 1, 2, 1 }, 4, 0, 1 },
+		{ { 0, 1, 1 }, 3, 1, 1 },
+	};
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(story) / sizeof(story[0]); i++) {
+		struct gp_ring *r = ring_with(3);
+
+		for (u32 n = 0; n < story[i].nr; n++)
+			do_workgroup(r, story[i].done[n]);
+		EXPECT(gp_ring_complete(r, 0));
+		EXPECT_EQ(r->lost, story[i].lost);
+		EXPECT_EQ(r->doubled, story[i].doubled);
+		EXPECT(!gp_ring_complete(r, 0));
+		do_workgroup(r, 0);	/* after its end */
+		EXPECT_EQ(r->doubled, story[i].doubled + 1);
+		gp_ring_free(r);
+	}
+}
+
+static void a_save_area_takes_what_it_has_room_for(void **state)
+{
+	struct gp_ring *r = ring_with(1);
+	char byte = 'x';
+
+	(void)state;
+	EXPECT_EQ(gp_ring_area_write(r, 4095, "y", 1), 0);
+	EXPECT_EQ(gp_ring_area_write(r, 4096, "y", 1), -EFAULT);
+	EXPECT_EQ(gp_ring_area_write(r, ~0ull, "y", 1), -EFAULT);
+	EXPECT_EQ(gp_ring_area_read(r, 4095, &byte, 1), 0);
+	EXPECT_EQ(byte, 'y');
+	gp_ring_free(r);
+}
+
+static void two_runs_with_one_seed_are_equal_to_the_bit(void **state)
+{
+	struct gp_result a, b, c;
+
+	(void)state;
+	load("colocate-eager.ini");
+	set("run.length", "1s");
+	run_row("ours-evict", 7, &a);
+	run_row("ours-evict", 7, &b);
+	run_row("ours-evict", 8, &c);
+	EXPECT_EQ(a.nr_requests, b.nr_requests);
+	EXPECT_EQ(memcmp(a.request_ns, b.request_ns, a.nr_requests * sizeof(u64)), 0);
+	EXPECT_EQ(memcmp(&a.task, &b.task, sizeof(a.task)), 0);
+	EXPECT(a.online.mean != c.online.mean);
+	gp_result_fini(&a);
+	gp_result_fini(&b);
+	gp_result_fini(&c);
+}
+
+/* Each row has the same requests: without a victim nothing but the victim can differ. */
+static void arrivals_are_common_to_all_rows(void **state)
+{
+	struct gp_result alone, hint;
+	u64 equal = 0;
+
+	(void)state;
+	load("colocate.ini");
+	set("run.length", "2s");
+	run_row("alone", 3, &alone);
+	run_row("ours-hint", 3, &hint);
+	EXPECT_EQ(alone.nr_requests, hint.nr_requests);
+	for (u64 i = 0; i < alone.nr_requests; i++)
+		equal += hint.request_ns[i] - alone.request_ns[i] < GP_USEC;
+	EXPECT(equal * 100 > alone.nr_requests * 95);
+	/* 12 kernels of 160 us, 11 gaps of 5 us */
+	EXPECT_EQ(alone.online.p50, (12 * 160 + 11 * 5) * GP_USEC);
+	gp_result_fini(&alone);
+	gp_result_fini(&hint);
+}
+
+static void the_seeds_time_line_comes_out_as_they_say(void **state)
+{
+	static const struct {
+		const char *row;
+		u64 ns;
+	} rows[] = {
+		{ "monitor-5ms", 5011000 },
+		{ "monitor-1ms", 1011000 },
+		{ "monitor-hybrid", 1011000 },
+		{ "manual", 11000 },
+		{ "user-poll", 10016000 },	/* their "15 ms": 10 ms poll + 15 us */
+		{ "user-event", 6016000 },
+	};
+
+	(void)state;
+	load("timeline.ini");
+	set("run.length", "2s");
+	for (u32 i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct gp_result r;
+
+		run_row(rows[i].row, 1, &r);
+		EXPECT(r.preemptions > 30);
+		/* 2 ns: a save without bytes is rounded up */
+		if (r.part[GP_PART_TOTAL].max - rows[i].ns > 10)
+			fail_msg("%s takes %llu ns", rows[i].row,
+				 (unsigned long long)r.part[GP_PART_TOTAL].max);
+		gp_result_fini(&r);
+	}
+}
+
+static void mechanisms_that_keep_state_lose_and_double_nothing(void **state)
+{
+	static const char *const rows[] = {
+		"ours-debug", "ours-evict", "ours-direct", "ours-hint", "halt", "drain", "bound",
+		"gpreempt-amd", "monitor-1ms", "user-poll", "hws-quantum", "throttle",
+	};
+
+	(void)state;
+	load("colocate.ini");
+	set("run.length", "1s");
+	for (u32 i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct gp_result r;
+
+		run_row(rows[i], 2, &r);
+		if (r.work_lost || r.work_doubled)
+			fail_msg("%s: lost %llu, doubled %llu", rows[i],
+				 (unsigned long long)r.work_lost, (unsigned long long)r.work_doubled);
+		gp_result_fini(&r);
+	}
+}
+
+static void killing_and_restarting_does_work_twice(void **state)
+{
+	struct gp_result r;
+
+	(void)state;
+	load("colocate-dnn.ini");
+	set("run.length", "500ms");
+	run_row("kill-restart", 1, &r);
+	EXPECT_EQ(r.work_lost, 0);
+	EXPECT(r.work_doubled > 0);
+	gp_result_fini(&r);
+}
+
+static void direct_saves_no_online_wave(void **state)
+{
+	struct gp_result evict, direct;
+
+	(void)state;
+	load("colocate.ini");
+	set("run.length", "1s");
+	run_row("ours-evict", 1, &evict);
+	run_row("ours-direct", 1, &direct);
+	EXPECT(evict.online_waves_saved > 0);
+	EXPECT_EQ(direct.online_waves_saved, 0);
+	EXPECT(direct.part[GP_PART_TOTAL].mean < evict.part[GP_PART_TOTAL].mean);
+	gp_result_fini(&evict);
+	gp_result_fini(&direct);
+}
+
+static void arrivals_can_come_from_a_file(void **state)
+{
+	char path[] = "/tmp/gp-trace-XXXXXX", text[64];
+	int fd = mkstemp(path);
+	FILE *f = fdopen(fd, "w");
+	struct gp_result r;
+
+	(void)state;
+	EXPECT(f);
+	fputs("# two requests\n10ms\n30.5ms\n", f);
+	fclose(f);
+	load("colocate.ini");
+	set("run.warmup", "0");
+	set("run.length", "100ms");
+	snprintf(text, sizeof(text), "trace %s", path);
+	strcpy(sc.dir, ".");
+	set("infer.arrivals", text);
+	run_row("alone", 1, &r);
+	remove(path);
+	EXPECT_EQ(r.offered, 2);
+	EXPECT_EQ(r.served, 2);
+	gp_result_fini(&r);
+}
+
+static void an_expectation_that_is_not_met_is_said(void **state)
+{
+	struct gp_result r;
+
+	(void)state;
+	load("timeline.ini");
+	set("run.length", "500ms");
+	run_row("monitor-5ms", 1, &r);
+	EXPECT(!gp_expect_needs_baseline(&sc));
+	EXPECT_EQ(gp_expect_check(&sc.expect[0], &r, NULL, err, sizeof(err)), 0);
+	gp_result_fini(&r);
+	run_row("user-poll", 1, &r);
+	EXPECT_EQ(gp_expect_check(&sc.expect[0], &r, NULL, err, sizeof(err)), 1);
+	EXPECT(strstr(err, "timeline.ini:") && strstr(err, "it is 10016.0"));
+	gp_result_fini(&r);
+}
+
+static void a_mask_and_a_limit_are_found_by_running(void **state)
+{
+	struct gp_row_concrete rows[2];
+	u32 nr;
+
+	(void)state;
+	load("colocate-narrow.ini");
+	set("run.length", "500ms");
+	EXPECT_EQ(gp_row_expand(&sc, "cu-mask", 1, rows, &nr, err, sizeof(err)), 0);
+	EXPECT_EQ(nr, 2);
+	/* A kernel on a quarter of the slots needs a quarter of the 80 CUs. */
+	EXPECT_EQ(strcmp(rows[0].spec, "cu-mask:gpu.online_cus=20"), 0);
+	EXPECT_EQ(gp_row_expand(&sc, "throttle", 1, rows, &nr, err, sizeof(err)), 0);
+	EXPECT_EQ(strcmp(rows[1].name, "throttle-16"), 0);
+	EXPECT_EQ(gp_row_expand(&sc, "native", 1, rows, &nr, err, sizeof(err)), 0);
+	EXPECT_EQ(nr, 1);
+}
+
+PROVE(
+	CLAIM(events_come_in_order_of_time_then_of_pushing),
+	CLAIM(the_books_find_a_workgroup_lost_doubled_or_both),
+	CLAIM(a_save_area_takes_what_it_has_room_for),
+	CLAIM(two_runs_with_one_seed_are_equal_to_the_bit),
+	CLAIM(arrivals_are_common_to_all_rows),
+	CLAIM(the_seeds_time_line_comes_out_as_they_say),
+	CLAIM(mechanisms_that_keep_state_lose_and_double_nothing),
+	CLAIM(killing_and_restarting_does_work_twice),
+	CLAIM(direct_saves_no_online_wave),
+	CLAIM(arrivals_can_come_from_a_file),
+	CLAIM(an_expectation_that_is_not_met_is_said),
+	CLAIM(a_mask_and_a_limit_are_found_by_running),
+)
