@@ -186,6 +186,7 @@ struct vgpu {
 	/* the runlist, grouped by process; @on are those with a slot */
 	u32 list[VGPU_MAX_QUEUES], nr_list;
 	u32 on[VGPU_MAX_QUEUES], nr_on;
+	u32 on_pipe[3];		/* how many of those have each priority */
 	u32 nr_turns, turn;
 	u64 quantum_at;
 	u64 rotate_at;

@@ -34,8 +34,11 @@ static struct vgpu_flight *unplaced(struct vgpu_queue *q)
  */
 static void keep_or_break(struct vgpu *v, struct vgpu_queue *q)
 {
-	const struct vgpu_flight *f = unplaced(q);
+	const struct vgpu_flight *f;
 
+	if (q->cohorts == VGPU_NONE)
+		return;
+	f = unplaced(q);
 	if (f && f->promised && f->promised == f->p.workgroups - f->placed)
 		vgpu_queue_cut(v, q);
 }
@@ -155,23 +158,26 @@ static bool same_cus(const struct vgpu_queue *a, const struct vgpu_queue *b)
 	return a->cu_first == b->cu_first && a->cu_end == b->cu_end;
 }
 
+static bool equal_or_disjoint(const struct vgpu_queue *a, const struct vgpu_queue *b)
+{
+	return same_cus(a, b) || a->cu_first >= b->cu_end || b->cu_first >= a->cu_end;
+}
+
 /* Can the turns be computed? One shape, CUs equal or disjoint. */
 static bool uniform(const struct vgpu *v)
 {
-	const struct vgpu_want *a = v->want;
+	const struct vgpu_want *w = v->want;
+	bool masks = false;
 
 	for (u32 i = 1; i < v->nr_wants; i++) {
-		const struct vgpu_queue *q = v->want[i].q;
-
-		if (!vgpu_shape_same(&a->f->shape, &v->want[i].f->shape))
+		if (!vgpu_shape_same(&w[0].f->shape, &w[i].f->shape))
 			return false;
-		for (u32 j = 0; j < i; j++) {
-			const struct vgpu_queue *o = v->want[j].q;
-
-			if (!same_cus(q, o) && q->cu_first < o->cu_end && o->cu_first < q->cu_end)
-				return false;
-		}
+		masks |= !same_cus(w[0].q, w[i].q);
 	}
+	for (u32 i = 1; masks && i < v->nr_wants; i++)
+		for (u32 j = 0; j < i; j++)
+			if (!equal_or_disjoint(w[i].q, w[j].q))
+				return false;
 	return true;
 }
 
@@ -336,6 +342,8 @@ void vgpu_dispatch(struct vgpu *v)
 	bool above = false;
 
 	for (int pipe = 2; pipe >= 0; pipe--) {
+		if (!v->on_pipe[pipe])
+			continue;
 		do {
 			collect(v, (u8)pipe);
 			v->steady = !above && steady(v);

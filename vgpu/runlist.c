@@ -16,6 +16,7 @@
 void vgpu_on_add(struct vgpu *v, struct vgpu_queue *q)
 {
 	v->on[v->nr_on++] = vgpu_queue_id(v, q);
+	v->on_pipe[q->pipe]++;
 	q->on = true;
 }
 
@@ -32,7 +33,10 @@ static void take_out(u32 *from, u32 *nr, u32 id)
 
 void vgpu_on_remove(struct vgpu *v, struct vgpu_queue *q)
 {
+	if (!q->on)
+		return;
 	take_out(v->on, &v->nr_on, vgpu_queue_id(v, q));
+	v->on_pipe[q->pipe]--;
 	q->on = false;
 	if (v->next_on >= v->nr_on)
 		v->next_on = 0;
