@@ -138,25 +138,44 @@ static void two_runs_with_one_seed_are_equal_to_the_bit(void **state)
 	gp_result_fini(&c);
 }
 
-/* Each row has the same requests: without a victim nothing but the victim can differ. */
-static void arrivals_are_common_to_all_rows(void **state)
+/* With a hint the victim is gone in time, and a request is as fast as the same one alone. */
+static void expect_common_requests(void)
 {
 	struct gp_result alone, hint;
 	u64 equal = 0;
 
-	(void)state;
-	load("colocate.ini");
-	set("run.length", "2s");
 	run_row("alone", 3, &alone);
 	run_row("ours-hint", 3, &hint);
 	EXPECT_EQ(alone.nr_requests, hint.nr_requests);
 	for (u64 i = 0; i < alone.nr_requests; i++)
 		equal += hint.request_ns[i] - alone.request_ns[i] < GP_USEC;
 	EXPECT(equal * 100 > alone.nr_requests * 95);
-	/* 12 kernels of 160 us, 11 gaps of 5 us */
-	EXPECT_EQ(alone.online.p50, (12 * 160 + 11 * 5) * GP_USEC);
 	gp_result_fini(&alone);
 	gp_result_fini(&hint);
+}
+
+static void arrivals_and_kernels_are_common_to_all_rows(void **state)
+{
+	(void)state;
+	load("colocate.ini");
+	set("run.length", "2s");
+	expect_common_requests();
+	set("infer.kernel.time", "uniform 100..300us");
+	set("infer.kernel.workgroup", "kernel");
+	expect_common_requests();
+}
+
+static void alone_a_request_takes_its_kernels_and_gaps(void **state)
+{
+	struct gp_result r;
+
+	(void)state;
+	load("colocate.ini");
+	set("run.length", "2s");
+	run_row("alone", 1, &r);
+	EXPECT_EQ(r.online.p50, (12 * 160 + 11 * 5) * GP_USEC);
+	EXPECT_EQ(r.task[0].kernels, 12 * r.served);
+	gp_result_fini(&r);
 }
 
 static void the_seeds_time_line_comes_out_as_they_say(void **state)
@@ -303,7 +322,8 @@ PROVE(
 	CLAIM(the_books_find_a_workgroup_lost_doubled_or_both),
 	CLAIM(a_save_area_takes_what_it_has_room_for),
 	CLAIM(two_runs_with_one_seed_are_equal_to_the_bit),
-	CLAIM(arrivals_are_common_to_all_rows),
+	CLAIM(arrivals_and_kernels_are_common_to_all_rows),
+	CLAIM(alone_a_request_takes_its_kernels_and_gaps),
 	CLAIM(the_seeds_time_line_comes_out_as_they_say),
 	CLAIM(mechanisms_that_keep_state_lose_and_double_nothing),
 	CLAIM(killing_and_restarting_does_work_twice),

@@ -242,7 +242,7 @@ static void a_task_that_would_not_leave_is_refused_and_stays_on(void **state)
 
 static void hang(struct bench *b)
 {
-	u32 first[] = { FIRST };
+	u32 first[] = { FIRST }, second[] = { SECOND };
 	struct gp_action stop = make(b, first, 1, 0);
 	struct gp_answer answer;
 
@@ -256,6 +256,9 @@ static void hang(struct bench *b)
 	EXPECT_EQ(answer.outcome, GP_TIMED_OUT);
 	EXPECT_EQ(poll(b, &answer), -EAGAIN);
 	EXPECT_EQ(b->ended, 0);
+	/* Nobody waits for it any more: others may be asked for, behind it. */
+	stop = make(b, second, 1, 0);
+	EXPECT_EQ(begin(b, &stop), 0);
 	/* The driver ends it after 9 s by resetting the GPU; processes start anew. */
 	until(b, 10 * GP_SEC);
 	EXPECT_EQ(b->sim.gpu[0].resets, 1);
