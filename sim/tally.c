@@ -330,6 +330,10 @@ static void fill_totals(const struct gp_sim *sim, struct gp_result *r)
 	if (sim->sc->monitor.spins && r->monitor_cpu_ns < r->length_ns)
 		r->monitor_cpu_ns = r->length_ns;
 	r->looks = b->looks - a->looks;
+	/* Of the whole run: it says how much work the simulation was. */
+	r->events = sim->engine.heap.pushed;
+	for (u32 i = 0; i < sim->nr_gpus; i++)
+		r->events += vgpu_counters(sim->gpu[i].vgpu)->events;
 	r->probes = b->probes - a->probes;
 	r->wakeups = b->wakeups - a->wakeups;
 	r->bytes_saved = b->bytes_saved - a->bytes_saved;
