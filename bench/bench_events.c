@@ -70,7 +70,7 @@ int main(void)
 
 	snprintf(path, sizeof(path), "%s/scenarios/colocate.ini", top ? top : ".");
 	if (gp_scenario_load(path, &sc, err, sizeof(err)) ||
-	    gp_scenario_set(&sc, "run.length", "10s", err, sizeof(err))) {
+	    gp_scenario_set(&sc, "run.length", "30s", err, sizeof(err))) {
 		fprintf(stderr, "bench_events: %s (GP_TOP is the project's folder)\n", err);
 		return 1;
 	}

@@ -12,21 +12,33 @@ int vgpu_queue_state(const struct vgpu *v, u32 queue)
 	return v->queues[queue].error ? VGPU_ERROR : v->queues[queue].state;
 }
 
+/* One byte per CU, eight at a time: this is asked at every stop. */
+union any {
+	u64 word[VGPU_MAX_CUS / 8];
+	u8 cu[VGPU_MAX_CUS];
+};
+
+static_assert(VGPU_MAX_CUS % 8 == 0, "CUs are counted in words of eight");
+
 static void add_cohort(const struct vgpu *v, const struct vgpu_cohort *c,
-		       u64 used[VGPU_DIMS], u64 *cus)
+		       u64 used[VGPU_DIMS], union any *any)
 {
 	const struct vgpu_shape *s = &v->queues[c->queue].flight[c->flight].shape;
+	u64 word;
 
 	for (u32 d = 0; d < VGPU_DIMS; d++)
 		used[d] += (u64)c->count * s->need[d];
-	for (u32 i = 0; i < v->nr_cus; i++)
-		if (c->per_cu[i])
-			cus[i / 64] |= BIT_ULL(i % 64);
+	for (u32 i = 0; i + 8 <= v->nr_cus; i += 8) {
+		memcpy(&word, &c->per_cu[i], sizeof(word));
+		any->word[i / 8] |= word;
+	}
+	for (u32 i = v->nr_cus / 8 * 8; i < v->nr_cus; i++)
+		any->cu[i] |= c->per_cu[i];
 }
 
 void vgpu_busy(const struct vgpu *v, u32 process, struct vgpu_busy *ret)
 {
-	u64 cus[(VGPU_MAX_CUS + 63) / 64] = { 0 };
+	union any any = { { 0 } };
 	u64 used[VGPU_DIMS] = { 0 };
 
 	for (u32 i = 0; i < v->nr_on; i++) {
@@ -35,13 +47,13 @@ void vgpu_busy(const struct vgpu *v, u32 process, struct vgpu_busy *ret)
 		if (q->process != process)
 			continue;
 		for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next)
-			add_cohort(v, vgpu_cohort_at(v, id), used, cus);
+			add_cohort(v, vgpu_cohort_at(v, id), used, &any);
 	}
 
 	memset(ret, 0, sizeof(*ret));
 	ret->waves = (u32)used[0];
 	for (u32 i = 0; i < v->nr_cus; i++)
-		ret->cus += cus[i / 64] >> i % 64 & 1;
+		ret->cus += any.cu[i] != 0;
 	for (u32 d = 0; d < VGPU_DIMS; d++) {
 		u64 all = (u64)v->size[d] * v->nr_cus;
 		u64 permille = (used[d] * 1000 + all - 1) / all;
