@@ -7,6 +7,8 @@
 
 enum unit { NS, NUMBER, MILLIONTHS };
 
+#define PER_REQUEST	((size_t)-1)	/* instead of an offset */
+
 /* Whose number it is. */
 enum scope { OF_TASK, OF_RUN, OF_FIGURES };
 
@@ -40,6 +42,7 @@ static const struct metric {
 	RUN("offered", NUMBER, offered),
 	RUN("served", NUMBER, served),
 	RUN("preemptions", NUMBER, preemptions),
+	{ "preemptions_per_request", MILLIONTHS, OF_RUN, PER_REQUEST },
 	RUN("work_lost", NUMBER, work_lost),
 	RUN("work_doubled", NUMBER, work_doubled),
 	RUN("lost_tasks", NUMBER, lost_tasks),
@@ -173,6 +176,10 @@ static bool value_of_figures(const struct metric *m, const struct gp_figures *f,
 static bool value_of(const struct metric *m, const struct gp_expect *e,
 		     const struct gp_result *r, s64 *ret)
 {
+	if (m->offset == PER_REQUEST) {
+		*ret = r->offered ? (s64)(r->preemptions * 1000000 / r->offered) : 0;
+		return r->offered;
+	}
 	if (m->scope == OF_RUN) {
 		*ret = (s64)*(const u64 *)((const char *)r + m->offset);
 		return true;
