@@ -19,7 +19,7 @@ static int read_line(struct gp_client *c, char *line, u64 number)
 	if (gp_parse_ns(line, &ns) || (c->nr_trace && ns < c->trace[c->nr_trace - 1]) ||
 	    c->nr_trace == TRACE_MOST) {
 		gp_engine_fail(&c->sim->engine, -EINVAL,
-			       "%s:%llu: a line is a time such as 12.5ms, none smaller than the last",
+			       "%s:%llu: a line is a time, e.g. 12.5ms, none before the last",
 			       c->spec->trace, (unsigned long long)number);
 		return -EINVAL;
 	}

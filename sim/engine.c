@@ -18,7 +18,8 @@ void gp_engine_fail(struct gp_engine *e, int err, const char *format, ...)
 void gp_at(struct gp_engine *e, u64 at_ns, void (*fire)(void *ctx, u64 arg), void *ctx, u64 arg)
 {
 	struct gp_event event = {
-		.at_ns = at_ns > e->now_ns ? at_ns : e->now_ns, .fire = fire, .ctx = ctx, .arg = arg,
+		.at_ns = at_ns > e->now_ns ? at_ns : e->now_ns,
+		.fire = fire, .ctx = ctx, .arg = arg,
 	};
 
 	if (gp_heap_push(&e->heap, &event))

@@ -56,16 +56,16 @@ static int receive_all(int fd, void *bytes, size_t n)
 /* What there is to run for @job: itself, or what its row stands for. */
 static int expand(struct gp_job *job)
 {
-	struct gp_row_concrete as[GP_JOB_RESULTS] = { 0 };
+	struct gp_expansion as = { .nr = 1 };
 	int err = 0;
 
-	job->nr = 1;
-	snprintf(as[0].name, sizeof(as[0].name), "%s", job->row ? job->row : "");
-	snprintf(as[0].spec, sizeof(as[0].spec), "%s", job->row ? job->row : "");
+	snprintf(as.row[0].name, sizeof(as.row[0].name), "%s", job->row ? job->row : "");
+	snprintf(as.row[0].spec, sizeof(as.row[0].spec), "%s", job->row ? job->row : "");
 	if (job->expand)
-		err = gp_row_expand(job->scenario, job->row, job->seed, as, &job->nr, job->why,
-				    sizeof(job->why));
-	memcpy(job->as, as, sizeof(as));
+		err = gp_row_expand(job->scenario, job->row, job->seed, &as);
+	job->nr = as.nr;
+	memcpy(job->as, as.row, sizeof(as.row));
+	memcpy(job->why, as.why, sizeof(as.why));
 	return err;
 }
 

@@ -34,12 +34,19 @@ struct gp_row_concrete {
 	char spec[GP_ROW_NAME * 2];
 };
 
+/* What a row stands for. */
+struct gp_expansion {
+	u32 nr;
+	struct gp_row_concrete row[2];
+	char why[256];			/* if it could not be found out */
+};
+
 /*
  * Some rows have a setting that must be found by running (CUs of a mask, kernels
  * in flight): give the one or two rows that stand for @row in @sc. Others stand
- * for themselves.
+ * for themselves. 0, or -errno and @ret->why.
  */
 int gp_row_expand(const struct gp_scenario *sc, const char *row, u64 seed,
-		  struct gp_row_concrete ret[2], u32 *nr, char *err, size_t err_size);
+		  struct gp_expansion *ret);
 
 #endif /* GP_ROWS_H */

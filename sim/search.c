@@ -152,25 +152,19 @@ static int expand_throttle(const struct search *s, struct gp_row_concrete ret[2]
 }
 
 int gp_row_expand(const struct gp_scenario *sc, const char *row, u64 seed,
-		  struct gp_row_concrete ret[2], u32 *nr, char *err, size_t err_size)
+		  struct gp_expansion *ret)
 {
-	struct gp_why why = { err, err_size };
+	struct gp_why why = { ret->why, sizeof(ret->why) };
 	struct search s = { .sc = *sc, .seed = seed, .why = &why };
-	struct gp_row_concrete rows[2];
-	int r = 0;
 
 	if (s.sc.length_ns > SEARCH_NS)
 		s.sc.length_ns = SEARCH_NS;
-	*nr = 2;
-	if (!strcmp(row, "cu-mask")) {
-		r = expand_cu_mask(&s, rows);
-	} else if (!strcmp(row, "throttle")) {
-		r = expand_throttle(&s, rows);
-	} else {
-		name_row(&rows[0], row, row);
-		*nr = 1;
-	}
-	if (!r)
-		memcpy(ret, rows, *nr * sizeof(*ret));
-	return r;
+	ret->nr = 2;
+	if (!strcmp(row, "cu-mask"))
+		return expand_cu_mask(&s, ret->row);
+	if (!strcmp(row, "throttle"))
+		return expand_throttle(&s, ret->row);
+	ret->nr = 1;
+	name_row(&ret->row[0], row, row);
+	return 0;
 }

@@ -303,20 +303,19 @@ static void an_expectation_that_is_not_met_is_said(void **state)
 
 static void a_mask_and_a_limit_are_found_by_running(void **state)
 {
-	struct gp_row_concrete rows[2];
-	u32 nr;
+	struct gp_expansion as;
 
 	(void)state;
 	load("colocate-narrow.ini");
 	set("run.length", "500ms");
-	EXPECT_EQ(gp_row_expand(&sc, "cu-mask", 1, rows, &nr, err, sizeof(err)), 0);
-	EXPECT_EQ(nr, 2);
+	EXPECT_EQ(gp_row_expand(&sc, "cu-mask", 1, &as), 0);
+	EXPECT_EQ(as.nr, 2);
 	/* A kernel on a quarter of the slots needs a quarter of the 80 CUs. */
-	EXPECT_EQ(strcmp(rows[0].spec, "cu-mask:gpu.online_cus=20"), 0);
-	EXPECT_EQ(gp_row_expand(&sc, "throttle", 1, rows, &nr, err, sizeof(err)), 0);
-	EXPECT_EQ(strcmp(rows[1].name, "throttle-16"), 0);
-	EXPECT_EQ(gp_row_expand(&sc, "native", 1, rows, &nr, err, sizeof(err)), 0);
-	EXPECT_EQ(nr, 1);
+	EXPECT_EQ(strcmp(as.row[0].spec, "cu-mask:gpu.online_cus=20"), 0);
+	EXPECT_EQ(gp_row_expand(&sc, "throttle", 1, &as), 0);
+	EXPECT_EQ(strcmp(as.row[1].name, "throttle-16"), 0);
+	EXPECT_EQ(gp_row_expand(&sc, "native", 1, &as), 0);
+	EXPECT_EQ(as.nr, 1);
 }
 
 PROVE(
