@@ -92,8 +92,8 @@ void gp_home_submitted(struct gp_home *h, struct gp_client *c, struct gp_gpu *g)
 	if (m->placement == GP_AT_BOUND || (m->placement == GP_AT_MANUAL && c->spec->online))
 		look_event(h, g->id);
 	else if (m->placement == GP_AT_USER_EVENT && m->phase == GP_PHASE_WORST && c->spec->online)
-		gp_at(&h->sim->engine,
-		      now_of(h) + gp_cost(&h->sim->costs, GP_COST_USER_EVENT), look_event, h, g->id);
+		gp_at(&h->sim->engine, now_of(h) + gp_cost(&h->sim->costs, GP_COST_USER_EVENT),
+		      look_event, h, g->id);
 	else if (m->phase == GP_PHASE_WORST)
 		gp_home_settle(h);
 }

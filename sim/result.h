@@ -22,7 +22,7 @@ struct gp_spread {
 struct gp_task_result {
 	char name[GP_RESULT_NAME];
 	bool online;
-	u64 offered, served;		/* requests that arrived, were answered, in the measured part */
+	u64 offered, served;		/* requests that arrived and were answered */
 	struct gp_spread latency;	/* of requests (or of kernels, for a closed loop) */
 	u64 work_ns;			/* slot-ns of useful work done in the measured part */
 	u64 kernels;			/* completed */
@@ -50,7 +50,7 @@ struct gp_result {
 
 	u64 preemptions;		/* actions that took a victim off for somebody */
 	struct gp_spread part[GP_RESULT_PARTS];	/* of those; count 0: no breakdown */
-	u64 victim_on;			/* requests whose busy period began with a victim on the GPU */
+	u64 victim_on;			/* requests whose busy period began with a victim on */
 	u64 monitor_cpu_ns;		/* processor time of the home */
 	u64 looks, probes, wakeups;
 	u64 events;			/* of the simulation, the device's included */

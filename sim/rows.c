@@ -54,7 +54,7 @@ const struct gp_row gp_rows[] = {
 	  { SEED_MONITOR("user-poll", "10ms") } },
 	{ "user-event", "the seeds' user-space event, then their kernel monitor", NULL,
 	  { SEED_MONITOR("user-event", "5ms") } },
-	{ "throttle", "XSched level 1: few kernels in flight, launching stops, nothing is preempted",
+	{ "throttle", "XSched level 1: few kernels in flight, launching stops, none is preempted",
 	  NULL,
 	  { "monitor.placement=shim", "mechanism.name=none" } },
 	{ "kill-restart", "REEF: kill and repeat; only for kernels that may run twice", NULL,

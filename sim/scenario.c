@@ -40,7 +40,8 @@ static bool name_is_fine(const char *name)
 	size_t n = strlen(name);
 
 	return n > 0 && n < GP_SCENARIO_NAME &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == n;
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			    "0123456789_-") == n;
 }
 
 static struct gp_task_spec *find_task(struct gp_scenario *sc, const char *name)

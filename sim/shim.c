@@ -38,14 +38,14 @@ void gp_shim_request_begins(struct gp_client *online)
 {
 	struct gp_sim *sim = online->sim;
 
-	gp_at(&sim->engine, sim->engine.now_ns + gp_cost(&sim->costs, GP_COST_SHIM), message, online,
-	      true);
+	gp_at(&sim->engine, sim->engine.now_ns + gp_cost(&sim->costs, GP_COST_SHIM), message,
+	      online, true);
 }
 
 void gp_shim_request_ends(struct gp_client *online)
 {
 	struct gp_sim *sim = online->sim;
 
-	gp_at(&sim->engine, sim->engine.now_ns + gp_cost(&sim->costs, GP_COST_SHIM), message, online,
-	      false);
+	gp_at(&sim->engine, sim->engine.now_ns + gp_cost(&sim->costs, GP_COST_SHIM), message,
+	      online, false);
 }

@@ -22,7 +22,8 @@ static int parse_decimal(const char *text, u64 scale, u64 *ret, const char **end
 	bool point = false;
 	int digits = 0;
 
-	for (; isdigit((unsigned char)*text) || (*text == '.' && !point && text[1] != '.'); text++) {
+	for (; isdigit((unsigned char)*text) || (*text == '.' && !point && text[1] != '.');
+	     text++) {
 		if (*text == '.') {
 			point = true;
 			continue;
