@@ -23,7 +23,7 @@ struct gp_timeline {
 struct gp_run_args {
 	u64 seed;
 	const struct gp_timeline *timeline;	/* NULL */
-	FILE *trace;				/* records of the core for `gpreempt replay`; NULL */
+	FILE *trace;				/* the core's records, for a replay; NULL */
 	bool invariants;			/* check them at every event (slow) */
 };
 

@@ -179,8 +179,8 @@ static int set_param(struct gp_scenario *sc, const char *const pair[2], const st
 			continue;
 		if (parse_param(info, pair[1], &value) || value < info->min || value > info->max)
 			return gp_why(why, "%s: '%s' is not %s from %llu to %llu%s (%s)",
-				      info->name, pair[1], kinds[info->unit], (unsigned long long)info->min,
-				      (unsigned long long)info->max,
+				      info->name, pair[1], kinds[info->unit],
+				      (unsigned long long)info->min, (unsigned long long)info->max,
 				      info->unit == GP_UNIT_NS ? " ns" : "", info->what);
 		sc->param[i] = value;
 		return 0;
