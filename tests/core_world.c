@@ -106,6 +106,8 @@ static void note_action(struct core_world *w, const struct gp_action *act)
 	EXPECT(act->nr_out + act->nr_in > 0);
 	EXPECT(act->deadline_ns > w->now_ns);
 	EXPECT_EQ(act->id % 64, act->device);
+	EXPECT(act->id / 64 > w->last_id);
+	w->last_id = act->id / 64;
 	prefix(w, where, act->device);
 	if (*w->wanted)
 		want(w, "|");
@@ -202,7 +204,9 @@ static int probed(struct core_world *w, const struct line *line)
 
 static int by_people(struct core_world *w, const struct line *line)
 {
-	u32 task = w->task[line->who & 0xff];
+	/* Nobody, or the number of a policy or a parameter, is no task. */
+	u32 who = line->who & 0xff;
+	u32 task = who < sizeof(w->task) / sizeof(w->task[0]) ? w->task[who] : GP_NONE;
 	u64 now = w->now_ns;
 	const char *why;
 

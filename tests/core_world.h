@@ -99,6 +99,7 @@ struct core_world {
 	u64 rptr[CW_TASKS][CW_DEVICES], wptr[CW_TASKS][CW_DEVICES];
 	u64 action[CW_TASKS][CW_DEVICES];	/* the last that moved it */
 	u64 now_ns;
+	u64 last_id;				/* of an action, without its device */
 	u64 stops, starts, probes;		/* handed out so far */
 	char wanted[256];			/* by the last line */
 };

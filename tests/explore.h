@@ -36,7 +36,7 @@ enum ex_may {
 	EX_HANDS	= 1 << 5,	/* hold and release */
 	EX_SWITCH	= 1 << 6,	/* off and on */
 	EX_POLICIES	= 1 << 7,	/* to fifo and back */
-	EX_EARLY	= 1 << 8,	/* read pointers move while off: seen late, or launched early */
+	EX_EARLY	= 1 << 8,	/* read pointers move while off (seen late) */
 };
 
 struct ex_task {

@@ -59,7 +59,8 @@ int main(void)
 			trials[n] = (struct trial){ .kind = &kinds[i], .promise = &promises[j] };
 			snprintf(trials[n].name, sizeof(trials[n].name), "%s: %s", kinds[i].name,
 				 promises[j].text);
-			claims[n] = (struct CMUnitTest){ trials[n].name, keeps_its_promise, up, down,
+			claims[n] = (struct CMUnitTest){ trials[n].name, keeps_its_promise,
+							 up, down,
 							 &trials[n] };
 		}
 	}

@@ -41,7 +41,8 @@ static int up(void **state)
 		EXPECT_EQ(got, i);
 	}
 	for (i = 0; i < QUEUES; i++)
-		EXPECT_EQ(gp_queue_add(b->s, i / PER_TASK, i / PER_TASK % DEVICES, &at, 0, &got), 0);
+		EXPECT_EQ(gp_queue_add(b->s, i / PER_TASK, i / PER_TASK % DEVICES, &at, 0,
+				       &got), 0);
 	return 0;
 }
 

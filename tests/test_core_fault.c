@@ -103,6 +103,16 @@ static void a_stop_past_its_deadline_is_lost_and_not_waited_for(void **state)
 	cw_free(w);
 }
 
+static void the_deadline_of_a_stop_is_a_time_to_wake(void **state)
+{
+	struct core_world *w = cw_new(&cast);
+
+	(void)state;
+	SCENE(w, { 50, HOLD, TRAIN, 900000, "-train", "soo" });
+	EXPECT_EQ(gp_sched_wake_at(w->s), US(100050));
+	cw_free(w);
+}
+
 static void a_late_answer_brings_it_back(void **state)
 {
 	static const struct line lost[] = {
@@ -220,7 +230,8 @@ static void a_task_may_die_in_the_middle_of_anything(void **state)
 		SCENE(w, { 300, DIE, TRAIN, 0, "", "oo" });
 		EXPECT_EQ(gp_task_del(w->s, w->task[TRAIN], US(301)), -ENOENT);
 		EXPECT(!w->s->devices[0].action);
-		SCENE(w, { 400, ARRIVE, OTHER, 1, NULL, NULL }, { 500, ARRIVE, INFER, 1, NULL, NULL },
+		SCENE(w, { 400, ARRIVE, OTHER, 1, NULL, NULL },
+		      { 500, ARRIVE, INFER, 1, NULL, NULL },
 		      { 510, LOOK, NOBODY, 0, NULL, "os" });
 		cw_free(w);
 	}
@@ -260,6 +271,27 @@ static void a_number_taken_again_does_not_inherit_an_answer(void **state)
 	cw_free(w);
 }
 
+/* infer dies, another takes its place: the stop was not done for that one. */
+static void who_takes_a_place_does_not_inherit_what_was_done_for_another(void **state)
+{
+	struct core_world *w = cw_new(&cast);
+	struct gp_account a;
+	const char *why;
+	u32 again;
+
+	(void)state;
+	SCENE(w,
+	      {    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+	      {  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+	      {  110, DIE,      INFER,  0,   "",       "so" });
+	EXPECT_EQ(gp_task_add(w->s, 1, &three[INFER].class, US(120), &again, &why), 0);
+	EXPECT_EQ(again, w->task[INFER]);
+	SCENE(w, {  140, DONE,     TRAIN,  0,   "+train", "roo" });
+	cw_account(w, INFER, &a);
+	EXPECT_EQ(a.part[GP_PART_TOTAL].count, 0);
+	cw_free(w);
+}
+
 static void a_device_may_be_pulled_out_in_the_middle_of_anything(void **state)
 {
 	static const struct line begin[] = {
@@ -291,11 +323,13 @@ PROVE(
 	CLAIM(a_refused_stop_is_tried_again),
 	CLAIM(a_refused_start_is_tried_until_it_works),
 	CLAIM(a_stop_past_its_deadline_is_lost_and_not_waited_for),
+	CLAIM(the_deadline_of_a_stop_is_a_time_to_wake),
 	CLAIM(a_late_answer_brings_it_back),
 	CLAIM(a_lost_start_comes_back_the_same_way),
 	CLAIM(one_answer_may_end_all_that_is_left),
 	CLAIM(a_reset_loses_everybody_and_owes_nobody_an_answer),
 	CLAIM(a_task_may_die_in_the_middle_of_anything),
 	CLAIM(a_number_taken_again_does_not_inherit_an_answer),
+	CLAIM(who_takes_a_place_does_not_inherit_what_was_done_for_another),
 	CLAIM(a_device_may_be_pulled_out_in_the_middle_of_anything),
 )

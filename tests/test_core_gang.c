@@ -167,6 +167,33 @@ static void a_gang_refused_on_one_device_is_not_off_for_ever_on_the_other(void *
 	cw_free(w);
 }
 
+/*
+ * Device 0 is busy, so the gang leaves device 1 first; who holds it is device 0,
+ * and it must not forget that since then the gang is off.
+ */
+static void a_gang_that_waits_for_a_busy_device_is_off_no_longer_than_others(void **state)
+{
+	static const struct actor four[] = {
+		{ "gang", BATCH(5), .devices = 3 }, { "infer", CRITICAL(9), .devices = 1 },
+		{ "low", BATCH(1), .devices = 1 }, { .name = NULL },
+	};
+	static const struct cast busy = {
+		.actors = four, .devices = 2, .flags = GP_RPTR_IS_COMPLETION,
+		.set = { { GP_LINGER, 3 }, { GP_STOP_DEADLINE, MS(900) } },
+	};
+	static const struct line story[] = {
+		{      0, ARRIVE,   GANG,        1, "", NULL },
+		{      0, HOLD,     LOW,         900000, "0:-low", "ooos" },
+		{    100, ARRIVE,   INFER,       1, "1:-gang", "osos" },
+		{    140, DONE,     AT(1, GANG), 0, "", "o.os" },
+		{ 100000, WAIT,     NOBODY,      0, NULL, NULL },
+		{ 100100, WAIT,     NOBODY,      0, NULL, "oros" },
+	};
+
+	(void)state;
+	PLAY(&busy, story);
+}
+
 /* Two gangs on the same devices: each device alone could choose another one. */
 static void two_gangs_under_fair_do_not_hold_each_other(void **state)
 {
@@ -220,5 +247,6 @@ PROVE(
 	CLAIM(a_device_pulled_out_leaves_the_rest_of_the_gang),
 	CLAIM(who_cannot_run_claims_nothing),
 	CLAIM(a_gang_refused_on_one_device_is_not_off_for_ever_on_the_other),
+	CLAIM(a_gang_that_waits_for_a_busy_device_is_off_no_longer_than_others),
 	CLAIM(two_gangs_under_fair_do_not_hold_each_other),
 )

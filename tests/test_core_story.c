@@ -124,6 +124,23 @@ static void a_probe_that_cannot_tell_leaves_it_to_the_settle_time(void **state)
 	PLAY(&probing, story);
 }
 
+static void an_unanswered_probe_is_waited_for(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{  200, DRAIN,    INFER,  0,   "?infer", ".oo" },
+		{  900, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{ 1000, LOOK,     NOBODY, 0,   "",       ".oo" },
+		{ 1100, EXECUTES_NOT, INFER, 0, "",      ".oo" },
+		{ 1101, WAIT,     NOBODY, 0,   "+train", "roo" },
+	};
+
+	(void)state;
+	PLAY(&probing, story);
+}
+
 /* A probe asked before the last kernel was launched knows nothing of it. */
 static void an_answer_to_an_old_question_confirms_nothing(void **state)
 {
@@ -176,6 +193,31 @@ static void a_stall_that_is_no_barrier_takes_2_ms(void **state)
 
 	(void)state;
 	PLAY(&completion, story);
+}
+
+/* It lingered with the GPU cleared: the stall begins with the new work. */
+static void new_work_of_one_that_lingers_has_its_own_2_ms(void **state)
+{
+	static const struct line story[] = {
+		{    0, SET,      GP_LINGER, MS(50), "", "ooo" },
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{  200, DRAIN,    INFER,  0,   "",       ".oo" },
+		{ 9000, ARRIVE,   INFER,  1,   "",       ".oo" },
+		{ 9500, WAIT,     NOBODY, 0,   "",       ".oo" },
+	};
+	struct core_world *w = cw_new(&completion);
+
+	(void)state;
+	cw_play(w, story, sizeof(story) / sizeof(story[0]));
+	EXPECT_EQ(cw_seat(w, INFER)->work, GP_PENDING);
+	SCENE(w, { 11000, WAIT, NOBODY, 0, "", ".oo" });
+	EXPECT_EQ(cw_seat(w, INFER)->work, GP_BLOCKED);
+	/* the gap was from the drain to the new work; the time before the first says nothing */
+	EXPECT_EQ(cw_seat(w, INFER)->gaps.count, 1);
+	EXPECT_EQ(cw_seat(w, INFER)->gaps.sum, US(8800));
+	cw_free(w);
 }
 
 static void a_probe_finds_it_blocked_after_200_us(void **state)
@@ -278,8 +320,12 @@ static void nobody_is_stopped_for_a_lower_or_equal_task(void **state)
 
 static void without_a_preemptible_task_below_another_nobody_looks(void **state)
 {
-	static const struct actor equal[] = { { "a", BATCH(5) }, { "b", BATCH(5) }, { .name = NULL } };
-	static const struct actor firm[] = { { "a", ORDINARY(1) }, { "b", CRITICAL(9) }, { .name = NULL } };
+	static const struct actor equal[] = {
+		{ "a", BATCH(5) }, { "b", BATCH(5) }, { .name = NULL }
+	};
+	static const struct actor firm[] = {
+		{ "a", ORDINARY(1) }, { "b", CRITICAL(9) }, { .name = NULL }
+	};
 	static const struct cast a = { .actors = equal }, b = { .actors = firm };
 	static const struct cast c = { .policy = &gp_policy_fifo, .actors = three };
 	const struct cast *all[] = { &a, &b, &c };
@@ -309,9 +355,11 @@ PROVE(
 	CLAIM(who_drained_keeps_the_gpu_until_the_settle_time_is_over),
 	CLAIM(a_probe_that_sees_waves_keeps_it_and_one_that_sees_none_ends_it),
 	CLAIM(a_probe_that_cannot_tell_leaves_it_to_the_settle_time),
+	CLAIM(an_unanswered_probe_is_waited_for),
 	CLAIM(an_answer_to_an_old_question_confirms_nothing),
 	CLAIM(blocked_at_a_barrier_it_loses_its_claim_after_1_ms),
 	CLAIM(a_stall_that_is_no_barrier_takes_2_ms),
+	CLAIM(new_work_of_one_that_lingers_has_its_own_2_ms),
 	CLAIM(a_probe_finds_it_blocked_after_200_us),
 	CLAIM(waiting_for_a_slow_stop_is_not_being_blocked),
 	CLAIM(progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none),

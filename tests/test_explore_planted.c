@@ -21,7 +21,8 @@ static void a_bug_planted_in_the_core_is_found_by_the_shortest_way(void **state)
 		.name = "planted", .policy = &gp_policy_priority, .devices = 2,
 		.flags = GP_RPTR_IS_COMPLETION, .max_states = 300000,
 		.task = {
-			{ "infer", { .priority = 9, .weight = 1, .flags = GP_LATENCY_CRITICAL }, 1 },
+			{ "infer", { .priority = 9, .weight = 1,
+				     .flags = GP_LATENCY_CRITICAL }, 1 },
 			{ "gang", { .priority = 1, .weight = 1, .flags = GP_PREEMPTIBLE }, 3 },
 		},
 		.may = EX_FAULTS,

@@ -34,7 +34,8 @@ static void what_cannot_be_kept_is_not_promised(void **state)
 	memcpy(before, w->mem, w->size);
 	EXPECT_EQ(gp_task_add(w->s, 1, &class, MS(1), &task, &why), -ENOSPC);
 	assert_string_equal(why,
-			    "its budget does not fit beside what others were promised on that device");
+			    "its budget does not fit beside what others were promised "
+			    "on that device");
 	EXPECT_EQ(task, 77);
 	EXPECT_EQ(memcmp(before, w->mem, w->size), 0);
 
@@ -162,7 +163,9 @@ static void everybody_gets_at_least_what_it_was_promised(void **state)
 static void a_promise_is_watched_for_only_if_somebody_could_be_in_its_way(void **state)
 {
 	static const struct actor alone[] = { { "only", RESERVED(100, 40) }, { .name = NULL } };
-	static const struct actor none[] = { { "a", BATCH(1) }, { "b", BATCH(2) }, { .name = NULL } };
+	static const struct actor none[] = {
+		{ "a", BATCH(1) }, { "b", BATCH(2) }, { .name = NULL }
+	};
 	static const struct cast one = { .policy = &gp_policy_deadline, .actors = alone };
 	static const struct cast two = { .policy = &gp_policy_deadline, .actors = none };
 	struct core_world *w = cw_new(&one);

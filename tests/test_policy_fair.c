@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* Weighted shares, measured second by second with switches that take their time. */
 #include "core_home.h"
+#include "core_world.h"
 
 static const struct gp_class one = { .weight = 1, .flags = GP_PREEMPTIBLE };
 static const struct gp_class three = { .weight = 3, .flags = GP_PREEMPTIBLE };
@@ -142,6 +143,48 @@ static void a_refused_start_or_a_hold_by_hand_does_not_eject_it(void **state)
 	home_fini(&h);
 }
 
+static void a_slice_is_short_of_the_lease_whatever_is_set(void **state)
+{
+	struct gp_account a;
+	struct home h;
+
+	(void)state;
+	home_init(&h, &gp_policy_fair, 1);
+	EXPECT_EQ(gp_sched_set(h.s, GP_SLICE, 10 * GP_SEC), 0);
+	home_task(&h, 0, &one);
+	home_task(&h, 0, &one);
+	home_give(&h, 0, 100 * GP_SEC);
+	home_give(&h, 1, 100 * GP_SEC);
+	home_run(&h, 5 * GP_SEC);
+	EXPECT_EQ(gp_sched_account(h.s, h.task[0].task, h.now_ns, &a), 0);
+	EXPECT(a.started > 3);
+	EXPECT(a.longest_hold_ns < MS(400));
+	EXPECT(!h.s->ejected);
+	home_fini(&h);
+}
+
+static void who_fell_idle_on_its_way_off_comes_back(void **state)
+{
+	static const struct actor actors[] = {
+		{ "a", SHARE(1) }, { "b", SHARE(1) }, { "c", SHARE(1) }, { .name = NULL },
+	};
+	static const struct cast cast = {
+		.policy = &gp_policy_fair, .actors = actors, .flags = GP_RPTR_IS_COMPLETION,
+	};
+	struct core_world *w = cw_new(&cast);
+
+	(void)state;
+	SCENE(w,
+	      {  0, ARRIVE,   0,  9,   "",     "ooo" },
+	      { 50, ARRIVE,   1,  9,   "-b",   "oso" },
+	      { 60, ARRIVE,   2,  9,   "",     "oso" },
+	      { 70, DRAIN,    1,  0,   "",     "oso" },
+	      /* c leaves as it should; b was done in time, there is nothing to hold */
+	      { 80, DONE,     1,  0,   "-c +b", "ors" },
+	      { 90, DONE,     1,  0,   "",     "oos" });
+	cw_free(w);
+}
+
 static void who_cannot_be_stopped_is_not(void **state)
 {
 	static const struct gp_class firm = { .weight = 1 };
@@ -165,5 +208,7 @@ PROVE(
 	CLAIM(devices_are_shared_independently),
 	CLAIM(idling_earns_nothing),
 	CLAIM(a_refused_start_or_a_hold_by_hand_does_not_eject_it),
+	CLAIM(a_slice_is_short_of_the_lease_whatever_is_set),
+	CLAIM(who_fell_idle_on_its_way_off_comes_back),
 	CLAIM(who_cannot_be_stopped_is_not),
 )
