@@ -40,7 +40,7 @@ static void note_parts(struct gp_sched *s, struct gp_device *d, const struct gp_
 	/* A hint is acted upon before there is anything to see. */
 	seen = gp_seat_claims(cause) && cause->work != GP_IDLE ? cause->arrived_ns : d->action_ns;
 	begin = cause->work != GP_IDLE && cause->visible_ns < seen ? cause->visible_ns : seen;
-	/* Held for it long after it arrived: a turn that ended, a retry. Nobody waited from then. */
+	/* Held for it long after it arrived, by a turn that ended or a retry: nobody waited. */
 	if (d->action_ns - seen > s->param[GP_LOOK_RELAXED] * 2)
 		begin = seen = d->action_ns;
 
@@ -123,6 +123,16 @@ void gp_expire(struct gp_sched *s, u32 device)
 
 /* ---- answers ---- */
 
+/* Again soon; but a stop refused again and again costs everybody a cycle each time. */
+static u64 retry_at(const struct gp_sched *s, struct gp_seat *seat)
+{
+	u64 after = s->param[GP_RETRY_AFTER] << seat->refused;
+
+	if (seat->refused < GP_RETRY_DOUBLINGS)
+		seat->refused++;
+	return s->now_ns + after;
+}
+
 static void stop_answered(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
 {
 	struct gp_account *account = &s->tasks[seat->task].account;
@@ -130,10 +140,11 @@ static void stop_answered(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
 	account->stopping--;
 	if (outcome == GP_DONE) {
 		account->stopped++;
+		seat->refused = 0;
 		gp_seat_go(s, seat, GP_OFF);
 	} else {
 		account->stops_failed++;
-		seat->retry_ns = s->now_ns + s->param[GP_RETRY_AFTER];
+		seat->retry_ns = retry_at(s, seat);
 		gp_seat_go(s, seat, GP_ON);
 	}
 }
@@ -148,6 +159,7 @@ static void start_answered(struct gp_sched *s, struct gp_seat *seat, u32 outcome
 		gp_seat_go(s, seat, GP_ON);
 	} else {
 		account->starts_failed++;
+		/* No longer and longer here: it is off, and owed a start. */
 		seat->retry_ns = s->now_ns + s->param[GP_RETRY_AFTER];
 		gp_seat_go(s, seat, GP_OFF);
 	}

@@ -10,7 +10,7 @@
 
 /* Facts a home knows of a device and the scheduler needs. */
 enum gp_device_flag {
-	GP_RPTR_IS_COMPLETION	= 1 << 0,	/* tested on this machine: equal pointers are finished */
+	GP_RPTR_IS_COMPLETION	= 1 << 0,	/* tested here: equal pointers are finished */
 	GP_CAN_PROBE		= 1 << 1,	/* the home answers GP_DO_PROBE */
 };
 

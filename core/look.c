@@ -376,7 +376,8 @@ int gp_sched_probed(struct gp_sched *s, const struct gp_probed *x, u64 now_ns)
 int gp_sched_hint(struct gp_sched *s, u32 task, u64 at_ns, u64 until_ns, u64 now_ns)
 {
 	struct gp_task *t = gp_task_of(s, task);
-	u64 now = later(s->now_ns, now_ns), lead, latest = later(at_ns, now) + s->param[GP_HINT_MAX];
+	u64 now = later(s->now_ns, now_ns), lead;
+	u64 latest = later(at_ns, now) + s->param[GP_HINT_MAX];
 	struct gp_seat *seat;
 
 	if (!t)

@@ -23,7 +23,7 @@ enum gp_param {
 	/* what a sample means */
 	GP_SETTLE,		/* drained for so long is finished, where nothing can confirm it */
 	GP_PROBE_AFTER,		/* pending without progress for so long: ask the wave counters */
-	GP_BARRIER_AFTER,	/* blocked, if the head packet is a barrier and nothing can be asked */
+	GP_BARRIER_AFTER,	/* blocked, if the head packet is a barrier and none can be asked */
 	GP_STALL_AFTER,		/* blocked, whatever the head packet is */
 	GP_SMALL_VICTIM,	/* a victim below this share of the slots may stay; permille */
 	GP_OCCUPANCY_EVERY,	/* how often a victim's share of the slots is read */

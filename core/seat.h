@@ -44,7 +44,10 @@ enum gp_work {
 
 enum gp_executing { GP_EXEC_UNKNOWN, GP_EXEC_NO, GP_EXEC_YES };
 
-enum { GP_SCRATCH = 8 };
+enum {
+	GP_SCRATCH = 8,
+	GP_RETRY_DOUBLINGS = 6,		/* the wait before a stop is tried again doubles so often */
+};
 
 struct gp_seat {
 	/* fixed while the seat exists */
@@ -58,12 +61,13 @@ struct gp_seat {
 	bool held;		/* the last decision wants it off */
 	bool cause;		/* the last decision holds somebody for it */
 	bool causing;		/* so does the one being made */
-	u8 overdue;		/* LOST: the move (STOPPING, STARTING) whose answer may still come */
+	u8 overdue;		/* LOST: the move (STOPPING, STARTING) that may still be answered */
 	u64 cause_ns;		/* since when it is a cause */
 	u64 action;		/* the last one that asked it to move */
 	u64 since_ns;		/* in this state */
 	u64 held_ns;		/* when the running hold began; valid unless ON */
 	u64 retry_ns;		/* not to be asked again before */
+	u32 refused;		/* stops in a row, at most GP_RETRY_DOUBLINGS */
 
 	/* whether it has work */
 	u8 work;		/* enum gp_work */
@@ -81,7 +85,7 @@ struct gp_seat {
 	u64 visible_ns;		/* when the oldest unserved work became visible, as far as known */
 	u64 arrived_ns;		/* the look that saw it */
 	u64 moved_ns;		/* last look that saw a pointer move */
-	u64 progress_ns;	/* last look that saw a read pointer move, or probe that saw waves */
+	u64 progress_ns;	/* last look that saw a read pointer move or probe that saw waves */
 	u64 drained_ns;		/* the look that saw all pointers equal */
 	u64 idle_ns;		/* confirmed idle since (valid while IDLE or BLOCKED) */
 	u64 starved_ns;		/* valid while starved */

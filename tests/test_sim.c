@@ -226,7 +226,8 @@ static void mechanisms_that_keep_state_lose_and_double_nothing(void **state)
 		run_row(rows[i], 2, &r);
 		if (r.work_lost || r.work_doubled)
 			fail_msg("%s: lost %llu, doubled %llu", rows[i],
-				 (unsigned long long)r.work_lost, (unsigned long long)r.work_doubled);
+				 (unsigned long long)r.work_lost,
+				 (unsigned long long)r.work_doubled);
 		gp_result_fini(&r);
 	}
 }
