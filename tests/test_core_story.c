@@ -238,6 +238,43 @@ static void a_probe_finds_it_blocked_after_200_us(void **state)
 	PLAY(&probing, story);
 }
 
+/* What was known of it before it was off says nothing of how it does now. */
+static void who_comes_back_is_probed_anew(void **state)
+{
+	static const struct actor ranks[] = {
+		{ "train", BATCH(1) }, { "infer", CRITICAL(9) }, { "middle", BATCH(5) },
+		{ .name = NULL },
+	};
+	static const struct cast middle = {
+		.actors = ranks, .flags = GP_CAN_PROBE | GP_RPTR_IS_COMPLETION,
+		.set = { { GP_LINGER, 3 }, { GP_OCCUPANCY_EVERY, 10 * GP_SEC },
+			 { GP_SMALL_VICTIM, 1 } },
+	};
+	struct core_world *w = cw_new(&middle);
+	u64 us;
+
+	(void)state;
+	SCENE(w,
+	      { 2000, ARRIVE,   TRAIN,  1,   NULL,      "ooo" },
+	      { 2100, ARRIVE,   OTHER,  1,   NULL,      "soo" },
+	      { 2140, DONE,     TRAIN,  0,   NULL,      ".oo" });
+	/* one long kernel: it is asked about more and more rarely */
+	for (us = 2200; us < 11000 || cw_seat(w, OTHER)->probe_ns < US(us + 900); us += 50) {
+		SCENE(w, { us, WAIT, NOBODY, 0, NULL, ".oo" });
+		if (cw_seat(w, OTHER)->probing)
+			SCENE(w, { us, EXECUTES, OTHER, 900, NULL, ".oo" });
+	}
+	SCENE(w,
+	      { us + 50, ARRIVE, INFER,  1,   NULL,      ".os" },
+	      { us + 60, DONE,   OTHER,  0,   NULL,      ".o." },
+	      { us + 70, DRAIN,  INFER,  0,   NULL,      NULL },
+	      { us + 71, WAIT,   NOBODY, 0,   "+middle", ".or" },
+	      { us + 80, DONE,   OTHER,  0,   NULL,      ".oo" },
+	      { us + 279, WAIT,  NOBODY, 0,   "",        ".oo" },
+	      { us + 280, WAIT,  NOBODY, 0,   "?middle", ".oo" });
+	cw_free(w);
+}
+
 /* It waits for the save, not at a barrier: nobody may call that blocked. */
 static void waiting_for_a_slow_stop_is_not_being_blocked(void **state)
 {
@@ -361,6 +398,7 @@ PROVE(
 	CLAIM(a_stall_that_is_no_barrier_takes_2_ms),
 	CLAIM(new_work_of_one_that_lingers_has_its_own_2_ms),
 	CLAIM(a_probe_finds_it_blocked_after_200_us),
+	CLAIM(who_comes_back_is_probed_anew),
 	CLAIM(waiting_for_a_slow_stop_is_not_being_blocked),
 	CLAIM(progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none),
 	CLAIM(nobody_is_stopped_for_a_lower_or_equal_task),

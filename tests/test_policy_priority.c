@@ -356,10 +356,37 @@ static void below_a_task_that_never_ends_others_get_their_share_in_time(void **s
 	cw_free(w);
 }
 
+/* Two victims, stopped at different times: a turn for one is no preemption of anybody. */
+static void a_turn_is_not_counted_as_a_preemption(void **state)
+{
+	static const struct actor four[] = {
+		{ "train", BATCH(1) }, { "infer", CRITICAL(9) }, { "other", BATCH(1) },
+		{ .name = NULL },
+	};
+	static const struct cast patient = {
+		.actors = four, .flags = GP_RPTR_IS_COMPLETION,
+		.set = { { GP_LINGER, 3 }, { GP_STALL_AFTER, 10 * GP_SEC } },
+	};
+	struct core_world *w = cw_new(&patient);
+	struct gp_account a;
+
+	(void)state;
+	SCENE(w,
+	      {     0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
+	      {   100, ARRIVE,   INFER,  9,    "-train", "soo" },
+	      {   140, DONE,     TRAIN,  0,    "",       ".oo" },
+	      { 50000, ARRIVE,   2,      9,    "-other", ".os" },
+	      { 50040, DONE,     2,      0,    "",       ".o." },
+	      {100100, WAIT,     NOBODY, 0,    "+train", "ro." });
+	cw_account(w, INFER, &a);
+	EXPECT_EQ(a.preempted_others, 2);
+	cw_free(w);
+}
+
 static void held_again_and_again_for_short_work_others_still_get_their_share(void **state)
 {
 	struct core_world *w = cw_new(&cast);
-	struct shares got = colocate(w, 960, 1000, 2000000);
+	struct shares got = colocate(w, 970, 1000, 2000000);
 
 	(void)state;
 	EXPECT(got.longest_ns <= MS(100));
@@ -410,6 +437,7 @@ PROVE(
 	CLAIM(a_task_just_started_keeps_the_gpu_for_a_turn_unless_latency_is_critical),
 	CLAIM(waiting_for_a_turn_is_not_being_blocked),
 	CLAIM(below_a_task_that_never_ends_others_get_their_share_in_time),
+	CLAIM(a_turn_is_not_counted_as_a_preemption),
 	CLAIM(held_again_and_again_for_short_work_others_still_get_their_share),
 	CLAIM(looks_are_the_closer_the_closer_the_arrivals),
 )
