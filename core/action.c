@@ -347,6 +347,7 @@ static bool hand_out_probe(struct gp_sched *s, u32 device, struct gp_todo *ret)
 
 bool gp_sched_pull(struct gp_sched *s, u64 now_ns, u32 *tasks, struct gp_todo *ret)
 {
+	bool handed;
 	u32 device;
 
 	gp_sched_tick(s, now_ns);
@@ -358,10 +359,10 @@ bool gp_sched_pull(struct gp_sched *s, u64 now_ns, u32 *tasks, struct gp_todo *r
 		device = (u32)__builtin_ctzll(s->dirty | s->ready);
 		if (s->dirty & BIT_ULL(device))
 			gp_decide(s, device);
-		if (hand_out_switch(s, device, tasks, ret) || hand_out_probe(s, device, ret)) {
-			gp_rewake(s, device);
+		handed = hand_out_switch(s, device, tasks, ret) || hand_out_probe(s, device, ret);
+		gp_rewake(s, device);
+		if (handed)
 			return true;
-		}
 		s->ready &= ~BIT_ULL(device);
 	}
 	return false;

@@ -63,7 +63,7 @@ static bool absent(const struct gp_sched *s, const struct gp_seat *seat)
 
 static struct gp_seat *skip_absent(const struct gp_sched *s, struct gp_seat *seat)
 {
-	while (seat && absent(s, seat))
+	while (seat && seat->absent)
 		seat = gp_seat_at(s, seat->next_active);
 	return seat;
 }
@@ -188,6 +188,7 @@ static void ask_policy(struct gp_sched *s, struct gp_verdict *v)
 		seat->held = false;
 		seat->causing = false;
 		seat->ask = false;
+		seat->absent = absent(s, seat);
 	}
 	v->wake_ns = GP_NEVER;
 	v->broken = NULL;
@@ -325,7 +326,6 @@ static void apply(struct gp_sched *s, struct gp_verdict *v)
 	}
 	d->look_ns = look_interval(s, d, victims);
 	d->policy_wake_ns = v->wake_ns;
-	gp_rewake(s, v->device_id);
 }
 
 void gp_decide(struct gp_sched *s, u32 device)

@@ -45,6 +45,8 @@ int gp_device_add(struct gp_sched *s, u32 flags, u32 *ret)
 	if (i == s->limits.devices)
 		return -ENOSPC;
 
+	if (i >= s->nr_devices)
+		s->nr_devices = i + 1;
 	d = &s->devices[i];
 	*d = (struct gp_device){
 		.used = true, .flags = flags, .seats = GP_NONE, .active = GP_NONE,

@@ -159,7 +159,7 @@ void gp_sched_tick(struct gp_sched *s, u64 now_ns)
 	bool any = false;
 	u32 i;
 
-	for (i = 0; i < s->limits.devices; i++) {
+	for (i = 0; i < s->nr_devices; i++) {
 		struct gp_device *d = &s->devices[i];
 
 		if (!d->used || now < d->wake_ns)
@@ -194,7 +194,7 @@ u64 gp_sched_wake_at(const struct gp_sched *s)
 	if (s->dirty || s->ready)
 		return s->now_ns;
 
-	for (i = 0; i < s->limits.devices; i++)
+	for (i = 0; i < s->nr_devices; i++)
 		if (s->devices[i].used && s->devices[i].wake_ns < at)
 			at = s->devices[i].wake_ns;
 	return at;

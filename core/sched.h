@@ -52,6 +52,7 @@ struct gp_sched {
 	struct gp_seat *seats;
 	struct gp_task *tasks;
 	struct gp_device *devices;
+	u32 nr_devices;			/* one more than the highest ever used */
 	u32 free_seat;
 
 	u64 now_ns;

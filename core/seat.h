@@ -61,6 +61,7 @@ struct gp_seat {
 	bool held;		/* the last decision wants it off */
 	bool cause;		/* the last decision holds somebody for it */
 	bool causing;		/* so does the one being made */
+	bool absent;		/* not the policy's in the one being made */
 	u8 overdue;		/* LOST: the move (STOPPING, STARTING) that may still be answered */
 	u64 cause_ns;		/* since when it is a cause */
 	u64 action;		/* the last one that asked it to move */

@@ -56,7 +56,7 @@ void vgpu_busy(const struct vgpu *v, u32 process, struct vgpu_busy *ret)
 		ret->cus += any.cu[i] != 0;
 	for (u32 d = 0; d < VGPU_DIMS; d++) {
 		u64 all = (u64)v->size[d] * v->nr_cus;
-		u64 permille = (used[d] * 1000 + all - 1) / all;
+		u64 permille = all ? (used[d] * 1000 + all - 1) / all : 0;
 
 		if (permille > ret->permille)
 			ret->permille = (u32)permille;
