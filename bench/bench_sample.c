@@ -21,6 +21,11 @@ static __attribute__((noinline)) u32 bare_loop(const struct gp_sample *x, u32 nr
 	return moved;
 }
 
+static u64 per_queue(u64 ns, u64 queues)
+{
+	return queues ? ns * 1000 / queues : 0;
+}
+
 /* Picoseconds per queue, best of ROUNDS: of the core and of the bare loop. */
 static void measure(struct gp_sched *s, u32 queues, u64 *core, u64 *bare)
 {
@@ -33,14 +38,14 @@ static void measure(struct gp_sched *s, u32 queues, u64 *core, u64 *bare)
 		begin = bench_clock();
 		for (i = 0; i < repeat; i++)
 			sink += bare_loop(samples, queues);
-		begin = (bench_clock() - begin) * 1000 / ((u64)repeat * queues);
+		begin = per_queue(bench_clock() - begin, (u64)repeat * queues);
 		if (begin < *bare)
 			*bare = begin;
 
 		begin = bench_clock();
 		for (i = 0; i < repeat; i++)
 			gp_sched_look(s, 0, samples, queues, now++);
-		begin = (bench_clock() - begin) * 1000 / ((u64)repeat * queues);
+		begin = per_queue(bench_clock() - begin, (u64)repeat * queues);
 		if (begin < *core)
 			*core = begin;
 	}

@@ -106,7 +106,8 @@ static int jobs(const char *value, struct gp_options *o)
 
 static int set(const char *value, struct gp_options *o)
 {
-	const char *dot = strchr(value, '.'), *equals = strchr(value, '=');
+	const char *dot = value ? strchr(value, '.') : NULL;
+	const char *equals = value ? strchr(value, '=') : NULL;
 
 	if (!dot || !equals || dot > equals || dot == value)
 		return bad_value("set", value, "SECTION.KEY=VALUE, e.g. monitor.interval=100us");

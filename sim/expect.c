@@ -156,10 +156,11 @@ static bool compare(enum gp_op op, s64 is, s64 wanted)
 /* The number @m stands for; false if this run has none. */
 static bool value_of_figures(const struct metric *m, const struct gp_figures *f, s64 *ret)
 {
-	const char *at = (const char *)f + m->offset;
+	const void *at;
 
 	if (!f)
 		return false;
+	at = (const char *)f + m->offset;
 	if (m->unit == NUMBER)
 		*ret = *(const bool *)at;
 	else if (m->unit == NS)

@@ -53,7 +53,7 @@ static void put_text(json_t *object, const char *key, const char *text)
 	size_t i;
 
 	if (!value) {
-		for (i = 0; text[i] && i < sizeof(ascii) - 1; i++)
+		for (i = 0; i < sizeof(ascii) - 1 && text[i]; i++)
 			ascii[i] = text[i] & 0x80 ? '?' : text[i];
 		ascii[i] = 0;
 		value = json_string(ascii);

@@ -337,10 +337,10 @@ int gp_scenario_load(const char *path, struct gp_scenario *ret, char *err, size_
 {
 	struct gp_why why = { err, err_size };
 	struct gp_scenario *sc = malloc(sizeof(*sc));
-	int r = sc ? 0 : -ENOMEM;
+	int r;
 
-	if (r)
-		return r;
+	if (!sc)
+		return -ENOMEM;
 	err[0] = '\0';
 	gp_scenario_init(sc);
 	snprintf(sc->name, sizeof(sc->name), "%s", path);

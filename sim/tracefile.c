@@ -106,7 +106,7 @@ static int check_kinds(const struct gp_tracefile *t, struct gp_tracefile_error *
 int gp_tracefile_over(const void *bytes, size_t n, struct gp_tracefile *ret,
 		      struct gp_tracefile_error *err)
 {
-	struct gp_tracefile t = { .bytes = (const u8 *)bytes + MAGIC_BYTES };
+	struct gp_tracefile t = { 0 };
 	u64 magic;
 
 	if (n >= MAGIC_BYTES)
@@ -116,6 +116,7 @@ int gp_tracefile_over(const void *bytes, size_t n, struct gp_tracefile *ret,
 			 "not a trace of gpreempt: it does not begin with \"ptrace10\"");
 		return -EINVAL;
 	}
+	t.bytes = (const u8 *)bytes + MAGIC_BYTES;
 	n -= MAGIC_BYTES;
 	t.nr = n / REC_BYTES;
 	if (!t.nr || n % REC_BYTES) {

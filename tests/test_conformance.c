@@ -3,17 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench_kinds.h"
+#include "fixture_kinds.h"
 #include "sim/mechanism.h"
 
 static const struct bench_kind kinds[] = {
-	{ "null", bench_null, 0 },
-	{ "sim evict", bench_sim, GP_BY_EVICT },
-	{ "sim direct", bench_sim, GP_BY_DIRECT },
-	{ "sim debug", bench_sim, GP_BY_DEBUG },
-	{ "sim halt", bench_sim, GP_BY_HALT },
-	{ "sim drain", bench_sim, GP_BY_DRAIN },
-	{ "sim reset", bench_sim, GP_BY_RESET },
+	{ "null", fixture_null, 0 },
+	{ "sim evict", fixture_sim, GP_BY_EVICT },
+	{ "sim direct", fixture_sim, GP_BY_DIRECT },
+	{ "sim debug", fixture_sim, GP_BY_DEBUG },
+	{ "sim halt", fixture_sim, GP_BY_HALT },
+	{ "sim drain", fixture_sim, GP_BY_DRAIN },
+	{ "sim reset", fixture_sim, GP_BY_RESET },
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), MOST = 16 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_kinds.h"
+#include "fixture_kinds.h"
 #include "sim/mechanism.h"
 
 struct sim_bench {
@@ -125,7 +125,7 @@ static void add_process(struct sim_bench *s, u32 i)
 	EXPECT_EQ(gp_cycle_begin(&s->gpu, &cycle), 0);
 }
 
-struct bench *bench_sim(const struct bench_kind *kind)
+struct bench *fixture_sim(const struct bench_kind *kind)
 {
 	struct sim_bench *s = calloc(1, sizeof(*s));
 	u32 i;

@@ -2,7 +2,7 @@
 /* The null mechanism on trial. */
 #include <stdlib.h>
 
-#include "bench_kinds.h"
+#include "fixture_kinds.h"
 #include "null_mechanism.h"
 
 struct null_bench {
@@ -46,7 +46,7 @@ static void fini(struct bench *b)
 	free(b);
 }
 
-struct bench *bench_null(const struct bench_kind *kind)
+struct bench *fixture_null(const struct bench_kind *kind)
 {
 	struct null_bench *n = calloc(1, sizeof(*n));
 	u32 i;
