@@ -19,6 +19,10 @@
 #define NOBODY	"monitor.placement=none", "mechanism.name=none"
 
 /* The seeds' monitors: equal pointers are finished, victims return at once. */
+/* A documented time for a whole switch, instead of bytes over bandwidth. */
+#define DOCUMENTED_SWITCH(time) \
+	"costs.save_fixed=" time, "costs.restore_fixed=0", "costs.bandwidth_vram=1000000000"
+
 #define SEED_MONITOR(place, interval)						\
 	"monitor.placement=" place, "monitor.interval=" interval, "monitor.relaxed=0",	\
 	"monitor.trusts_rptr=yes", "monitor.hint_ahead=0", "mechanism.name=evict",	\
@@ -42,6 +46,10 @@ const struct gp_row gp_rows[] = {
 	  { NOBODY, "gpu.exclusive=yes" } },
 	{ "timeslice", "one context at a time, the driver's time slice", "a100",
 	  { NOBODY, "gpu.exclusive=yes" } },
+	{ "timeslice-100us", "the same, a switch as NVIDIA's documents say: on an instruction", "a100",
+	  { NOBODY, "gpu.exclusive=yes", DOCUMENTED_SWITCH("100us") } },
+	{ "timeslice-10us", "the same, between thread blocks", "a100",
+	  { NOBODY, "gpu.exclusive=yes", DOCUMENTED_SWITCH("10us") } },
 	{ "monitor-5ms", "the seeds' kernel monitor, every 5 ms", NULL,
 	  { SEED_MONITOR("kernel", "5ms") } },
 	{ "monitor-1ms", "the seeds' kernel monitor, every 1 ms", NULL,
