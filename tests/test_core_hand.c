@@ -179,6 +179,26 @@ static void another_policy_keeps_track_of_everybody(void **state)
 	PLAY(&cast, story);
 }
 
+static void another_policy_finds_no_traces_of_the_last(void **state)
+{
+	struct core_world *w = cw_new(&cast);
+	const char *why;
+	u32 i;
+
+	(void)state;
+	SCENE(w,
+	      {   10, ARRIVE,   TRAIN,  1,    "",       "ooo" },
+	      {  100, ARRIVE,   INFER,  1,    "-train", "soo" });
+	EXPECT(cw_seat(w, TRAIN)->scratch[5]);
+	((struct gp_device *)&w->s->devices[0])->scratch[0] = 1;
+	EXPECT_EQ(gp_sched_set_policy(w->s, &gp_policy_fair, US(110), &why), 0);
+	for (i = 0; i < GP_SCRATCH; i++) {
+		EXPECT_EQ(cw_seat(w, TRAIN)->scratch[i], 0);
+		EXPECT_EQ(w->s->devices[0].scratch[i], 0);
+	}
+	cw_free(w);
+}
+
 static void a_setting_takes_effect_at_once(void **state)
 {
 	static const struct line story[] = {
@@ -207,5 +227,6 @@ PROVE(
 	CLAIM(off_releases_everything_and_holds_nothing_until_on),
 	CLAIM(turned_off_in_the_middle_of_a_stop_it_starts_again),
 	CLAIM(another_policy_keeps_track_of_everybody),
+	CLAIM(another_policy_finds_no_traces_of_the_last),
 	CLAIM(a_setting_takes_effect_at_once),
 )

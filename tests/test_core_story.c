@@ -191,8 +191,14 @@ static void a_stall_that_is_no_barrier_takes_2_ms(void **state)
 		{ 3001, WAIT,     NOBODY, 0,   "+train", "roo" },
 	};
 
+	struct core_world *w = cw_new(&completion);
+
 	(void)state;
-	PLAY(&completion, story);
+	cw_play(w, story, 4);
+	/* progress moves the time to wake, without a decision */
+	EXPECT_EQ(gp_sched_wake_at(w->s), US(3000));
+	cw_play(w, story + 4, 3);
+	cw_free(w);
 }
 
 /* It lingered with the GPU cleared: the stall begins with the new work. */
@@ -238,6 +244,29 @@ static void a_probe_finds_it_blocked_after_200_us(void **state)
 	PLAY(&probing, story);
 }
 
+static void waves_once_seen_are_no_stall_until_asked_about_again(void **state)
+{
+	static const struct line story[] = {
+		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+		{  100, ARRIVE,   INFER,  2,   "-train", "soo" },
+		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
+		{  340, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  350, EXECUTES, INFER,  900, "",       ".oo" },
+		{  550, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		/* the home is slow to answer */
+		{ 4000, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{ 4010, EXECUTES, INFER,  900, NULL,     ".oo" },
+		{ 4020, PROGRESS, INFER,  1,   NULL,     ".oo" },
+	};
+	struct core_world *w = cw_new(&probing);
+
+	(void)state;
+	cw_play(w, story, sizeof(story) / sizeof(story[0]));
+	/* another kernel: of that one nothing is known */
+	EXPECT_EQ(cw_seat(w, INFER)->executing, GP_EXEC_UNKNOWN);
+	cw_free(w);
+}
+
 /* What was known of it before it was off says nothing of how it does now. */
 static void who_comes_back_is_probed_anew(void **state)
 {
@@ -259,11 +288,13 @@ static void who_comes_back_is_probed_anew(void **state)
 	      { 2100, ARRIVE,   OTHER,  1,   NULL,      "soo" },
 	      { 2140, DONE,     TRAIN,  0,   NULL,      ".oo" });
 	/* one long kernel: it is asked about more and more rarely */
-	for (us = 2200; us < 11000 || cw_seat(w, OTHER)->probe_ns < US(us + 900); us += 50) {
+	for (us = 2200; us < 13000 || cw_seat(w, OTHER)->probe_ns < US(us + 900); us += 50) {
 		SCENE(w, { us, WAIT, NOBODY, 0, NULL, ".oo" });
 		if (cw_seat(w, OTHER)->probing)
 			SCENE(w, { us, EXECUTES, OTHER, 900, NULL, ".oo" });
 	}
+	/* but at least once in a stall's time */
+	EXPECT(cw_seat(w, OTHER)->probe_ns <= US(us) + MS(2));
 	SCENE(w,
 	      { us + 50, ARRIVE, INFER,  1,   NULL,      ".os" },
 	      { us + 60, DONE,   OTHER,  0,   NULL,      ".o." },
@@ -337,7 +368,30 @@ static void progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none(voi
 	SCENE(w,
 	      { 150, PROGRESS, INFER, 1, "", "ooo" },
 	      { 200, PROGRESS, INFER, 1, "", "ooo" },
+	      /* a glance right after it misses nothing */
+	      { 201, LOOK, NOBODY, 0, "", "ooo" },
 	      { 250, LOOK, NOBODY, 0, "-train", "soo" });
+	cw_free(w);
+}
+
+/* A read pointer that may move at launch says of new work that it was fetched, no more. */
+static void fetched_is_not_progress(void **state)
+{
+	struct core_world *w = cw_new(&settling);
+	struct gp_sample sample;
+
+	(void)state;
+	SCENE(w, { 10, ARRIVE, TRAIN, 1, "", "ooo" });
+	sample = (struct gp_sample){ .queue = w->queue[INFER][0], .rptr = 1, .wptr = 5 };
+	w->now_ns = US(100);
+	EXPECT_EQ(gp_sched_look(w->s, 0, &sample, 1, w->now_ns), 0);
+	/* there is something to think about, and it says so */
+	EXPECT(gp_sched_due(w->s, w->now_ns));
+	EXPECT_EQ(gp_sched_wake_at(w->s), w->now_ns);
+	cw_pull(w);
+	assert_string_equal(w->wanted, "-train");
+	EXPECT(!gp_sched_due(w->s, w->now_ns));
+	EXPECT(gp_sched_due(w->s, gp_sched_wake_at(w->s)));
 	cw_free(w);
 }
 
@@ -382,6 +436,10 @@ static void without_a_preemptible_task_below_another_nobody_looks(void **state)
 	SCENE(w, { 20, TURN_OFF, NOBODY, 0, "", NULL });
 	EXPECT_EQ(gp_sched_look_at(w->s, 0), GP_NEVER);
 	EXPECT_EQ(gp_sched_look_at(w->s, 1), GP_NEVER);
+	/* who is off waits for the end of another's work, idle or not: looks stay close */
+	SCENE(w, { 30, TURN_ON, NOBODY, 0, "", NULL }, { 40, ARRIVE, INFER, 1, "-train", NULL },
+	      { 50, DRAIN, TRAIN, 0, "", NULL }, { 60, DONE, TRAIN, 0, "", ".oo" });
+	EXPECT_EQ(w->s->devices[0].look_ns, US(50));
 	cw_free(w);
 }
 
@@ -398,9 +456,11 @@ PROVE(
 	CLAIM(a_stall_that_is_no_barrier_takes_2_ms),
 	CLAIM(new_work_of_one_that_lingers_has_its_own_2_ms),
 	CLAIM(a_probe_finds_it_blocked_after_200_us),
+	CLAIM(waves_once_seen_are_no_stall_until_asked_about_again),
 	CLAIM(who_comes_back_is_probed_anew),
 	CLAIM(waiting_for_a_slow_stop_is_not_being_blocked),
 	CLAIM(progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none),
+	CLAIM(fetched_is_not_progress),
 	CLAIM(nobody_is_stopped_for_a_lower_or_equal_task),
 	CLAIM(without_a_preemptible_task_below_another_nobody_looks),
 )

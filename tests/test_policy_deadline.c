@@ -129,6 +129,31 @@ static void who_used_up_its_budget_waits_for_its_next_period(void **state)
 	cw_free(w);
 }
 
+/* A home that wakes late shifts nothing: work that goes on is released at the beat. */
+static void periods_keep_their_beat(void **state)
+{
+	static const struct line story[] = {
+		{  1000, ARRIVE,   BATCH1, 1,    "",              "ooo" },
+		{  1000, ARRIVE,   FIRST,  9,    "-batch",        "oos" },
+		{  1010, DONE,     BATCH1, 0,    "",              "oo." },
+		{ 41000, WAIT,     NOBODY, 0,    "+batch",        "oor" },
+		{ 41010, DONE,     BATCH1, 0,    "",              "ooo" },
+		/* released at 101 ms, and seen 4 ms late */
+		{105000, WAIT,     NOBODY, 0,    "-batch",        "oos" },
+		{105010, DONE,     BATCH1, 0,    "",              "oo." },
+		{145000, WAIT,     NOBODY, 0,    "+batch",        "oor" },
+		{145010, DONE,     BATCH1, 0,    "",              "ooo" },
+		{200999, WAIT,     NOBODY, 0,    "",              "ooo" },
+		{201000, WAIT,     NOBODY, 0,    "-batch",        "oos" },
+	};
+	struct core_world *w = cw_new(&cast);
+
+	(void)state;
+	EXPECT_EQ(gp_sched_set(w->s, GP_STALL_AFTER, 10 * GP_SEC), 0);
+	cw_play(w, story, sizeof(story) / sizeof(story[0]));
+	cw_free(w);
+}
+
 /* Two tasks that always have work, and one that was promised nothing. */
 static void everybody_gets_at_least_what_it_was_promised(void **state)
 {
@@ -189,6 +214,7 @@ PROVE(
 	CLAIM(taking_over_it_refuses_what_it_could_not_keep),
 	CLAIM(the_earliest_deadline_goes_first),
 	CLAIM(who_used_up_its_budget_waits_for_its_next_period),
+	CLAIM(periods_keep_their_beat),
 	CLAIM(everybody_gets_at_least_what_it_was_promised),
 	CLAIM(a_promise_is_watched_for_only_if_somebody_could_be_in_its_way),
 )

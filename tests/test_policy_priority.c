@@ -50,11 +50,23 @@ static void a_small_victim_goes_when_the_other_does_not_execute(void **state)
 		{  300, ARRIVE,   INFER,  1,    "?infer", "ooo" },
 		/* that may be the gap between two kernels: another look has to see none */
 		{  310, EXECUTES_NOT, INFER, 0, "",       "ooo" },
-		{  350, LOOK,     NOBODY, 0,    "-train", "soo" },
+		{  330, LOOK,     NOBODY, 0,    "-train", "soo" },
+	};
+	/* on its way back it holds slots nobody has counted */
+	static const struct line starting[] = {
+		{    0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
+		{  200, WAIT,     NOBODY, 0,    "?train", "ooo" },
+		{  210, EXECUTES, TRAIN,  100,  "",       "ooo" },
+		{  220, HOLD,     TRAIN,  900,  "-train", "soo" },
+		{  230, DONE,     TRAIN,  0,    "",       ".oo" },
+		{  240, RELEASE,  TRAIN,  0,    "+train", "roo" },
+		{  300, ARRIVE,   INFER,  1,    "",       "roo" },
+		{  310, DONE,     TRAIN,  0,    "-train", "soo" },
 	};
 
 	(void)state;
 	PLAY(&probing, story);
+	PLAY(&probing, starting);
 }
 
 static void a_victim_that_is_large_or_unknown_goes_at_once(void **state)
@@ -296,6 +308,23 @@ static void waiting_for_a_turn_is_not_being_blocked(void **state)
 	PLAY(&patient, story);
 }
 
+/* The time before a task was there is no time it was kept off. */
+static void who_comes_late_is_owed_nothing(void **state)
+{
+	struct core_world *w = cw_new(&cast);
+	struct gp_pointers work = { 0, 1 };
+	const char *why;
+	u32 task, queue;
+
+	(void)state;
+	SCENE(w, { 10000000, WAIT, NOBODY, 0, "", NULL }, { 10000001, DIE, TRAIN, 0, "", NULL });
+	EXPECT_EQ(gp_task_add(w->s, 1, &actors[TRAIN].class, w->now_ns, &task, &why), 0);
+	EXPECT_EQ(task, w->task[TRAIN]);
+	EXPECT_EQ(gp_queue_add(w->s, task, 0, &work, w->now_ns, &queue), 0);
+	SCENE(w, { 10000100, ARRIVE, INFER, 1, "-train", "soo" });
+	cw_free(w);
+}
+
 struct shares {
 	u64 on_ns, longest_ns;
 };
@@ -436,6 +465,7 @@ PROVE(
 	CLAIM(no_linger_lasts_past_the_lease),
 	CLAIM(a_task_just_started_keeps_the_gpu_for_a_turn_unless_latency_is_critical),
 	CLAIM(waiting_for_a_turn_is_not_being_blocked),
+	CLAIM(who_comes_late_is_owed_nothing),
 	CLAIM(below_a_task_that_never_ends_others_get_their_share_in_time),
 	CLAIM(a_turn_is_not_counted_as_a_preemption),
 	CLAIM(held_again_and_again_for_short_work_others_still_get_their_share),
