@@ -38,6 +38,8 @@ static const struct option options[GP_NR_OPTIONS] = {
 	       "virtual time to run, e.g. 5s"),
 	OPTION(TRACE, "trace", 't', "F",
 	       "write what happened: F.pftrace, F.json, F.gptrace (replay)"),
+	OPTION(CHECK, "check", 0, NULL,
+	       "check every invariant at every event (slow)"),
 	OPTION(OUTPUT, "output", 'o', "DIR",
 	       "folder for the file written (.)"),
 	OPTION(PROFILE, "profile", 0, "P",
@@ -134,6 +136,7 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	case GP_OPT_FRONTIER:	o->frontier = true; return 0;
 	case GP_OPT_JSON:	o->json = true; return 0;
 	case GP_OPT_PROGRESS:	o->progress = true; return 0;
+	case GP_OPT_CHECK:	o->check = true; return 0;
 	case GP_OPT_HELP:	o->help = true; return 0;
 	case GP_OPT_SET:	return set(value, o);
 	case GP_OPT_SEED:	return seed(value, o);

@@ -21,6 +21,7 @@ enum gp_option_id {
 	GP_OPT_FRONTIER,
 	GP_OPT_LENGTH,
 	GP_OPT_TRACE,
+	GP_OPT_CHECK,
 	GP_OPT_OUTPUT,
 	GP_OPT_PROFILE,
 	GP_OPT_JOBS,
@@ -43,7 +44,7 @@ struct gp_options {
 	u32 nr_sets;
 	u64 seed, last_seed;		/* 1..1 unless told */
 	u32 jobs;			/* 0: as many as there are processors */
-	bool json, robust, frontier, progress, help;
+	bool json, robust, frontier, progress, check, help;
 };
 
 /* What a command takes. */

@@ -25,7 +25,7 @@ struct outcome {
 
 static int run(const struct gp_options *o, struct outcome *out)
 {
-	struct gp_run_args args = { .seed = o->seed };
+	struct gp_run_args args = { .seed = o->seed, .invariants = o->check };
 	static struct gp_trace_out trace;
 	char why[256] = "";
 	int err;
