@@ -24,7 +24,7 @@ static const struct gp_command commands[] = {
 	{
 		{ "sim", "FILE", false,
 		  COMPARES | GP_TAKES(POLICY) | GP_TAKES(MECHANISM) | GP_TAKES(SET) |
-			  GP_TAKES(LENGTH) | GP_TAKES(TRACE) },
+			  GP_TAKES(LENGTH) | GP_TAKES(TRACE) | GP_TAKES(CHECK) },
 		"run one scenario in virtual time",
 		"Runs the scenario as it is written and checks what it expects.\n"
 		"FILE is a scenario, or the name of one that came with gpreempt (colocate).\n",
