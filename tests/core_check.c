@@ -122,9 +122,12 @@ const char *core_books_wrong(const struct gp_sched *s)
 	const char *wrong = NULL;
 	u32 i;
 
-	for (i = 0; i < s->limits.devices && !wrong; i++)
+	for (i = 0; i < s->limits.devices && !wrong; i++) {
 		if (s->devices[i].used)
 			wrong = device_wrong(s, &s->devices[i]);
+		else if ((s->dirty | s->ready) & BIT_ULL(i))
+			wrong = "something is to be decided about a device that is not there";
+	}
 	for (i = 0; i < s->limits.tasks && !wrong; i++)
 		if (s->tasks[i].used)
 			wrong = task_wrong(s, &s->tasks[i]);

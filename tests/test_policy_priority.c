@@ -47,6 +47,7 @@ static void a_small_victim_goes_when_the_other_does_not_execute(void **state)
 		{    0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
 		{  200, WAIT,     NOBODY, 0,    "?train", "ooo" },
 		{  210, EXECUTES, TRAIN,  100,  "",       "ooo" },
+		{  250, LOOK,     NOBODY, 0,    "",       "ooo" },
 		{  300, ARRIVE,   INFER,  1,    "?infer", "ooo" },
 		/* that may be the gap between two kernels: another look has to see none */
 		{  310, EXECUTES_NOT, INFER, 0, "",       "ooo" },
