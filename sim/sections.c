@@ -252,7 +252,7 @@ const struct gp_section gp_sections[] = {
 	{ .name = "monitor", .keys = monitor_keys },
 	{ .name = "mechanism", .keys = mechanism_keys },
 	{ .name = "policy", .keys = policy_keys, .set_more = set_param,
-	  .more = "and the settings of gpreempt(5), e.g. linger, max_hold" },
+	  .more = "and the settings of gpreempt-scenario(5), e.g. linger, max_hold" },
 	{ .name = "costs", .keys = cost_keys, .set_more = set_cost,
 	  .more = "and every fact of the model, e.g. save_fixed" },
 	{ 0 },

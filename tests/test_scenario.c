@@ -251,6 +251,27 @@ static void every_row_applies_to_colocate(void **state)
 	EXPECT(strstr(err, "there are alone, native"));
 }
 
+static void every_setting_of_the_scheduler_is_in_the_manual(void **state)
+{
+	static char text[65536];
+	char path[1024], name[64];
+	size_t n;
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/man/gpreempt-scenario.5.scd", getenv("GP_TOP"));
+	f = fopen(path, "r");
+	EXPECT(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	for (u32 i = 0; i < GP_NR_PARAMS; i++) {
+		snprintf(name, sizeof(name), "*%s* = ", gp_params[i].name);
+		if (!strstr(text, name))
+			fail_msg("%s is missing", name);
+	}
+}
+
 PROVE(
 	CLAIM(times_have_units_and_are_exact),
 	CLAIM(a_lognormal_range_holds_nine_of_ten),
@@ -265,4 +286,5 @@ PROVE(
 	CLAIM(colocate_is_as_agreed),
 	CLAIM(every_scenario_of_the_tree_reads_and_asserts),
 	CLAIM(every_row_applies_to_colocate),
+	CLAIM(every_setting_of_the_scheduler_is_in_the_manual),
 )
