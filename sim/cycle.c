@@ -45,7 +45,8 @@ static void finish(struct gp_gpu *g)
 static void unmap(struct gp_gpu *g, enum vgpu_whom whom, u32 id)
 {
 	struct gp_cycle *c = current(g);
-	int err = vgpu_unmap(g->vgpu, whom, id, c->how, c->grace_ns, g->engine->now_ns, NULL);
+	int err = vgpu_unmap(g->vgpu, &(struct vgpu_unmap_args){ whom, id, c->how, c->grace_ns },
+			     g->engine->now_ns, NULL);
 
 	if (err)
 		gp_engine_fail(g->engine, -EPROTO, "the device refused an unmap: %d", err);
@@ -170,7 +171,8 @@ static void send_run_list(void *ctx, u64 number)
 		mapped_seen(g, number);
 		return;
 	}
-	err = vgpu_map(g->vgpu, list, nr, g->exclusive, g->engine->now_ns, NULL);
+	err = vgpu_map(g->vgpu, &(struct vgpu_runlist){ list, nr, g->exclusive },
+		       g->engine->now_ns, NULL);
 	if (err)
 		gp_engine_fail(g->engine, -EPROTO, "the device refused a map: %d", err);
 }

@@ -145,7 +145,8 @@ static void the_waves_hold_their_slots_until_the_save_is_done(void **state)
 	w_map(w, both, 2, 0);
 	vgpu_advance(w->v, US(90));
 	w_submit(w, other, w_kernel(640, US(50)), US(90));
-	EXPECT_EQ(vgpu_unmap(w->v, VGPU_PROCESS, 1, VGPU_SAVE, 500, US(90), NULL), 0);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_PROCESS, 1, VGPU_SAVE, 500 },
+			     US(90), NULL), 0);
 	vgpu_advance(w->v, US(200));
 	EXPECT_EQ(w->unmapped.done_at, US(93) + 500 + SAVE_FULL);
 	EXPECT_EQ(w->q[other].launched_at, w->unmapped.done_at);
@@ -161,7 +162,8 @@ static void a_single_queue_can_leave(void **state)
 	w_submit(w, q[0], w_kernel(10, MS(1)), 0);
 	w_submit(w, q[1], w_kernel(10, MS(1)), 0);
 	w_map(w, q, 2, 0);
-	EXPECT_EQ(vgpu_unmap(w->v, VGPU_QUEUE, q[1], VGPU_SAVE, 0, US(50), NULL), 0);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_QUEUE, q[1], VGPU_SAVE, 0 },
+			     US(50), NULL), 0);
 	w_run_dry(w);
 	EXPECT_EQ(w->unmapped.waves, 40);
 	EXPECT_EQ(w->q[q[0]].completed, 1);
@@ -199,7 +201,7 @@ static void a_queue_without_saved_waves_does_not_wait_for_those_with(void **stat
 	w_map(w, both, 2, 0);
 	w_unmap(w, VGPU_SAVE, 0, US(100));
 	w_submit(w, fresh, w_kernel(10, US(1)), US(200));
-	EXPECT_EQ(vgpu_map(w->v, both, 2, false, US(200), NULL), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ both, 2, false }, US(200), NULL), 0);
 	w_run_dry(w);
 	EXPECT_EQ(w->q[fresh].launched_at, US(200 + 3 + 4 + 2));
 	EXPECT(w->mapped_at > w->q[fresh].launched_at);

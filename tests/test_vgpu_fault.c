@@ -32,13 +32,15 @@ static void a_hang_never_ends_until_the_gpu_is_reset(void **state)
 	u32 q = running(w, 1, 2);
 
 	EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_HANG, 0), 0);
-	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, VGPU_SAVE, 0, US(50), NULL), 0);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, VGPU_SAVE, 0 },
+			     US(50), NULL), 0);
 	w_run_dry(w);
 	vgpu_advance(w->v, MS(9000));
 	EXPECT_EQ(w->nr_unmapped, 0);
 	EXPECT_EQ(vgpu_queue_state(w->v, q), VGPU_UNMAPPING);
-	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, VGPU_SAVE, 0, MS(9000), NULL), -EBUSY);
-	EXPECT_EQ(vgpu_map(w->v, &q, 1, false, MS(9000), NULL), -EBUSY);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, VGPU_SAVE, 0 },
+			     MS(9000), NULL), -EBUSY);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q, 1, false }, MS(9000), NULL), -EBUSY);
 	EXPECT_EQ(w->words[0], 640);		/* the waves ran out, none followed */
 
 	EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_NONE, 0), 0);
@@ -118,12 +120,16 @@ static void a_queue_can_die_in_the_middle_of_anything(void **state)
 			w_submit(w, q[0], w_kernel(640, US(100)), 0);
 			w_submit(w, q[1], w_kernel(640, US(100)), 0);
 			w_map(w, q, 2, 0);
-			EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, hows[how], 500, US(50), NULL), 0);
+			EXPECT_EQ(vgpu_unmap(w->v,
+					     &(struct vgpu_unmap_args){ VGPU_ALL, 0, hows[how], 500 },
+							
+					     US(50), NULL), 0);
 			EXPECT_EQ(vgpu_queue_destroy(w->v, q[0], at), 0);
 			w_run_dry(w);
 			EXPECT_EQ(w->nr_unmapped, 1);
 			EXPECT_EQ(vgpu_queue_state(w->v, q[0]), -ENOENT);
-			EXPECT_EQ(vgpu_map(w->v, &q[1], 1, false, MS(1), NULL), 0);
+			EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q[1], 1, false },
+					   MS(1), NULL), 0);
 			EXPECT_EQ(vgpu_queue_destroy(w->v, q[1], MS(1) + at - US(50)), 0);
 			w_run_dry(w);
 			EXPECT_EQ(w->nr_mapped, 2);
@@ -144,24 +150,32 @@ static void one_thing_at_a_time(void **state)
 	u32 q[] = { w_queue(w, 1), w_queue(w, 2) }, twice[] = { q[0], q[0] };
 	u64 ticket = 0;
 
-	EXPECT_EQ(vgpu_map(w->v, q, 1, false, 0, &ticket), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 1, false }, 0, &ticket), 0);
 	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPING);
-	EXPECT_EQ(vgpu_map(w->v, q, 1, false, 0, &ticket), -EBUSY);
-	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, VGPU_SAVE, 0, 0, &ticket), -EBUSY);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 1, false }, 0, &ticket), -EBUSY);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, VGPU_SAVE, 0 },
+			     0, &ticket), -EBUSY);
 	w_run_dry(w);
-	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, VGPU_SAVE, 0, US(10), &ticket), 0);
-	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, VGPU_SAVE, 0, US(10), &ticket), -EBUSY);
-	EXPECT_EQ(vgpu_map(w->v, q, 1, false, US(10), &ticket), -EBUSY);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, VGPU_SAVE, 0 },
+			     US(10), &ticket), 0);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, VGPU_SAVE, 0 },
+			     US(10), &ticket), -EBUSY);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 1, false }, US(10), &ticket), -EBUSY);
 	w_run_dry(w);
 
-	EXPECT_EQ(vgpu_unmap(w->v, 9, 0, VGPU_SAVE, 0, US(20), &ticket), -EINVAL);
-	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, 9, 0, US(20), &ticket), -EINVAL);
-	EXPECT_EQ(vgpu_unmap(w->v, VGPU_PROCESS, 999, VGPU_SAVE, 0, US(20), &ticket), -EINVAL);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ 9, 0, VGPU_SAVE, 0 },
+			     US(20), &ticket), -EINVAL);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, 9, 0 },
+			     US(20), &ticket), -EINVAL);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_PROCESS, 999, VGPU_SAVE, 0 },
+			     US(20), &ticket), -EINVAL);
 	/* not modelled, and said so: */
 	EXPECT_EQ(w->nr_reports, 0);
-	EXPECT_EQ(vgpu_map(w->v, twice, 2, false, US(20), &ticket), -EINVAL);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ twice, 2, false },
+			US(20), &ticket), -EINVAL);
 	w_map(w, q, 1, US(20));
-	EXPECT_EQ(vgpu_map(w->v, &q[1], 1, false, US(40), &ticket), -EINVAL);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q[1], 1, false },
+			US(40), &ticket), -EINVAL);
 	EXPECT_EQ(w->nr_reports, 2);
 	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPED);
 	EXPECT_EQ(vgpu_queue_state(w->v, q[1]), VGPU_UNMAPPED);

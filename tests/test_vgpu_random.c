@@ -57,7 +57,8 @@ static u64 random_cycle(struct world *w, const u32 *q, u32 nr, u64 *seed, u64 no
 	enum vgpu_how how = below(seed, 4) ? VGPU_SAVE : VGPU_DRAIN;
 	u64 before = w->nr_unmapped;
 
-	EXPECT_EQ(vgpu_unmap(w->v, whom, id, how, below(seed, US(40)), now, NULL), 0);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ whom, id, how, below(seed, US(40)) },
+			     now, NULL), 0);
 	while (w->nr_unmapped == before)
 		vgpu_advance(w->v, vgpu_next_ns(w->v));
 	now = w->unmapped.done_at + below(seed, US(300));

@@ -253,7 +253,7 @@ static inline u64 w_map(struct world *w, const u32 *queues, u32 nr, u64 now_ns)
 {
 	u64 ticket, before = w->nr_mapped;
 
-	EXPECT_EQ(vgpu_map(w->v, queues, nr, false, now_ns, &ticket), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ queues, nr, false }, now_ns, &ticket), 0);
 	while (w->nr_mapped == before)
 		vgpu_advance(w->v, vgpu_next_ns(w->v));
 	EXPECT_EQ(w->mapped_ticket, ticket);
@@ -265,7 +265,8 @@ static inline u64 w_unmap(struct world *w, enum vgpu_how how, u64 grace_ns, u64 
 {
 	u64 ticket, before = w->nr_unmapped;
 
-	EXPECT_EQ(vgpu_unmap(w->v, VGPU_ALL, 0, how, grace_ns, now_ns, &ticket), 0);
+	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, how, grace_ns },
+			     now_ns, &ticket), 0);
 	while (w->nr_unmapped == before)
 		vgpu_advance(w->v, vgpu_next_ns(w->v));
 	EXPECT_EQ(w->unmapped.ticket, ticket);

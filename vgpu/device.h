@@ -317,7 +317,7 @@ void vgpu_hws_check_empty(struct vgpu *v);
 void vgpu_hws_reset(struct vgpu *v);
 
 /* runlist.c */
-int vgpu_runlist_set(struct vgpu *v, const u32 *queues, u32 nr, bool exclusive);
+int vgpu_runlist_set(struct vgpu *v, const struct vgpu_runlist *list);
 void vgpu_runlist_remove(struct vgpu *v, struct vgpu_queue *q);
 u32 vgpu_runlist_first_turn(const struct vgpu *v);
 u32 vgpu_runlist_next_turn(const struct vgpu *v);

@@ -322,14 +322,14 @@ static void op_ask(struct vgpu *v, enum vgpu_op_kind kind, u64 *ticket)
 		*ticket = v->op.ticket;
 }
 
-int vgpu_map(struct vgpu *v, const u32 *queues, u32 nr, bool exclusive, u64 now_ns, u64 *ticket)
+int vgpu_map(struct vgpu *v, const struct vgpu_runlist *list, u64 now_ns, u64 *ticket)
 {
 	int err;
 
 	vgpu_advance(v, now_ns);
 	err = op_busy(v);
 	if (!err)
-		err = vgpu_runlist_set(v, queues, nr, exclusive);
+		err = vgpu_runlist_set(v, list);
 	if (err == -EINVAL)
 		vgpu_report(v, NULL, "map without unmapping first is not modelled");
 	if (err)
@@ -339,23 +339,22 @@ int vgpu_map(struct vgpu *v, const u32 *queues, u32 nr, bool exclusive, u64 now_
 	return 0;
 }
 
-int vgpu_unmap(struct vgpu *v, enum vgpu_whom whom, u32 id, enum vgpu_how how, u64 grace_ns,
-	       u64 now_ns, u64 *ticket)
+int vgpu_unmap(struct vgpu *v, const struct vgpu_unmap_args *a, u64 now_ns, u64 *ticket)
 {
 	vgpu_advance(v, now_ns);
 	if (op_busy(v))
 		return -EBUSY;
-	if ((u32)whom > VGPU_QUEUE || (u32)how > VGPU_RESET ||
-	    (whom == VGPU_PROCESS && id >= VGPU_MAX_PROCESSES))
+	if ((u32)a->whom > VGPU_QUEUE || (u32)a->how > VGPU_RESET ||
+	    (a->whom == VGPU_PROCESS && a->id >= VGPU_MAX_PROCESSES))
 		return -EINVAL;
-	if (whom == VGPU_QUEUE && !vgpu_queue_get(v, id))
+	if (a->whom == VGPU_QUEUE && !vgpu_queue_get(v, a->id))
 		return -ENOENT;
 
 	v->counters.unmaps++;
-	v->op.whom = (u8)whom;
-	v->op.how = (u8)how;
-	v->op.id = id;
-	v->op.grace_ns = grace_ns;
+	v->op.whom = (u8)a->whom;
+	v->op.how = (u8)a->how;
+	v->op.id = a->id;
+	v->op.grace_ns = a->grace_ns;
 	op_ask(v, VGPU_OP_UNMAP, ticket);
 	return 0;
 }

@@ -131,19 +131,19 @@ static void cut(struct vgpu *v, bool exclusive)
 	}
 }
 
-static bool all_fit(const struct vgpu *v, const u32 *queues, u32 nr, bool exclusive)
+static bool all_fit(const struct vgpu *v, const struct vgpu_runlist *list)
 {
-	u64 vmids = exclusive ? 1 : vgpu_fact(v, VGPU_VMIDS);
+	u64 vmids = list->exclusive ? 1 : vgpu_fact(v, VGPU_VMIDS);
 	u64 seen[VGPU_MAX_PROCESSES / 64] = { 0 };
 	u64 processes = 0;
 
-	for (u32 i = 0; i < nr; i++) {
-		u32 p = v->queues[queues[i]].process;
+	for (u32 i = 0; i < list->nr; i++) {
+		u32 p = v->queues[list->queues[i]].process;
 
 		processes += !(seen[p / 64] & BIT_ULL(p % 64));
 		seen[p / 64] |= BIT_ULL(p % 64);
 	}
-	return nr <= vgpu_fact(v, VGPU_HQD_SLOTS) && processes <= vmids;
+	return list->nr <= vgpu_fact(v, VGPU_HQD_SLOTS) && processes <= vmids;
 }
 
 /*
@@ -151,16 +151,16 @@ static bool all_fit(const struct vgpu *v, const u32 *queues, u32 nr, bool exclus
  * in the list, or something is on and not everything fits: not modelled, since
  * a driver unmaps first.
  */
-int vgpu_runlist_set(struct vgpu *v, const u32 *queues, u32 nr, bool exclusive)
+int vgpu_runlist_set(struct vgpu *v, const struct vgpu_runlist *list)
 {
-	int err = check(v, queues, nr);
+	int err = check(v, list->queues, list->nr);
 
 	if (err)
 		return err;
-	if (v->nr_list && (v->nr_turns > 1 || !all_fit(v, queues, nr, exclusive)))
+	if (v->nr_list && (v->nr_turns > 1 || !all_fit(v, list)))
 		return -EINVAL;
-	rebuild(v, queues, nr);
-	cut(v, exclusive);
+	rebuild(v, list->queues, list->nr);
+	cut(v, list->exclusive);
 	return 0;
 }
 

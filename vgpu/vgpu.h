@@ -148,28 +148,41 @@ int vgpu_doorbell(struct vgpu *v, u32 queue, u64 now_ns);
 /* A signal some barrier may wait for was set. */
 void vgpu_signal(struct vgpu *v, u64 now_ns);
 
+/* The queues that are to be on. */
+struct vgpu_runlist {
+	const u32 *queues;
+	u32 nr;
+	bool exclusive;		/* one process at a time */
+};
+
 /*
- * RUN_LIST: exactly the queues of @queues are on from now (those already mapped
+ * RUN_LIST: exactly the queues of @list are on from now (those already mapped
  * stay untouched only if nothing was unmapped: a driver always unmaps first).
  * More than the slots or VMIDs: the hardware scheduler takes turns by quantum;
- * one process at a time if @exclusive. Costs MAP_PROCESS_NS per process and
+ * one process at a time if exclusive. Costs MAP_PROCESS_NS per process and
  * MAP_QUEUE_NS per queue after COMMAND_NS, and the restore of saved waves.
  * -EBUSY while an unmap or map is under way, -ENOENT for an unknown queue, -EINVAL
  * (reported) for a queue twice, for a list without a queue that is on and could
  * leave, and if queues are on and not all fit. Nothing changes then.
  */
-int vgpu_map(struct vgpu *v, const u32 *queues, u32 nr, bool exclusive, u64 now_ns, u64 *ticket);
+int vgpu_map(struct vgpu *v, const struct vgpu_runlist *list, u64 now_ns, u64 *ticket);
 
 enum vgpu_whom { VGPU_ALL, VGPU_PROCESS, VGPU_QUEUE };
 
+struct vgpu_unmap_args {
+	enum vgpu_whom whom;
+	u32 id;			/* of the process or queue */
+	enum vgpu_how how;
+	u64 grace_ns;		/* waves run on for so long after the CP began */
+};
+
 /*
- * UNMAP_QUEUES: take queues off, @how. Ends with world.unmapped(). Waves keep
- * running for @grace_ns after the CP began; nothing new is dispatched from the set.
+ * UNMAP_QUEUES: take queues off. Ends with world.unmapped(). Waves keep
+ * running for the grace after the CP began; nothing new is dispatched from the set.
  * Grace and drain end early with the last wave. -EBUSY while an unmap or map is
  * under way, -ENOENT for an unknown queue, -EINVAL.
  */
-int vgpu_unmap(struct vgpu *v, enum vgpu_whom whom, u32 id, enum vgpu_how how, u64 grace_ns,
-	       u64 now_ns, u64 *ticket);
+int vgpu_unmap(struct vgpu *v, const struct vgpu_unmap_args *args, u64 now_ns, u64 *ticket);
 
 /* When something happens by itself; VGPU_NEVER if nothing will. */
 u64 vgpu_next_ns(const struct vgpu *v);
