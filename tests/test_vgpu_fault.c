@@ -121,9 +121,8 @@ static void a_queue_can_die_in_the_middle_of_anything(void **state)
 			w_submit(w, q[1], w_kernel(640, US(100)), 0);
 			w_map(w, q, 2, 0);
 			EXPECT_EQ(vgpu_unmap(w->v,
-					     &(struct vgpu_unmap_args){ VGPU_ALL, 0, hows[how], 500 },
-							
-					     US(50), NULL), 0);
+				&(struct vgpu_unmap_args){ VGPU_ALL, 0, hows[how], 500 },
+				US(50), NULL), 0);
 			EXPECT_EQ(vgpu_queue_destroy(w->v, q[0], at), 0);
 			w_run_dry(w);
 			EXPECT_EQ(w->nr_unmapped, 1);
