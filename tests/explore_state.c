@@ -16,9 +16,13 @@ static const struct { u32 param; u64 value; } settings[] = {
 	{ GP_MIN_SHARE, 500 }, { GP_LINGER, EX_UNIT }, { GP_SLICE, EX_UNIT },
 };
 
-/* Costs are learnt from times; here they are what they are. */
-static void forget_what_was_learnt(struct gp_device *d)
+/* Costs are learnt from times; here they are what they are, and a refusal is the first. */
+static void forget_what_was_learnt(const struct gp_sched *s, struct gp_device *d)
 {
+	struct gp_seat *seat;
+
+	for (seat = gp_seat_at(s, d->seats); seat; seat = gp_seat_at(s, seat->next_of_device))
+		seat->refused = 0;
 	d->stop_cost_ns = EX_UNIT / 3;
 	d->start_cost_ns = EX_UNIT / 3;
 	d->added_ns = EX_UNIT;
@@ -111,7 +115,7 @@ void ex_save(const struct ex_model *m, u64 *to)
 	u32 i;
 
 	for (i = 0; i < m->config->devices; i++)
-		forget_what_was_learnt(&m->s->devices[i]);
+		forget_what_was_learnt(m->s, &m->s->devices[i]);
 	((struct ex_model *)m)->words = transfer(m, to, true);
 }
 

@@ -48,6 +48,35 @@ static void a_refused_stop_is_tried_again(void **state)
 	cw_free(w);
 }
 
+static void a_stop_refused_again_and_again_is_tried_less_and_less_often(void **state)
+{
+	struct core_world *w = cw_new(&cast);
+	u64 us = 150, wait = 1000;
+	u32 i;
+
+	(void)state;
+	SCENE(w,
+	      {    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
+	      {  100, HOLD,     TRAIN,  990000, "-train", "soo" });
+	for (i = 0; i < 9; i++) {
+		SCENE(w,
+		      { us, REFUSED, TRAIN, 0, "", "ooo" },
+		      { us + wait - 1, WAIT, NOBODY, 0, "", "ooo" },
+		      { us + wait, WAIT, NOBODY, 0, "-train", "soo" });
+		us += wait + 10;
+		wait = wait < 64000 ? 2 * wait : wait;
+	}
+	/* once it worked, all is forgiven */
+	SCENE(w,
+	      { us, DONE, TRAIN, 0, "", ".oo" },
+	      { us + 10, RELEASE, TRAIN, 0, "+train", "roo" },
+	      { us + 20, DONE, TRAIN, 0, "", "ooo" },
+	      { us + 30, HOLD, TRAIN, 9000, "-train", "soo" },
+	      { us + 40, REFUSED, TRAIN, 0, "", "ooo" },
+	      { us + 1040, WAIT, NOBODY, 0, "-train", "soo" });
+	cw_free(w);
+}
+
 static void a_refused_start_is_tried_until_it_works(void **state)
 {
 	struct core_world *w = both_off();
@@ -321,6 +350,7 @@ static void a_device_may_be_pulled_out_in_the_middle_of_anything(void **state)
 
 PROVE(
 	CLAIM(a_refused_stop_is_tried_again),
+	CLAIM(a_stop_refused_again_and_again_is_tried_less_and_less_often),
 	CLAIM(a_refused_start_is_tried_until_it_works),
 	CLAIM(a_stop_past_its_deadline_is_lost_and_not_waited_for),
 	CLAIM(the_deadline_of_a_stop_is_a_time_to_wake),
