@@ -120,10 +120,14 @@ static void print_meaning(const struct gp_comparison *c)
 
 static void print_next(const char *path)
 {
+	/* Who came by ./run has no gpreempt on the path. */
+	const char *self = getenv("GP_COMMAND");
+
+	self = self ? self : "gpreempt";
 	printf("\nopen %s at https://ui.perfetto.dev: %s of " SHOWN_ROW "\n"
-	       "next:  gpreempt compare colocate            every row, a full minute\n"
-	       "       gpreempt compare colocate --robust   what if the assumed costs are wrong?\n",
-	       path, TIMELINE_NS);
+	       "next:  %s compare colocate            every row, a full minute\n"
+	       "       %s compare colocate --robust   what if the assumed costs are wrong?\n",
+	       path, TIMELINE_NS, self, self);
 }
 
 static int demo(const struct gp_options *o, const struct gp_scenario *sc, const char *path)
