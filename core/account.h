@@ -29,7 +29,7 @@ struct gp_account {
 	u64 starts_asked, started, starts_failed, starts_lost, starting;
 	u64 late;			/* answers that came after we gave up */
 	u64 preempted_others;		/* actions taken for this task */
-	u64 arrivals;			/* looks that saw new work */
+	u64 arrivals;			/* write pointers seen to have moved */
 	u64 longest_hold_ns;		/* stop asked until started */
 	u64 state_ns[5];		/* by enum gp_state, summed over its seats */
 	u64 waiting_ns;			/* claiming, and not progressing because others run */

@@ -267,6 +267,12 @@ static u64 settled_at(const struct gp_sched *s, const struct gp_seat *seat)
 	       s->param[GP_SETTLE];
 }
 
+/* A probe has the same time as a stop. */
+static u64 unanswered_at(const struct gp_sched *s, const struct gp_seat *seat)
+{
+	return seat->probing ? seat->asked_ns + s->param[GP_STOP_DEADLINE] : GP_NEVER;
+}
+
 static void age(struct gp_sched *s, struct gp_seat *seat)
 {
 	if (seat->hint_from_ns && s->now_ns >= seat->hint_from_ns && !seat->hinted)
@@ -277,6 +283,13 @@ static void age(struct gp_sched *s, struct gp_seat *seat)
 			seat->idle_ns = s->now_ns;
 		seat->hinted = false;
 		seat->hint_from_ns = 0;
+	}
+	if (s->now_ns >= unanswered_at(s, seat)) {
+		/* A home that does not answer must not keep its victims off. */
+		seat->probing = false;
+		seat->probed_ns = s->now_ns;
+		seat->probe_ns = s->now_ns + s->param[GP_STOP_DEADLINE];
+		seat->executing = GP_EXEC_UNKNOWN;
 	}
 	if (s->now_ns >= settled_at(s, seat))
 		gp_set_work(s, seat, GP_IDLE);
@@ -327,6 +340,7 @@ u64 gp_age_at(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	u64 at = sooner(settled_at(s, seat), stalled_at(s, seat));
 
+	at = sooner(at, unanswered_at(s, seat));
 	if (seat->hint_from_ns)
 		at = sooner(at, seat->hinted ? seat->hint_until_ns : seat->hint_from_ns);
 	return sooner(at, gp_probe_at(s, seat));

@@ -39,7 +39,6 @@ enum gp_rec_kind {
 	GP_REC_PROBE,
 	GP_REC_STATE,		/* a seat moved */
 	GP_REC_EJECT,
-	GP_REC_ERROR,		/* an input was refused */
 	GP_REC_NR_OUTPUTS,
 };
 

@@ -20,8 +20,8 @@
 
 /* The seeds' monitors: equal pointers are finished, victims return at once. */
 /* A documented time for a whole switch, instead of bytes over bandwidth. */
-#define DOCUMENTED_SWITCH(time) \
-	"costs.save_fixed=" time, "costs.restore_fixed=0", "costs.bandwidth_vram=1000000000"
+#define DOCUMENTED_SWITCH(save_fixed) \
+	save_fixed, "costs.restore_fixed=0", "costs.bandwidth_vram=1000000000"
 
 #define SEED_MONITOR(place, interval)						\
 	"monitor.placement=" place, "monitor.interval=" interval, "monitor.relaxed=0",	\
@@ -47,9 +47,9 @@ const struct gp_row gp_rows[] = {
 	{ "timeslice", "one context at a time, the driver's time slice", "a100",
 	  { NOBODY, "gpu.exclusive=yes" } },
 	{ "timeslice-100us", "a switch as NVIDIA's documents say: on an instruction", "a100",
-	  { NOBODY, "gpu.exclusive=yes", DOCUMENTED_SWITCH("100us") } },
+	  { NOBODY, "gpu.exclusive=yes", DOCUMENTED_SWITCH("costs.save_fixed=100us") } },
 	{ "timeslice-10us", "a switch as NVIDIA's documents say: between thread blocks", "a100",
-	  { NOBODY, "gpu.exclusive=yes", DOCUMENTED_SWITCH("10us") } },
+	  { NOBODY, "gpu.exclusive=yes", DOCUMENTED_SWITCH("costs.save_fixed=10us") } },
 	{ "monitor-5ms", "the seeds' kernel monitor, every 5 ms", NULL,
 	  { SEED_MONITOR("kernel", "5ms") } },
 	{ "monitor-1ms", "the seeds' kernel monitor, every 1 ms", NULL,

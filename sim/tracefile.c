@@ -39,7 +39,6 @@ static const char *const names[] = {
 	[GP_REC_PROBE]		= "probe",
 	[GP_REC_STATE]		= "state",
 	[GP_REC_EJECT]		= "eject",
-	[GP_REC_ERROR]		= "error",
 };
 static_assert(sizeof(names) / sizeof(*names) == GP_REC_NR_OUTPUTS, "a record kind has no name");
 

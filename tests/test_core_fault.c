@@ -348,8 +348,33 @@ static void a_device_may_be_pulled_out_in_the_middle_of_anything(void **state)
 	}
 }
 
+static void a_probe_nobody_answers_does_not_keep_others_off(void **state)
+{
+	static const struct actor actors[] = {
+		{ "train", BATCH(1) }, { "infer", CRITICAL(9) }, { .name = NULL }
+	};
+	static const struct cast asking = {
+		.policy = &gp_policy_priority, .actors = actors, .flags = GP_CAN_PROBE,
+		.set = { { GP_LINGER, 3 }, { GP_STOP_DEADLINE, MS(5) }, { GP_SMALL_VICTIM, 0 } },
+	};
+	struct core_world *w = cw_new(&asking);
+
+	(void)state;
+	SCENE(w,
+	      {    100, ARRIVE, 0, 9, NULL,     "oo" },
+	      {    300, ARRIVE, 1, 1, "-train", "so" },
+	      {    340, DONE,   0, 0, "",       ".o" },
+	      {    500, DRAIN,  1, 0, "?infer", ".o" },
+	      {   5400, WAIT,   0, 0, "",       ".o" },
+	      /* 5 ms for the answer, and it has been drained for longer than the settle time */
+	      {   5510, WAIT,   0, 0, NULL,     NULL },
+	      {   5520, WAIT,   0, 0, NULL,     "ro" });
+	cw_free(w);
+}
+
 PROVE(
 	CLAIM(a_refused_stop_is_tried_again),
+	CLAIM(a_probe_nobody_answers_does_not_keep_others_off),
 	CLAIM(a_stop_refused_again_and_again_is_tried_less_and_less_often),
 	CLAIM(a_refused_start_is_tried_until_it_works),
 	CLAIM(a_stop_past_its_deadline_is_lost_and_not_waited_for),
