@@ -18,7 +18,7 @@
 /* Nobody watches, the hardware shares as it likes. */
 #define NOBODY	"monitor.placement=none", "mechanism.name=none"
 
-/* The seeds' monitors: equal pointers are finished, victims return at once. */
+/* The first design's monitors: equal pointers are finished, victims return at once. */
 /* A documented time for a whole switch, instead of bytes over bandwidth. */
 #define DOCUMENTED_SWITCH(save_fixed) \
 	save_fixed, "costs.restore_fixed=0", "costs.bandwidth_vram=1000000000"
@@ -50,17 +50,17 @@ const struct gp_row gp_rows[] = {
 	  { NOBODY, "gpu.exclusive=yes", DOCUMENTED_SWITCH("costs.save_fixed=100us") } },
 	{ "timeslice-10us", "a switch as NVIDIA's documents say: between thread blocks", "a100",
 	  { NOBODY, "gpu.exclusive=yes", DOCUMENTED_SWITCH("costs.save_fixed=10us") } },
-	{ "monitor-5ms", "the seeds' kernel monitor, every 5 ms", NULL,
+	{ "monitor-5ms", "the first design's kernel monitor, every 5 ms", NULL,
 	  { SEED_MONITOR("kernel", "5ms") } },
-	{ "monitor-1ms", "the seeds' kernel monitor, every 1 ms", NULL,
+	{ "monitor-1ms", "the first design's kernel monitor, every 1 ms", NULL,
 	  { SEED_MONITOR("kernel", "1ms") } },
-	{ "monitor-hybrid", "the seeds' recommendation: 5 ms, 1 ms with critical queues", NULL,
+	{ "monitor-hybrid", "the first design's recommendation: 5 ms, 1 ms with critical queues", NULL,
 	  { SEED_MONITOR("kernel", "1ms"), "monitor.relaxed=5ms" } },
-	{ "manual", "the seeds' trigger by hand at submission, their 5 ms monitor to end it", NULL,
+	{ "manual", "the first design's trigger by hand, its 5 ms monitor to end it", NULL,
 	  { SEED_MONITOR("manual", "5ms") } },
-	{ "user-poll", "the seeds' user-space poll, every 10 ms, by ioctl", NULL,
+	{ "user-poll", "the first design's user-space poll, every 10 ms, by ioctl", NULL,
 	  { SEED_MONITOR("user-poll", "10ms") } },
-	{ "user-event", "the seeds' user-space event, then their kernel monitor", NULL,
+	{ "user-event", "the first design's user-space event, then its kernel monitor", NULL,
 	  { SEED_MONITOR("user-event", "5ms") } },
 	{ "throttle", "XSched level 1: few kernels in flight, launching stops, none is preempted",
 	  NULL,
