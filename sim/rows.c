@@ -54,7 +54,7 @@ const struct gp_row gp_rows[] = {
 	  { SEED_MONITOR("kernel", "5ms") } },
 	{ "monitor-1ms", "the first design's kernel monitor, every 1 ms", NULL,
 	  { SEED_MONITOR("kernel", "1ms") } },
-	{ "monitor-hybrid", "the first design's recommendation: 5 ms, 1 ms with critical queues", NULL,
+	{ "monitor-hybrid", "the first design's choice: 5 ms, 1 ms with critical queues", NULL,
 	  { SEED_MONITOR("kernel", "1ms"), "monitor.relaxed=5ms" } },
 	{ "manual", "the first design's trigger by hand, its 5 ms monitor to end it", NULL,
 	  { SEED_MONITOR("manual", "5ms") } },
