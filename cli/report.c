@@ -45,15 +45,6 @@ void gp_report_head(const struct gp_scenario *sc, const char *label, u64 seed, u
 	puts("\n");
 }
 
-static const char *const part_names[GP_NR_PARTS] = {
-	[GP_PART_DETECT]	= "detect",
-	[GP_PART_DECIDE]	= "decide",
-	[GP_PART_COMMAND]	= "command",
-	[GP_PART_SAVE]		= "save",
-	[GP_PART_SWITCH]	= "switch",
-	[GP_PART_TOTAL]		= "total",
-};
-
 void gp_report_parts(const struct gp_result *r)
 {
 	static const char *const head[] = { "preemption", "mean", "p99", "max", NULL };
@@ -65,7 +56,7 @@ void gp_report_parts(const struct gp_result *r)
 		gp_table_init(&t, head, 1 << 0);
 		for (int i = 0; i < GP_NR_PARTS; i++) {
 			gp_table_row(&t, i == GP_PART_TOTAL ? GP_BOLD : GP_PLAIN);
-			gp_table_cell(&t, part_names[i]);
+			gp_table_cell(&t, gp_part_names[i]);
 			gp_table_cell(&t, gp_time(r->part[i].mean).s);
 			gp_table_cell(&t, gp_time(r->part[i].p99).s);
 			gp_table_cell(&t, gp_time(r->part[i].max).s);

@@ -24,6 +24,8 @@ enum gp_part {
 	GP_NR_PARTS,
 };
 
+extern const char *const gp_part_names[GP_NR_PARTS];
+
 struct gp_account {
 	u64 stops_asked, stopped, stops_failed, stops_lost, stopping;
 	u64 starts_asked, started, starts_failed, starts_lost, starting;

@@ -143,8 +143,6 @@ void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *samp
 	seat->at_barrier = sample->flags & GP_AT_BARRIER;
 	seat->moved_ns = s->now_ns;
 	seat->touched = true;
-	q->flags = sample->flags;
-	q->moved_ns = s->now_ns;
 	p->rptr = sample->rptr;
 	p->wptr = sample->wptr;
 	gp_seat_activate(s, seat);

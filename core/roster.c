@@ -336,9 +336,8 @@ int gp_queue_add(struct gp_sched *s, u32 task, u32 device, const struct gp_point
 	if (i == s->limits.queues)
 		return -ENOSPC;
 
-	s->queues[i] = (struct gp_queue){
-		.seat = gp_seat_id(s, seat), .moved_ns = gp_now(s, now_ns),
-	};
+	gp_now(s, now_ns);
+	s->queues[i].seat = gp_seat_id(s, seat);
 	s->pointers[i] = *at;
 	seat->queues++;
 	gp_trace(s, GP_REC_QUEUE_ADD, .device = device, .task = task, .queue = i,

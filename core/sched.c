@@ -38,10 +38,11 @@ static void carve_all(struct gp_sched *s, u8 *from)
 	u32 i;
 
 	s->pointers = carve(&from, l->queues * sizeof(*s->pointers));
-	s->queues = carve(&from, l->queues * sizeof(*s->queues));
 	s->seats = carve(&from, l->seats * sizeof(*s->seats));
 	s->tasks = carve(&from, l->tasks * sizeof(*s->tasks));
 	s->devices = carve(&from, l->devices * sizeof(*s->devices));
+	/* Last: it need not be a multiple of eight bytes. */
+	s->queues = carve(&from, l->queues * sizeof(*s->queues));
 
 	/*
 	 * Tasks and seats are large and set up when they are taken: a daemon with

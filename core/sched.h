@@ -41,8 +41,6 @@ struct gp_pointers {
 
 struct gp_queue {
 	u32 seat;		/* GP_NONE: unused */
-	u32 flags;		/* of the last sample that moved */
-	u64 moved_ns;
 };
 
 struct gp_sched {

@@ -101,19 +101,3 @@ u64 gp_dist_draw(const struct gp_dist *d, struct gp_rng *rng)
 		return d->a_ns;
 	}
 }
-
-u64 gp_dist_mean(const struct gp_dist *d)
-{
-	s64 half_variance;
-
-	switch (d->kind) {
-	case GP_DIST_UNIFORM:
-		return d->a_ns + (d->b_ns - d->a_ns) / 2;
-	case GP_DIST_LOGNORMAL:	/* median * exp(sigma^2 / 2) */
-		half_variance = (s64)((unsigned __int128)d->sigma * d->sigma * GP_FIXED_ONE /
-				      2000000000000ull);
-		return gp_scale2(d->a_ns, (s64)(((__int128)half_variance * GP_FIXED_LOG2E) >> 32));
-	default:
-		return d->a_ns;
-	}
-}

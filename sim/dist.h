@@ -20,6 +20,5 @@ struct gp_dist {
  */
 int gp_dist_parse(const char *text, struct gp_dist *ret);
 u64 gp_dist_draw(const struct gp_dist *d, struct gp_rng *rng);
-u64 gp_dist_mean(const struct gp_dist *d);
 
 #endif /* GP_DIST_H */

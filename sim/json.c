@@ -7,14 +7,6 @@
 #include "core/account.h"
 #include "vgpu/facts.h"
 
-static const char *const part_names[GP_RESULT_PARTS] = {
-	[GP_PART_DETECT]	= "detect",
-	[GP_PART_DECIDE]	= "decide",
-	[GP_PART_COMMAND]	= "command",
-	[GP_PART_SAVE]		= "save",
-	[GP_PART_SWITCH]	= "switch",
-	[GP_PART_TOTAL]		= "total",
-};
 static_assert(GP_RESULT_PARTS == (int)GP_NR_PARTS, "a part has no name");
 
 static const char *const source_names[] = {
@@ -119,7 +111,7 @@ static json_t *breakdown(const struct gp_result *r)
 		put_integer(part, "mean", r->part[i].mean);
 		put_integer(part, "p99", r->part[i].p99);
 		put_integer(part, "max", r->part[i].max);
-		gp_json_put(o, part_names[i], part);
+		gp_json_put(o, gp_part_names[i], part);
 	}
 	return o;
 }
