@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A GPU by raw KFD calls: what a runtime such as ROCr does, without one.
+ *
+ * For the lab's programs and tests. A program opens a client (one GPU), allocates
+ * buffers that CPU and GPU see at the same address, creates queues, puts packets
+ * into them and waits for signals:
+ *
+ *	gp_client_open -> gp_buffer_alloc -> gp_queue_create -> gp_aql_put, gp_queue_ring
+ *	-> gp_signal_wait -> gp_queue_destroy -> gp_client_close
+ *
+ * Every function that can fail returns 0 or -errno, and gp_client_error() then has
+ * one line that says which call failed on what. Nothing prints. No function locks:
+ * a queue, a buffer and a set of work belong to one thread at a time; different
+ * threads may use different ones of the same client.
+ *
+ * Work that checks itself is in work.h.
+ */
+#ifndef GP_LAB_CLIENT_H
+#define GP_LAB_CLIENT_H
+
+#include <sys/types.h>
+
+#include "gp_env.h"
+#include "uapi/aql.h"
+#include "uapi/kfd.h"
+
+/* The line about the last call of this thread that failed; "" before the first. */
+const char *gp_client_error(void);
+/* For layers above: sets that line and returns -@err. */
+int gp_client_fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Topology ------------------------------------------------------------------- */
+
+#define GP_TOPOLOGY	"/sys/class/kfd/kfd/topology"
+
+/* One GPU as the driver describes it. */
+struct gp_node {
+	u32 node;		/* its number under nodes/ */
+	u32 gpu_id;
+	u32 render_minor;
+	u32 gfx_version;	/* gfx_target_version: 90402 is gfx942 */
+	u32 device_id;
+	u32 location_id;
+	u32 domain;
+	u32 xccs;
+	u32 simds;		/* of all XCCs */
+	u32 simds_per_cu;
+	u32 waves_per_simd;
+	u32 wave_size;
+	u32 arrays;		/* of all XCCs */
+	u32 arrays_per_engine;
+	u32 lds_kb;
+	u32 cp_queues;
+	u32 sdma_engines;
+	u32 sdma_queues;	/* per engine */
+	u32 save_bytes;		/* cwsr_size: of one XCC */
+	u32 ctl_stack_bytes;
+	u32 capability;
+};
+
+/*
+ * The GPUs under @dir (NULL: GP_TOPOLOGY), in the order of their node numbers, at
+ * most @room of them; @ret_count: how many there are. -ENOENT: no such directory.
+ * A node whose files may not be read (a device cgroup) is left out.
+ */
+int gp_topology_read(const char *dir, struct gp_node *nodes, u32 room, u32 *ret_count);
+
+/* Sizes that CREATE_QUEUE insists on, by the driver's own formula. */
+struct gp_geometry {
+	u32 cus;		/* of one XCC */
+	u32 waves;		/* of one XCC, that the save area must hold */
+	u32 ctl_stack_bytes;
+	u32 save_bytes;		/* of one XCC, control stack included */
+	u32 debug_bytes;	/* of one XCC: the debugger part */
+	u32 eop_bytes;
+	u64 mapping_bytes;	/* of the whole save area of a queue */
+};
+
+/*
+ * -EINVAL: a property the formula divides by is 0. -ENOTSUP: not gfx9. -EPROTO: the
+ * driver's cwsr_size or ctl_stack_size is not what the formula gives.
+ */
+int gp_geometry(const struct gp_node *node, struct gp_geometry *ret);
+
+/* How many waves the GPU runs at once if nothing but their number limits them. */
+u32 gp_node_waves(const struct gp_node *node);
+
+/* The client ------------------------------------------------------------------ */
+
+struct gp_client_args {
+	const char *topology;	/* NULL: GP_TOPOLOGY */
+	u32 gpu;		/* which of the GPUs, from 0 */
+	bool no_runtime;	/* leave out RUNTIME_ENABLE: debug calls then give EPERM */
+};
+
+struct gp_buffer {
+	void *at;		/* the same address on CPU and GPU */
+	u64 bytes;
+	u64 handle;		/* KFD's */
+	u8 kind;		/* enum gp_memory */
+	bool ours;		/* the CPU mapping is unmapped with it */
+	bool on_gpu;
+};
+
+/* Its fields are for reading. */
+struct gp_client {
+	int kfd_fd;
+	int render_fd;
+	struct gp_node node;
+	struct gp_geometry geometry;
+	struct gp_kfd_version version;
+	bool runtime;
+	u8 *doorbells;			/* mapped with the first queue */
+	struct gp_buffer event_page;	/* allocated with the first event */
+	u32 spare_event;		/* number 0, which means nothing in an interrupt */
+	int padding_fd;			/* what sparse save areas share; -1: none yet */
+};
+
+/*
+ * Opens /dev/kfd and the GPU's render node, acquires its VM and enables the debug
+ * runtime as ROCr does. -ENODEV: no such GPU.
+ */
+int gp_client_open(struct gp_client *c, const struct gp_client_args *args);
+/* Queues and buffers come first; what is left of them the driver frees. */
+void gp_client_close(struct gp_client *c);
+
+/*
+ * One raw call; @what names it in gp_client_error(). Interrupted calls are
+ * repeated. Returns what the driver returns (0, or a count) or -errno.
+ */
+int gp_client_call(struct gp_client *c, unsigned long request, void *arg, const char *what);
+
+/* The GPU's clock in ns: every time that is reported is a difference of it. */
+int gp_client_clock(struct gp_client *c, u64 *ret_ns);
+
+/* Memory ----------------------------------------------------------------------- */
+
+enum gp_memory {
+	GP_MEMORY_USERPTR,	/* this process's pages */
+	GP_MEMORY_GTT,		/* the driver's pages, mapped through the render node */
+	GP_MEMORY_VRAM,		/* the device's, mapped through the render node */
+};
+
+/* Page-aligned, zeroed, mapped on CPU and GPU. */
+int gp_buffer_alloc(struct gp_client *c, struct gp_buffer *b, enum gp_memory kind, u64 bytes);
+/* The caller's own pages at @at; they must outlive the buffer. */
+int gp_buffer_register(struct gp_client *c, struct gp_buffer *b, void *at, u64 bytes);
+/* A buffer that was never allocated (all zero) is fine. */
+int gp_buffer_free(struct gp_client *c, struct gp_buffer *b);
+
+/* Queues ------------------------------------------------------------------------ */
+
+enum gp_save_area {
+	/*
+	 * Memory of its own only where a save writes (the header, the control stack
+	 * and the first GP_SAVE_REAL bytes of wave state of each XCC); the rest of
+	 * the mapping shows one padding file again and again. For the model only,
+	 * whose saved waves are short: the driver asks for every page of a user
+	 * pointer, and 100 queues of full areas are 4.9 GB. Their *size* still counts
+	 * against the driver's limit: load it with no_system_mem_limit=1.
+	 */
+	GP_SAVE_SPARSE,
+	GP_SAVE_FULL,
+};
+
+#define GP_SAVE_REAL	(128u << 10)
+#define GP_SAVE_PADDING	(4u << 20)	/* bytes of the padding file */
+
+struct gp_queue_args {
+	enum gp_kfd_queue_type type;
+	u32 ring_bytes;		/* 0: 64 KiB */
+	u32 priority;		/* 0: 7, normal */
+	bool lowest_priority;	/* really 0 */
+	bool off;		/* percentage 0: exists, is never mapped */
+	u32 xcc;		/* of a PM4 queue */
+	u32 sdma_engine;	/* GP_KFD_QUEUE_SDMA_ENGINE */
+	enum gp_memory pointers;	/* of ring and pointers: userptr or GTT */
+	enum gp_save_area save_area;
+};
+
+/* Its fields are for reading. */
+struct gp_queue {
+	struct gp_client *c;
+	u32 id;
+	u32 type;		/* enum gp_kfd_queue_type */
+	u32 ring_bytes;
+	u32 percentage;		/* as the driver takes it, with the XCC */
+	u32 priority;
+	u64 next;		/* packets, dwords or bytes ever put, as its type counts */
+	u64 *write;		/* the pointers in memory */
+	u64 *read;		/* a PM4 queue reports 32 bits, modulo its ring */
+	volatile u64 *doorbell;
+	u32 doorbell_offset;	/* bytes, in the process's doorbells */
+	struct gp_buffer ring;
+	struct gp_buffer pointers;	/* a struct gp_amd_queue */
+	struct gp_buffer eop;
+	struct gp_buffer save;
+};
+
+int gp_queue_create(struct gp_client *c, struct gp_queue *q, const struct gp_queue_args *args);
+/* If the driver refuses, the queue and its memory stay as they are. */
+int gp_queue_destroy(struct gp_queue *q);
+/* UPDATE_QUEUE: percentage 0 takes it off the GPU, 1..100 puts it back. */
+int gp_queue_update(struct gp_queue *q, u32 percentage, u32 priority);
+/* Tells the GPU of everything put so far. */
+void gp_queue_ring(struct gp_queue *q);
+/* Whether everything put has been fetched (PM4, SDMA) or retired (AQL). */
+bool gp_queue_empty(const struct gp_queue *q);
+
+/* Copies a packet into the ring. -EAGAIN: no room. The GPU is told by gp_queue_ring(). */
+int gp_aql_put(struct gp_queue *q, const union gp_aql_packet *packet);
+/* @nr dwords on a PM4 or SDMA queue; -EAGAIN: no room. */
+int gp_queue_put(struct gp_queue *q, const u32 *dwords, u32 nr);
+
+/* What a kernel packet says. */
+struct gp_launch {
+	u64 kernel;		/* address of a struct vgpu_kernel */
+	u64 kernarg;		/* address of a struct vgpu_kernarg */
+	u32 workgroups;
+	u32 waves;		/* per workgroup, 1..16 */
+	u32 lds_bytes;
+	bool unordered;		/* without the barrier bit: may overlap the packets before it */
+	struct gp_amd_signal *done;	/* or NULL */
+};
+
+union gp_aql_packet gp_aql_kernel_packet(const struct gp_launch *l);
+/* @type: GP_AQL_BARRIER_AND or _OR; up to five signals, NULL for none. */
+union gp_aql_packet gp_aql_barrier_packet(enum gp_aql_type type,
+					  struct gp_amd_signal *const on[GP_AQL_DEPENDENCIES],
+					  struct gp_amd_signal *done);
+
+/* Events and signals -------------------------------------------------------------- */
+
+struct gp_event {
+	u32 id;
+	u64 *slot;		/* where the GPU writes; NULL: not a signal event */
+};
+
+/* @auto_reset: a wait that it ends resets it. */
+int gp_event_create(struct gp_client *c, struct gp_event *e, enum gp_kfd_event_type type,
+		    bool auto_reset);
+int gp_event_destroy(struct gp_client *c, struct gp_event *e);
+int gp_event_set(struct gp_client *c, const struct gp_event *e);
+/* Any of them (or all). -ETIME: none came. @timeout_ms GP_KFD_WAIT_FOREVER: no limit. */
+int gp_event_wait(struct gp_client *c, const struct gp_event *e, u32 nr, bool all,
+		  u32 timeout_ms);
+
+/* @s lies in GPU memory, 64-byte aligned. Without @e nobody is interrupted. */
+void gp_signal_init(struct gp_amd_signal *s, s64 value, const struct gp_event *e);
+s64 gp_signal_value(const struct gp_amd_signal *s);
+void gp_signal_store(struct gp_amd_signal *s, s64 value);
+/*
+ * Until its value is below 1: asleep in WAIT_EVENTS if @e, else looking every 50 us.
+ * -ETIME after @timeout_ms of this machine's time.
+ */
+int gp_signal_wait(struct gp_client *c, const struct gp_amd_signal *s, const struct gp_event *e,
+		   u32 timeout_ms);
+
+/* Debugging, of itself or of another process ---------------------------------------- */
+
+/* Any operation; fills in @pid. What the driver returns, or -errno. */
+int gp_debug(struct gp_client *c, pid_t pid, struct gp_kfd_dbg *args, const char *what);
+/* @fd: a pipe's writing end that gets a byte per exception of @exceptions. */
+int gp_debug_enable(struct gp_client *c, pid_t pid, u64 exceptions, int fd,
+		    struct gp_kfd_runtime_info *ret);
+int gp_debug_disable(struct gp_client *c, pid_t pid);
+/* At most @room entries; @ret_count: how many queues there are. */
+int gp_debug_snapshot(struct gp_client *c, pid_t pid, u64 clear, struct gp_kfd_queue_entry *entries,
+		      u32 room, u32 *ret_count);
+/* @ids is marked in place (GP_KFD_DBG_QUEUE_*). Returns how many were suspended, or -errno. */
+int gp_debug_suspend(struct gp_client *c, pid_t pid, u32 *ids, u32 nr, u32 grace);
+/* @ids NULL: all of the process. Returns how many were resumed, or -errno. */
+int gp_debug_resume(struct gp_client *c, pid_t pid, u32 *ids, u32 nr);
+
+/* A descriptor of SMI events, subscribed to @mask (GP_KFD_SMI_BIT); or -errno. */
+int gp_smi_open(struct gp_client *c, u64 mask);
+/* GP_KFD_CRIU_PAUSE or _UNPAUSE of this very process. */
+int gp_criu(struct gp_client *c, enum gp_kfd_criu_op op);
+
+#endif /* GP_LAB_CLIENT_H */
