@@ -27,8 +27,9 @@
 
 /* The line about the last call of this thread that failed; "" before the first. */
 const char *gp_client_error(void);
-/* For layers above: sets that line and returns -@err. */
+/* For layers above: set that line (fail: with the name of @err behind it) and return -@err. */
 int gp_client_fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int gp_client_say(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Topology ------------------------------------------------------------------- */
 
@@ -113,7 +114,6 @@ struct gp_client {
 	bool runtime;
 	u8 *doorbells;			/* mapped with the first queue */
 	struct gp_buffer event_page;	/* allocated with the first event */
-	u32 spare_event;		/* number 0, which means nothing in an interrupt */
 	int padding_fd;			/* what sparse save areas share; -1: none yet */
 };
 
@@ -130,6 +130,12 @@ void gp_client_close(struct gp_client *c);
  * repeated. Returns what the driver returns (0, or a count) or -errno.
  */
 int gp_client_call(struct gp_client *c, unsigned long request, void *arg, const char *what);
+
+/*
+ * Whether the GPU is the lab's (its PCI device is QEMU's). Synthetic kernels are not
+ * code: on hardware they would be executed as if they were.
+ */
+bool gp_client_is_model(const struct gp_client *c);
 
 /* The GPU's clock in ns: every time that is reported is a difference of it. */
 int gp_client_clock(struct gp_client *c, u64 *ret_ns);

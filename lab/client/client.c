@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* One process's connection to one GPU, the raw call, and the line about its failure. */
+#include "client.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+	MAX_GPUS	= 64,
+	VENDOR_QEMU	= 0x1af4,
+	CLOCK_TICK_NS	= 10,	/* 100 MHz, the same on every gfx9 */
+};
+
+static _Thread_local char failure[256];
+
+const char *gp_client_error(void)
+{
+	return failure;
+}
+
+int gp_client_fail(int err, const char *format, ...)
+{
+	va_list args;
+	size_t n;
+
+	va_start(args, format);
+	vsnprintf(failure, sizeof(failure), format, args);
+	va_end(args);
+	n = strlen(failure);
+	snprintf(failure + n, sizeof(failure) - n, ": %s", strerror(err));
+	return -err;
+}
+
+int gp_client_say(int err, const char *format, ...)
+{
+	char line[sizeof(failure)];	/* the arguments may contain the line before */
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	memcpy(failure, line, sizeof(failure));
+	return -err;
+}
+
+int gp_client_call(struct gp_client *c, unsigned long request, void *arg, const char *what)
+{
+	int r;
+
+	do {
+		r = ioctl(c->kfd_fd, request, arg);
+	} while (r < 0 && errno == EINTR);
+	return r < 0 ? gp_client_fail(errno, "%s", what) : r;
+}
+
+int gp_client_clock(struct gp_client *c, u64 *ret_ns)
+{
+	struct gp_kfd_clocks clocks = { .gpu_id = c->node.gpu_id };
+	int err = gp_client_call(c, GP_KFD_IOC_GET_CLOCKS, &clocks, "GET_CLOCK_COUNTERS");
+
+	if (!err)
+		*ret_ns = clocks.gpu * CLOCK_TICK_NS;
+	return err;
+}
+
+bool gp_client_is_model(const struct gp_client *c)
+{
+	u8 vendor[2] = { 0 };
+	char path[64];
+	int fd;
+
+	/* The configuration space itself: the driver may show other ids than the device has. */
+	snprintf(path, sizeof(path), "/sys/class/drm/renderD%u/device/config",
+		 c->node.render_minor);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, vendor, sizeof(vendor)) != sizeof(vendor))
+		vendor[0] = 0;
+	close(fd);
+	return (vendor[0] | vendor[1] << 8) == VENDOR_QEMU;
+}
+
+static int find_gpu(const struct gp_client_args *args, struct gp_node *ret)
+{
+	struct gp_node nodes[MAX_GPUS];
+	u32 count;
+	int err = gp_topology_read(args->topology, nodes, MAX_GPUS, &count);
+
+	if (err)
+		return err;
+	if (args->gpu >= count || args->gpu >= MAX_GPUS)
+		return gp_client_fail(ENODEV, "GPU %u: the driver shows %u", args->gpu, count);
+	*ret = nodes[args->gpu];
+	return 0;
+}
+
+static int open_device(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	return fd < 0 ? gp_client_fail(errno, "cannot open %s", path) : fd;
+}
+
+static int check_version(struct gp_client *c)
+{
+	int err = gp_client_call(c, GP_KFD_IOC_GET_VERSION, &c->version, "GET_VERSION");
+
+	if (err)
+		return err;
+	if (c->version.major != GP_KFD_MAJOR)
+		return gp_client_fail(EPROTO, "KFD %u.%u: only 1.x is known here",
+				      c->version.major, c->version.minor);
+	return 0;
+}
+
+static int enter(struct gp_client *c, bool runtime)
+{
+	struct gp_kfd_acquire_vm vm = { .drm_fd = (u32)c->render_fd, .gpu_id = c->node.gpu_id };
+	struct gp_kfd_runtime_enable enable = {
+		.mode = GP_KFD_RUNTIME_ENABLE | GP_KFD_RUNTIME_TTMP,
+	};
+	int err = check_version(c);
+
+	if (!err)
+		err = gp_client_call(c, GP_KFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
+	if (!err && runtime)
+		err = gp_client_call(c, GP_KFD_IOC_RUNTIME_ENABLE, &enable, "RUNTIME_ENABLE");
+	c->runtime = !err && runtime;
+	return err;
+}
+
+int gp_client_open(struct gp_client *c, const struct gp_client_args *args)
+{
+	char render[32];
+	int err;
+
+	*c = (struct gp_client){ .kfd_fd = -1, .render_fd = -1, .padding_fd = -1 };
+	err = find_gpu(args, &c->node);
+	if (!err)
+		err = gp_geometry(&c->node, &c->geometry);
+	if (err)
+		return err;
+	err = c->kfd_fd = open_device(GP_KFD_DEVICE);
+	if (err < 0)
+		return err;
+	snprintf(render, sizeof(render), "/dev/dri/renderD%u", c->node.render_minor);
+	err = c->render_fd = open_device(render);
+	if (err >= 0)
+		err = enter(c, !args->no_runtime);
+	if (err)
+		gp_client_close(c);
+	return err;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void gp_client_close(struct gp_client *c)
+{
+	struct gp_kfd_runtime_enable disable = { .mode = 0 };
+
+	if (c->runtime)
+		gp_client_call(c, GP_KFD_IOC_RUNTIME_ENABLE, &disable, "RUNTIME_ENABLE(0)");
+	c->runtime = false;
+	if (c->doorbells)
+		munmap(c->doorbells, GP_KFD_DOORBELL_BYTES);
+	c->doorbells = NULL;
+	close_fd(&c->padding_fd);
+	close_fd(&c->render_fd);
+	close_fd(&c->kfd_fd);
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* User queues: their buffers, their doorbell, and what is put on them. */
+#include "client.h"
+#include "save.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+enum {
+	RING_BYTES	= 64 << 10,
+	NORMAL		= 7,	/* what runtimes ask for */
+};
+
+static bool computes(u32 type)
+{
+	return type == GP_KFD_QUEUE_AQL || type == GP_KFD_QUEUE_PM4;
+}
+
+/* How many bytes of the ring one step of its pointers is. */
+static u32 step(const struct gp_queue *q)
+{
+	switch (q->type) {
+	case GP_KFD_QUEUE_AQL:
+		return GP_AQL_PACKET_BYTES;
+	case GP_KFD_QUEUE_PM4:
+		return sizeof(u32);
+	default:
+		return 1;
+	}
+}
+
+static u64 address(const void *at)
+{
+	return (u64)(uintptr_t)at;
+}
+
+static int alloc_buffers(struct gp_queue *q, const struct gp_queue_args *args)
+{
+	struct gp_client *c = q->c;
+	int err = gp_buffer_alloc(c, &q->ring, args->pointers, q->ring_bytes);
+
+	if (!err)
+		err = gp_buffer_alloc(c, &q->pointers, args->pointers, sizeof(struct gp_amd_queue));
+	if (!err && computes(q->type))
+		err = gp_buffer_alloc(c, &q->eop, args->pointers, c->geometry.eop_bytes);
+	if (!err && computes(q->type))
+		err = gp_save_alloc(c, &q->save, args->save_area);
+	return err;
+}
+
+static int free_buffers(struct gp_queue *q)
+{
+	int err = gp_buffer_free(q->c, &q->ring);
+
+	if (!err)
+		err = gp_buffer_free(q->c, &q->pointers);
+	if (!err)
+		err = gp_buffer_free(q->c, &q->eop);
+	if (!err)
+		err = gp_buffer_free(q->c, &q->save);
+	return err;
+}
+
+/* What AMD's runtime has in this page; tools that look at a process read it. */
+static void init_pointers(struct gp_queue *q)
+{
+	struct gp_amd_queue *page = q->pointers.at;
+
+	page->type = 1;
+	page->features = 1;
+	page->base = address(q->ring.at);
+	page->packets = q->ring_bytes / GP_AQL_PACKET_BYTES;
+	page->read_index_offset = offsetof(struct gp_amd_queue, read_index);
+	q->write = (u64 *)&page->write_index;
+	q->read = (u64 *)&page->read_index;
+}
+
+/* A ring of zeros would be full of vendor packets. */
+static void invalidate_ring(struct gp_queue *q)
+{
+	union gp_aql_packet *packets = q->ring.at;
+
+	for (u32 i = 0; i < q->ring_bytes / GP_AQL_PACKET_BYTES; i++)
+		packets[i].kernel.header = GP_AQL_INVALID;
+}
+
+static int map_doorbells(struct gp_client *c, u64 offset)
+{
+	void *at;
+
+	if (c->doorbells)
+		return 0;
+	at = mmap(NULL, GP_KFD_DOORBELL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, c->kfd_fd,
+		  (off_t)(offset & ~(u64)(GP_KFD_DOORBELL_BYTES - 1)));
+	if (at == MAP_FAILED)
+		return gp_client_fail(errno, "cannot map the doorbells");
+	c->doorbells = at;
+	return 0;
+}
+
+static int kfd_create(struct gp_queue *q, const struct gp_queue_args *args)
+{
+	struct gp_client *c = q->c;
+	struct gp_kfd_create_queue k = {
+		.ring_base	= address(q->ring.at),
+		.write_pointer	= address(q->write),
+		.read_pointer	= address(q->read),
+		.ring_bytes	= q->ring_bytes,
+		.gpu_id		= c->node.gpu_id,
+		.type		= q->type,
+		.percentage	= q->percentage,
+		.priority	= q->priority,
+		.sdma_engine_id	= args->sdma_engine,
+	};
+	int err;
+
+	if (computes(q->type)) {
+		k.eop_base = address(q->eop.at);
+		k.eop_bytes = q->eop.bytes;
+		k.save_area = address(q->save.at);
+		k.save_bytes = c->geometry.save_bytes;
+		k.ctl_stack_bytes = c->geometry.ctl_stack_bytes;
+	}
+	err = gp_client_call(c, GP_KFD_IOC_CREATE_QUEUE, &k, "CREATE_QUEUE");
+	if (err)
+		return err;
+	q->id = k.queue_id;
+	q->doorbell_offset = (u32)(k.doorbell_offset & (GP_KFD_DOORBELL_BYTES - 1));
+	err = map_doorbells(c, k.doorbell_offset);
+	if (err) {
+		struct gp_kfd_destroy_queue d = { .queue_id = q->id };
+
+		ioctl(c->kfd_fd, GP_KFD_IOC_DESTROY_QUEUE, &d);
+		return err;
+	}
+	q->doorbell = (volatile u64 *)(c->doorbells + q->doorbell_offset);
+	return 0;
+}
+
+/* The line to keep is the first one, whatever freeing the buffers says. */
+static int give_up(struct gp_queue *q, int err)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), "%s", gp_client_error());
+	free_buffers(q);
+	return gp_client_say(-err, "%s", line);
+}
+
+int gp_queue_create(struct gp_client *c, struct gp_queue *q, const struct gp_queue_args *args)
+{
+	int err;
+
+	*q = (struct gp_queue){
+		.c = c,
+		.type = args->type,
+		.ring_bytes = args->ring_bytes ? args->ring_bytes : RING_BYTES,
+		.percentage = (args->off ? 0 : GP_KFD_MAX_PERCENTAGE) | args->xcc << 8,
+		.priority = args->lowest_priority ? 0 : args->priority ? args->priority : NORMAL,
+	};
+	err = alloc_buffers(q, args);
+	if (err)
+		return give_up(q, err);
+	init_pointers(q);
+	if (q->type == GP_KFD_QUEUE_AQL)
+		invalidate_ring(q);
+	err = kfd_create(q, args);
+	return err ? give_up(q, err) : 0;
+}
+
+int gp_queue_destroy(struct gp_queue *q)
+{
+	struct gp_kfd_destroy_queue d = { .queue_id = q->id };
+	int err = gp_client_call(q->c, GP_KFD_IOC_DESTROY_QUEUE, &d, "DESTROY_QUEUE");
+
+	return err ? err : free_buffers(q);
+}
+
+int gp_queue_update(struct gp_queue *q, u32 percentage, u32 priority)
+{
+	struct gp_kfd_update_queue u = {
+		.ring_base = address(q->ring.at),
+		.queue_id = q->id,
+		.ring_bytes = q->ring_bytes,
+		.percentage = percentage | (q->percentage & ~0xffu),
+		.priority = priority,
+	};
+	int err = gp_client_call(q->c, GP_KFD_IOC_UPDATE_QUEUE, &u, "UPDATE_QUEUE");
+
+	if (!err) {
+		q->percentage = u.percentage;
+		q->priority = priority;
+	}
+	return err;
+}
+
+void gp_queue_ring(struct gp_queue *q)
+{
+	/* AMD's AQL doorbell takes the index of the last packet; the others the next one's. */
+	u64 value = q->type == GP_KFD_QUEUE_AQL ? q->next - 1 : q->next;
+
+	__atomic_store_n(q->write, q->next, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	*q->doorbell = value;
+}
+
+/* How much of what was put the GPU still has to read, in steps of the pointers. */
+static u64 pending(const struct gp_queue *q)
+{
+	u64 read = __atomic_load_n(q->read, __ATOMIC_ACQUIRE);
+	u64 steps = q->ring_bytes / step(q);
+
+	if (q->type == GP_KFD_QUEUE_PM4)
+		return (q->next - (u32)read) % steps;
+	return q->next - read;
+}
+
+bool gp_queue_empty(const struct gp_queue *q)
+{
+	return !pending(q);
+}
+
+int gp_aql_put(struct gp_queue *q, const union gp_aql_packet *packet)
+{
+	u32 packets = q->ring_bytes / GP_AQL_PACKET_BYTES;
+	union gp_aql_packet *at = (union gp_aql_packet *)q->ring.at + q->next % packets;
+
+	if (pending(q) >= packets)
+		return -EAGAIN;
+	/* The first word holds the header: it goes last, when the rest is there. */
+	memcpy(&at->word[1], &packet->word[1], sizeof(*at) - sizeof(at->word[0]));
+	__atomic_store_n(&at->word[0], packet->word[0], __ATOMIC_RELEASE);
+	q->next++;
+	return 0;
+}
+
+int gp_queue_put(struct gp_queue *q, const u32 *dwords, u32 nr)
+{
+	u32 per_dword = q->type == GP_KFD_QUEUE_PM4 ? 1 : sizeof(u32);
+	u64 steps = q->ring_bytes / step(q);
+	u32 *ring = q->ring.at;
+
+	/* One short of full: a full ring would look empty. */
+	if (pending(q) + (u64)nr * per_dword >= steps)
+		return -EAGAIN;
+	for (u32 i = 0; i < nr; i++) {
+		u64 at = q->next / per_dword;
+
+		ring[at % (q->ring_bytes / sizeof(u32))] = dwords[i];
+		q->next += per_dword;
+	}
+	return 0;
+}
