@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""What the lab boots: Debian's kernel, its driver sources, our module, file systems for the guest.
+
+Everything is made once and kept below the cache directory; a stamp holds the hash of
+what it was made from. Builders exclude one another by a lock, so labs may start together.
+"""
+
+import contextlib
+import fcntl
+import glob
+import hashlib
+import lzma
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+
+TARBALL = '/usr/src/linux-source-6.12.tar.xz'
+NEEDED = [(TARBALL, 'linux-source-6.12'), ('/bin/busybox', 'busybox-static'),
+          ('/sbin/depmod', 'kmod'), ('/usr/bin/zstd', 'zstd'),
+          ('/usr/bin/qemu-system-x86_64', 'qemu-system-x86')]
+# What amdgpu is built from, and what tells the version.
+WANTED_SOURCES = ['*/Makefile', '*/drivers/gpu/drm/amd/*', '*/include/uapi/*']
+# Modules of the guest besides what amdgpu imports: for --root.
+ROOT_MODULES = ['virtio_blk', 'overlay', 'squashfs', 'ext4']
+# The programs of this project that are in the guest's PATH, below the build directory.
+OWN_PROGRAMS = ['lab/bin/*', 'cli/gpreempt']
+
+
+class Trouble(Exception):
+    """The lab cannot go on: a line for the user, and the exit code."""
+
+    def __init__(self, code, text):
+        super().__init__(text)
+        self.code = code
+
+
+def say(text):
+    print(f'lab: {text}', file=sys.stderr, flush=True)
+
+
+def run_logged(log, command, what):
+    """Run a build step; what it printed is shown only if it fails."""
+    with open(log, 'wb') as out:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out,
+                              stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        with open(log, encoding='utf-8', errors='replace') as text:
+            sys.stderr.writelines(text.readlines()[-40:])
+        raise Trouble(125, f'{what} failed; the whole output is in {log}')
+
+
+# --- archives the kernel unpacks ---------------------------------------------------
+
+class Archive:
+    """A cpio archive with sorted names and fixed times: the same bytes from the same files."""
+
+    def __init__(self):
+        self.entries = {}
+
+    def directory(self, path):
+        if path and path not in self.entries:
+            self.directory(os.path.dirname(path))
+            self.entries[path] = (stat.S_IFDIR | 0o755, b'')
+
+    def data(self, path, content, mode=0o644):
+        self.directory(os.path.dirname(path))
+        self.entries[path] = (stat.S_IFREG | mode, content)
+
+    def link(self, path, target):
+        self.directory(os.path.dirname(path))
+        self.entries[path] = (stat.S_IFLNK | 0o777, target.encode())
+
+    def file(self, path, source):
+        with open(source, 'rb') as f:
+            self.data(path, f.read(), 0o755 if os.access(source, os.X_OK) else 0o644)
+
+    def write(self, out):
+        entries = sorted(self.entries.items()) + [('TRAILER!!!', (0, b''))]
+        for number, (path, (mode, content)) in enumerate(entries, 1):
+            name = path.encode() + b'\0'
+            fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name), 0)
+            header = b'070701' + b''.join(b'%08x' % value for value in fields)
+            out.write(padded(header + name) + padded(content))
+
+
+def padded(content):
+    return content + b'\0' * (-len(content) % 4)
+
+
+# --- stamps ------------------------------------------------------------------------
+
+def hash_of(*paths):
+    """A hash of names and contents of the files @paths, and of those below the folders @paths."""
+    state = hashlib.sha256()
+    for path in sorted(name for path in paths for name in files_below(path)):
+        state.update(path.encode() + b'\0')
+        with open(path, 'rb') as f:
+            state.update(f.read())
+    return state.hexdigest()
+
+
+def age_of(path):
+    """Changes whenever the file @path is made again; for what is too big to read each time."""
+    info = os.stat(path) if os.path.exists(path) else None
+    return f'{path} {info.st_size} {info.st_mtime_ns}' if info else f'no {path}'
+
+
+def files_below(path):
+    if os.path.isfile(path):
+        return [path]
+    return [os.path.join(where, name) for where, _, names in os.walk(path) for name in names]
+
+
+@contextlib.contextmanager
+def made_from(stamp, key):
+    """Yield True if the thing of @stamp has to be made again; on success it is stamped @key."""
+    try:
+        with open(stamp, encoding='utf-8') as f:
+            old = f.read()
+    except FileNotFoundError:
+        old = None
+    if old == key:
+        yield False
+        return
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(stamp)
+    yield True
+    with open(stamp, 'w', encoding='utf-8') as f:
+        f.write(key)
+
+
+@contextlib.contextmanager
+def replaced(path):
+    """A file to write that becomes @path at the end: others may just be reading the old one."""
+    with open(path + '.new', 'wb') as out:
+        yield out
+    os.rename(path + '.new', path)
+
+
+# --- the lab's files ---------------------------------------------------------------
+
+class Images:
+    """The cache of one build directory. make() brings it up to date."""
+
+    def __init__(self, top, build):
+        self.top = top
+        self.build = build
+        self.cache = os.path.join(build, 'lab')
+        self.source = os.path.join(self.cache, 'source')
+        self.module = os.path.join(self.cache, 'module', 'amdgpu.ko')
+        self.vmlinux = os.path.join(self.cache, 'vmlinux')
+        self.base = os.path.join(self.cache, 'base.cpio')
+        self.base_for_root = os.path.join(self.cache, 'base-root.cpio')
+        self.version = None
+        self.kernel = None
+
+    def make(self, module_needed):
+        for path, package in NEEDED:
+            if not os.path.exists(path):
+                raise Trouble(3, f'no {path}; install the package {package}')
+        os.makedirs(self.cache, exist_ok=True)
+        with open(os.path.join(self.cache, '.lock'), 'w', encoding='utf-8') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.make_source()
+            self.version = self.read_version()
+            self.kernel = self.find_kernel()
+            self.make_vmlinux()
+            self.make_module(module_needed)
+            self.make_base()
+
+    def has_module(self):
+        return os.path.exists(self.module)
+
+    def path(self, *names):
+        return os.path.join(self.cache, *names)
+
+    def make_source(self):
+        with made_from(self.path('source.stamp'), age_of(TARBALL)) as new:
+            if new:
+                say('unpacking the driver sources')
+                shutil.rmtree(self.source, ignore_errors=True)
+                os.makedirs(self.source)
+                run_logged(self.path('source.log'),
+                           ['tar', '-xJf', TARBALL, '-C', self.source, '--strip-components=1',
+                            '--wildcards', *WANTED_SOURCES], 'unpacking the driver sources')
+
+    def read_version(self):
+        """The name Debian gives the kernel made from these sources."""
+        with open(os.path.join(self.source, 'Makefile'), encoding='utf-8') as f:
+            value = dict(re.findall(r'^(\w+) = *(\d+)$', f.read(), re.M))
+        number = '.'.join(value[name] for name in ('VERSION', 'PATCHLEVEL', 'SUBLEVEL'))
+        return f'{number}+deb12-amd64'
+
+    def find_kernel(self):
+        """The directory below which boot/ and lib/modules/ of our version are.
+
+        The installed image if there is one. Installing it for us would put it into the
+        machine's boot order, so otherwise the package is only unpacked.
+        """
+        for root in ('/', self.path('kernel')):
+            if (os.path.exists(os.path.join(root, f'boot/vmlinuz-{self.version}')) and
+                    os.path.isdir(os.path.join(root, f'lib/modules/{self.version}/kernel'))):
+                return root
+        package = f'linux-image-{self.version}'
+        say(f'fetching {package}')
+        download, root = self.path('download'), self.path('kernel')
+        for folder in (download, root):
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+        with open(self.path('download.log'), 'wb') as log:
+            subprocess.run(['apt-get', '-q', '-o', 'APT::Sandbox::User=root', 'download', package],
+                           cwd=download, stdout=log, stderr=log, check=False)
+        found = glob.glob(os.path.join(download, '*.deb'))
+        if not found:
+            raise Trouble(3, f'apt-get cannot fetch {package}; run apt-get update and install the '
+                             'newest linux-source-6.12, whose version the image must have')
+        run_logged(self.path('download.log'), ['dpkg-deb', '-x', found[0], root],
+                   f'unpacking {package}')
+        shutil.rmtree(download)
+        return root
+
+    def make_vmlinux(self):
+        """Unpack the kernel: emulated, it would take seconds to unpack itself at each boot."""
+        vmlinuz = os.path.join(self.kernel, f'boot/vmlinuz-{self.version}')
+        with made_from(self.path('vmlinux.stamp'), age_of(vmlinuz)) as new:
+            if new and not self.unpack_zstd(vmlinuz):
+                with replaced(self.vmlinux) as out, open(vmlinuz, 'rb') as image:
+                    shutil.copyfileobj(image, out)
+
+    def unpack_zstd(self, vmlinuz):
+        with open(vmlinuz, 'rb') as f:
+            image = f.read()
+        start = image.find(b'\x28\xb5\x2f\xfd')
+        if start < 0:
+            return False
+        # It complains of what follows the compressed kernel; the first bytes tell success.
+        done = subprocess.run(['zstd', '-dcq'], input=image[start:], capture_output=True,
+                              check=False)
+        if not done.stdout.startswith(b'\x7fELF'):
+            return False
+        with replaced(self.vmlinux) as out:
+            out.write(done.stdout)
+        return True
+
+    def make_module(self, needed):
+        """By lab/adapter/build. If it is not @needed, failure to make it is only told."""
+        builder = os.path.join(self.top, 'lab/adapter/build')
+        if not os.path.exists(builder):
+            say('no lab/adapter/build: going on without the driver')
+            return
+        headers = f'/usr/src/linux-headers-{self.version}'
+        if not os.path.isdir(headers):
+            raise Trouble(3, f'no {headers}; install the package linux-headers-{self.version}')
+        folder = os.path.dirname(self.module)
+        inputs = [os.path.join(self.top, name) for name in ('lab/adapter', 'vgpu', 'env')]
+        try:
+            with made_from(self.path('module.stamp'), self.version + hash_of(*inputs)) as new:
+                if new:
+                    say('building the module amdgpu' +
+                        ('' if os.path.exists(folder) else ', about a minute the first time'))
+                    os.makedirs(folder, exist_ok=True)
+                    run_logged(self.path('module.log'), [builder, self.source, headers, folder],
+                               'building the module')
+        except Trouble as trouble:
+            if needed:
+                raise
+            say(trouble)
+
+    # --- what the guest's memory is filled with --------------------------------------
+
+    def make_base(self):
+        """The part that every run shares: busybox, /init, modules."""
+        inputs = hash_of(os.path.join(self.top, 'lab/init'), '/bin/busybox', __file__)
+        with made_from(self.path('base.stamp'),
+                       f'{self.version} {age_of(self.module)} {inputs}') as new:
+            if new:
+                wanted = imports(self.module) if self.has_module() else []
+                self.write_base(self.base, wanted)
+                self.write_base(self.base_for_root, wanted + ROOT_MODULES)
+
+    def write_base(self, path, modules):
+        archive = Archive()
+        self.add_busybox(archive)
+        archive.file('init', os.path.join(self.top, 'lab/init'))
+        self.add_modules(archive, self.closure(modules))
+        with replaced(path) as out:
+            archive.write(out)
+
+    def add_busybox(self, archive):
+        for folder in ('proc', 'sys', 'dev', 'run', 'tmp', 'root', 'lab', 'mnt', 'usr/lib64'):
+            archive.directory(folder)
+        # One tree, as on Debian: what ldd finds in /lib is in /usr/lib.
+        for folder in ('bin', 'sbin', 'lib', 'lib64'):
+            archive.link(folder, 'usr/' + folder)
+        archive.link('usr/sbin', 'bin')
+        archive.file('usr/bin/busybox', '/bin/busybox')
+        names = subprocess.run(['/bin/busybox', '--list'], capture_output=True, text=True,
+                               check=True).stdout.split()
+        for name in names:
+            if name != 'busybox':
+                archive.link('usr/bin/' + name, 'busybox')
+
+    def closure(self, names):
+        """{name: file} of the kernel's modules @names and of everything they import."""
+        files = {}
+        for path in files_below(os.path.join(self.kernel, f'lib/modules/{self.version}/kernel')):
+            files[os.path.basename(path).split('.')[0].replace('-', '_')] = path
+        found, waiting = {}, list(names)
+        while waiting:
+            name = waiting.pop().replace('-', '_')
+            if name not in found and name in files:
+                found[name] = files[name]
+                waiting += imports(files[name])
+        return found
+
+    def add_modules(self, archive, modules):
+        """Put @modules and our own in, with what modprobe needs to load them in the right order."""
+        stage = self.path('stage')
+        shutil.rmtree(stage, ignore_errors=True)
+        folder = os.path.join(stage, 'lib/modules', self.version)
+        os.makedirs(os.path.join(folder, 'kernel'))
+        for name, path in modules.items():
+            opened = lzma.open if path.endswith('.xz') else open
+            with opened(path, 'rb') as f, open(f'{folder}/kernel/{name}.ko', 'wb') as out:
+                shutil.copyfileobj(f, out)
+        if self.has_module():
+            # This keeps BTF.
+            subprocess.run(['strip', '--strip-debug', '-o', f'{folder}/kernel/amdgpu.ko',
+                            self.module], check=True)
+        # It misses lists that only a complete tree has, and says so.
+        subprocess.run(['/sbin/depmod', '-b', stage, self.version], stderr=subprocess.DEVNULL,
+                       check=True)
+        os.rename(f'{folder}/modules.dep', f'{folder}/kernel/modules.dep')
+        for name in sorted(os.listdir(f'{folder}/kernel')):
+            where = f'usr/lib/modules/{self.version}/'
+            where += name if name == 'modules.dep' else 'kernel/' + name
+            archive.file(where, f'{folder}/kernel/{name}')
+        shutil.rmtree(stage)
+
+    def own_programs(self):
+        return [path for pattern in OWN_PROGRAMS
+                for path in sorted(glob.glob(os.path.join(self.build, pattern)))
+                if os.path.isfile(path)]
+
+
+def imports(module):
+    done = subprocess.run(['/sbin/modinfo', '-F', 'depends', module], capture_output=True,
+                          text=True, check=True)
+    return [name for name in done.stdout.strip().split(',') if name]
+
+
+def libraries(program):
+    """The files the dynamic linker would load for @program; none for anything else."""
+    with open(program, 'rb') as f:
+        if f.read(4) != b'\x7fELF':
+            return []
+    done = subprocess.run(['ldd', program], capture_output=True, text=True, check=False)
+    missing = re.findall(r'^\s*(\S+) => not found', done.stdout, re.M)
+    if missing:
+        raise Trouble(2, f'{program} needs {", ".join(missing)}, which this machine does not have')
+    return re.findall(r'(?:=> |^\s*)(/\S+) \(0x', done.stdout, re.M)
+
+
+def add_program(archive, path, source, stage=''):
+    """Put @source in as @path, and the libraries it needs where the linker looks for them."""
+    archive.file(stage + path, source)
+    for library in libraries(source):
+        where = os.path.join(os.path.realpath(os.path.dirname(library)), os.path.basename(library))
+        if where.startswith('/lib'):
+            where = '/usr' + where
+        archive.file(stage + where[1:], library)
