@@ -58,6 +58,10 @@
 		"amdgpu queue_preemption_timeout_ms, default 9000 (KFD-D.1)"),	\
 	[VGPU_RESET_NS]		= READ(VGPU_NS, 38000,			\
 		"REEF (OSDI 22): reset-based preemption, on an MI50"),	\
+	[VGPU_SDMA_PACKET_NS]	= ASSUMED(VGPU_NS, 300,			\
+		"fetch and decode of a packet; timestamps around 100 NOPs"),	\
+	[VGPU_SDMA_BANDWIDTH]	= ASSUMED(VGPU_BYTES_PER_US, 50000,	\
+		"one engine, taken to be what PCIe 5 x16 carries; copies of two sizes"), \
 	CDNA3_HOST_FACTS
 
 #define CDNA3_HOST_FACTS						\
@@ -145,6 +149,9 @@ static const struct vgpu_facts a100 = {
 		[VGPU_PREEMPT_TIMEOUT_NS] = ASSUMED(VGPU_NS, 9000000000ull,
 			"not used by the profile's rows"),
 		[VGPU_RESET_NS]		= ASSUMED(VGPU_NS, 38000, "REEF's figure for AMD"),
+		[VGPU_SDMA_PACKET_NS]	= ASSUMED(VGPU_NS, 300, "not used by the profile's rows"),
+		[VGPU_SDMA_BANDWIDTH]	= ASSUMED(VGPU_BYTES_PER_US, 25000,
+			"not used by the profile's rows"),
 		CDNA3_HOST_FACTS,
 	},
 };
@@ -179,6 +186,8 @@ static const char *const names[VGPU_NR_FACTS] = {
 	[VGPU_QUANTUM_NS]		= "quantum",
 	[VGPU_PREEMPT_TIMEOUT_NS]	= "preempt_timeout",
 	[VGPU_RESET_NS]			= "reset",
+	[VGPU_SDMA_PACKET_NS]		= "sdma_packet",
+	[VGPU_SDMA_BANDWIDTH]		= "sdma_bandwidth",
 	[VGPU_LOOK_NS]			= "look",
 	[VGPU_WAKE_NS]			= "wake",
 	[VGPU_DECIDE_NS]		= "decide",

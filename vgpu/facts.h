@@ -62,6 +62,9 @@ enum vgpu_fact_id {
 	VGPU_QUANTUM_NS,		/* of the hardware scheduler */
 	VGPU_PREEMPT_TIMEOUT_NS,	/* then the driver resets the GPU */
 	VGPU_RESET_NS,			/* killing the waves of a queue */
+	/* the copy engines */
+	VGPU_SDMA_PACKET_NS,		/* until a packet does what it does */
+	VGPU_SDMA_BANDWIDTH,		/* of one engine */
 	/* the path from the processor: what a home pays */
 	VGPU_LOOK_NS,			/* one pass over the pointers */
 	VGPU_WAKE_NS,			/* timer callback to running worker */

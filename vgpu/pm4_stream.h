@@ -70,6 +70,7 @@ struct vgpu_pm4 {
 	bool said_register;	/* writes to registers were reported */
 	u8 depth;		/* of ib[] in use */
 	u8 chained;
+	u32 held;		/* dwords of the packet on the ring that ib[] belongs to */
 	struct vgpu_pm4_buffer ib[VGPU_PM4_NESTING];
 	u64 atomic_return;	/* of the last ATOMIC_MEM, for COPY_DATA */
 	u32 sh[VGPU_PM4_SH_NR];	/* COMPUTE_* as SET_SH_REG left them */

@@ -55,12 +55,14 @@ struct vgpu_sdma {
 	/* its own */
 	u64 base;
 	u32 size;
-	u32 nr;			/* dwords of dw[] that are the packet under way; 0: none */
-	u32 dw[VGPU_SDMA_DWORDS];
-	u64 done;		/* bytes of the packet under way that were moved */
-	u64 skip;		/* dwords that COND_EXE told to skip */
-	u64 ib;			/* address of the next dword of an indirect buffer */
-	u32 ib_left;		/* its dwords; 0: on the ring */
+	u32 length;		/* dwords of the packet under way with its data; 0: none */
+	u32 dw[VGPU_SDMA_DWORDS];	/* the packet without its data */
+	u64 total, done;	/* bytes it moves, and has moved */
+	u32 skip;		/* dwords that COND_EXE told to skip */
+	bool in_ib;		/* packets come from an indirect buffer */
+	u64 ib;			/* address of its next dword */
+	u32 ib_left;		/* dwords */
+	u64 at_ns;		/* what came before was over */
 	u64 packet_ns, bandwidth;
 };
 
