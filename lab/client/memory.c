@@ -103,7 +103,8 @@ int gp_buffer_alloc(struct gp_client *c, struct gp_buffer *b, enum gp_memory kin
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (b->at == MAP_FAILED) {
 		*b = (struct gp_buffer){ 0 };
-		return gp_client_fail(errno, "cannot reserve %llu bytes", (unsigned long long)bytes);
+		return gp_client_fail(errno, "cannot reserve %llu bytes",
+				      (unsigned long long)bytes);
 	}
 	offset = host ? (u64)(uintptr_t)b->at : 0;
 	err = kfd_alloc(c, b, &offset);

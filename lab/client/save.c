@@ -41,7 +41,8 @@ void *gp_save_map_sparse(u64 bytes, u64 stride, u64 real, int padding_fd)
 	if (at == MAP_FAILED)
 		return NULL;
 	for (u64 area = 0; area < bytes && !err; area += stride)
-		err = pad(at, smaller(area + real, bytes), smaller(area + stride, bytes), padding_fd);
+		err = pad(at, smaller(area + real, bytes), smaller(area + stride, bytes),
+			  padding_fd);
 	if (!err)
 		return at;
 	munmap(at, bytes);

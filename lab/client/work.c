@@ -83,11 +83,11 @@ int gp_work_check(const struct gp_work *w, u32 i)
 		return 0;
 	return gp_client_say(EBADMSG, "slot %u: %llu of %llu workgroups ran, sum 0x%llx instead of "
 			     "0x%llx: %s", i, (unsigned long long)count,
-			      (unsigned long long)s->expect_count, (unsigned long long)sum,
-			      (unsigned long long)s->expect_sum,
-			      count < s->expect_count ? "work was lost" :
-			      count > s->expect_count ? "work was done twice" :
-			      "some was lost and some done twice");
+			     (unsigned long long)s->expect_count, (unsigned long long)sum,
+			     (unsigned long long)s->expect_sum,
+			     count < s->expect_count ? "work was lost" :
+			     count > s->expect_count ? "work was done twice" :
+			     "some was lost and some done twice");
 }
 
 enum { TICK_NS = 10 };

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What gpload is asked for on its command line. */
+#ifndef GP_LAB_OPTIONS_H
+#define GP_LAB_OPTIONS_H
+
+#include "client.h"
+
+enum gp_load_wait { GP_LOAD_POLL, GP_LOAD_EVENT };
+
+struct gp_load_options {
+	const char *class;	/* "offline" or "online" */
+	u32 queues;
+	u64 kernel_ns;		/* how long each workgroup runs */
+	u32 waves;		/* of a kernel; 0: as many as the GPU runs at once */
+	u32 workgroups;		/* 0: as few as hold the waves */
+	u64 requests;		/* 0: no limit */
+	u64 seconds_ns;		/* of the device clock; 0: no limit */
+	u64 rate_milli;		/* Poisson arrivals per 1000 s; 0: as fast as they complete */
+	u32 depth;		/* requests in flight per queue, at most */
+	u64 seed;
+	u64 patience_ns;	/* without any completion; 0: for ever */
+	u64 print_every_ns;
+	u32 gpu;
+	enum gp_memory pointers;
+	enum gp_save_area save_area;
+	enum gp_load_wait wait;
+	bool json;
+	bool check;
+	bool help;
+};
+
+extern const char gp_load_help[];
+
+/* 0, or -EINVAL with one line in gp_client_error(). */
+int gp_load_parse(int argc, char *const argv[], struct gp_load_options *ret);
+
+/* What a kernel looks like on @node. 0, or -EINVAL with one line. */
+int gp_load_shape(const struct gp_load_options *o, const struct gp_node *node, u32 *ret_workgroups,
+		  u32 *ret_waves);
+
+/* "20ms", "1.5s", "300us", "50ns". 0 or -EINVAL. */
+int gp_load_duration(const char *text, u64 *ret_ns);
+
+#endif /* GP_LAB_OPTIONS_H */
