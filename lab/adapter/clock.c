@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The device's clock and the ledger behind it.
+ *
+ *   device time = guest time - stolen + modelled
+ *
+ * Stolen is the guest time that the model's own thread took: a real GPU would have
+ * taken none. Modelled is what the command processor's work takes on the device,
+ * which the thread does in one go: the clock jumps over it. While the thread runs
+ * the clock stands still. It never goes backwards.
+ */
+#include <linux/ktime.h>
+
+#include "gpu.h"
+
+void lab_clock_init(struct lab_clock *c)
+{
+	spin_lock_init(&c->lock);
+	/* So that 0 means "never" to everybody who keeps device times. */
+	c->modelled_ns = NSEC_PER_MSEC;
+}
+
+static u64 now_locked(const struct lab_clock *c)
+{
+	u64 guest = c->entered_ns ? c->entered_ns : ktime_get_ns();
+
+	return guest - c->stolen_ns + c->modelled_ns;
+}
+
+u64 lab_clock_now(struct lab_clock *c)
+{
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&c->lock, flags);
+	now = now_locked(c);
+	spin_unlock_irqrestore(&c->lock, flags);
+	return now;
+}
+
+void lab_clock_enter(struct lab_clock *c)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&c->lock, flags);
+	c->entered_ns = ktime_get_ns();
+	spin_unlock_irqrestore(&c->lock, flags);
+}
+
+void lab_clock_leave(struct lab_clock *c)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&c->lock, flags);
+	c->stolen_ns += ktime_get_ns() - c->entered_ns;
+	c->entered_ns = 0;
+	spin_unlock_irqrestore(&c->lock, flags);
+}
+
+/* On to @to_ns, if that is in the future. The time it is then. */
+u64 lab_clock_jump(struct lab_clock *c, u64 to_ns)
+{
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&c->lock, flags);
+	now = now_locked(c);
+	if (to_ns > now) {
+		c->modelled_ns += to_ns - now;
+		now = to_ns;
+	}
+	spin_unlock_irqrestore(&c->lock, flags);
+	return now;
+}
+
+void lab_clock_ledger(struct lab_clock *c, u64 *stolen_ns, u64 *modelled_ns)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&c->lock, flags);
+	*stolen_ns = c->stolen_ns;
+	*modelled_ns = c->modelled_ns;
+	spin_unlock_irqrestore(&c->lock, flags);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * One virtual GPU in the guest: what amdgpu's own bring-up would have made of a
+ * chip, and the chip.
+ *
+ *   module.c	 parameters, PCI driver, life
+ *   profile.c	 what IP discovery says of each kind of GPU
+ *   memory.c	 VRAM, GART and the page-table format
+ *   bus.c	 memory and doorbells as the chip sees them
+ *   registers.c what the driver reads and writes by MMIO
+ *   kiq.c	 the ring that loads the HIQ
+ *   interrupt.c from the chip to the IH ring
+ *   thread.c	 the thread that is the GPU
+ *   clock.c	 the ledger: stolen and modelled time
+ *   render.c	 the render node: open, close, info
+ *   reset.c	 amdgpu's half of a GPU reset
+ *   absent.c	 what this GPU has not
+ *   views.c	 debugfs
+ */
+#ifndef LAB_GPU_H
+#define LAB_GPU_H
+
+#include "amdgpu.h"
+#include "amdgpu_amdkfd.h"
+#include "chip.h"
+
+enum {
+	LAB_KIQ_DWORDS		= 256,
+	LAB_INTERRUPTS		= 256,	/* waiting to be put on the IH ring */
+	LAB_DOORBELL_BYTES	= 4 << 20,
+	LAB_MAX_XCCS		= 8,
+};
+
+struct lab_profile {
+	const char *name;		/* of the facts in vgpu, too */
+	const char *product;
+	u16 device_id;
+	u32 rev_id;
+	u32 gc_version, sdma_version;
+	u32 xccs;
+	u32 engines, arrays_per_engine, cus_per_array;	/* of one XCC, as laid out on the die */
+	u32 cus_on;			/* of an XCC, spread over the engines */
+	u32 sdma_engines;
+	u32 lds_kib;
+};
+
+/* Guest time that belongs to the model, and time that only the model knows. */
+struct lab_clock {
+	spinlock_t lock;
+	u64 stolen_ns;
+	u64 modelled_ns;
+	u64 entered_ns;		/* guest time when the thread began to run; 0: it does not */
+};
+
+/* What GRBM_GFX_CNTL and GRBM_GFX_INDEX of one XCC point at. */
+struct lab_select {
+	u32 me, pipe, queue, vmid;
+	u32 engine;
+};
+
+struct lab_gpu {
+	struct amdgpu_device adev;
+	const struct lab_profile *profile;
+	struct list_head link;		/* in lab_gpus */
+	u64 *doorbells;			/* the aperture as the chip reads it */
+	void *vram;
+	u64 vram_bytes;
+
+	/* The chip and everything below is protected by @lock, which never sleeps. */
+	spinlock_t lock;
+	void *chip_memory;
+	struct vgpu_chip *chip;
+	struct xarray registers;	/* those without a meaning read back what was written */
+	struct lab_select select[LAB_MAX_XCCS];
+	struct vgpu_interrupt interrupts[LAB_INTERRUPTS];
+	u32 nr_interrupts;
+	u64 interrupts_lost;
+
+	struct lab_clock clock;
+	struct task_struct *thread;
+	wait_queue_head_t wake;
+	bool kicked;			/* the driver is about to ring the HIQ's doorbell */
+	u64 active_ns;			/* guest time of the last doorbell */
+	u64 runs;			/* of the thread */
+	struct dentry *views;
+	u32 kiq_dwords[LAB_MAX_XCCS][LAB_KIQ_DWORDS];
+};
+
+static inline struct lab_gpu *lab_gpu(struct amdgpu_device *adev)
+{
+	return container_of(adev, struct lab_gpu, adev);
+}
+
+extern char *lab_profile_name;
+extern char *lab_fault_name;
+extern char *lab_rptr_at;
+extern char *lab_save_area;
+extern uint lab_poll_us;
+extern uint lab_unknown_us;
+extern int lab_num_kcq;
+
+/* profile.c */
+const struct lab_profile *lab_profile_find(const char *name);
+void lab_profile_apply(struct lab_gpu *gpu);
+
+/* memory.c */
+int lab_memory_init(struct lab_gpu *gpu);
+void lab_memory_fini(struct lab_gpu *gpu);
+
+/* bus.c */
+extern const struct vgpu_bus lab_bus;
+extern struct list_head lab_gpus;
+extern struct mutex lab_gpus_lock;
+
+/* registers.c */
+int lab_registers_init(struct lab_gpu *gpu);
+void lab_registers_fini(struct lab_gpu *gpu);
+u32 lab_register_of_wait_time2(struct lab_gpu *gpu);
+
+/* kiq.c */
+void lab_kiq_init(struct lab_gpu *gpu);
+
+/* interrupt.c */
+int lab_interrupt_init(struct lab_gpu *gpu);
+void lab_interrupt_fini(struct lab_gpu *gpu);
+void lab_interrupt_raise(void *ctx, const struct vgpu_interrupt *irq);
+void lab_interrupt_deliver(struct lab_gpu *gpu);
+
+/* clock.c */
+void lab_clock_init(struct lab_clock *c);
+u64 lab_clock_now(struct lab_clock *c);
+void lab_clock_enter(struct lab_clock *c);
+void lab_clock_leave(struct lab_clock *c);
+u64 lab_clock_jump(struct lab_clock *c, u64 to_ns);
+void lab_clock_ledger(struct lab_clock *c, u64 *stolen_ns, u64 *modelled_ns);
+
+/* thread.c */
+int lab_thread_start(struct lab_gpu *gpu);
+void lab_thread_stop(struct lab_gpu *gpu);
+void lab_thread_kick(struct lab_gpu *gpu);
+
+/* render.c */
+extern const struct drm_driver lab_drm_driver;
+
+/* views.c */
+void lab_views_init(struct lab_gpu *gpu);
+void lab_views_fini(struct lab_gpu *gpu);
+
+#endif /* LAB_GPU_H */

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The thread that is the GPU.
+ *
+ * It looks at the doorbells, lets the chip do what is due, delivers its interrupts
+ * and sleeps until the chip has something to do or the doorbells must be looked at
+ * again: a doorbell is plain memory, nothing wakes anybody when it is written. The
+ * driver's own submissions pass through a function of ours just before the
+ * doorbell (absent.c), so for those the thread is awake in time.
+ */
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
+
+#include "gpu.h"
+
+enum {
+	BUSY_NS		= 5 * NSEC_PER_MSEC,	/* how long after a doorbell another is likely */
+	IDLE_POLL_NS	= 500 * NSEC_PER_USEC,
+	KICK_SPINS	= 40,
+	BATCH		= 64,			/* steps between two chances for others */
+};
+
+/* What the driver asked of the command processor is done at once; the clock jumps. */
+static u64 obey(struct lab_gpu *gpu, u64 now)
+{
+	unsigned int steps = 0;
+
+	while (vgpu_chip_commanded(gpu->chip)) {
+		now = lab_clock_jump(&gpu->clock, vgpu_chip_next_ns(gpu->chip));
+		vgpu_chip_advance(gpu->chip, now);
+		if (++steps % BATCH == 0) {
+			spin_unlock(&gpu->lock);
+			cond_resched();
+			spin_lock(&gpu->lock);
+		}
+	}
+	return now;
+}
+
+/* One look at everything. How long the chip has nothing to do, in @idle_ns. */
+static bool look(struct lab_gpu *gpu, u64 *idle_ns)
+{
+	u64 now, next;
+	bool rang;
+
+	lab_clock_enter(&gpu->clock);
+	spin_lock(&gpu->lock);
+	now = lab_clock_now(&gpu->clock);
+	rang = vgpu_chip_doorbells(gpu->chip, now);
+	vgpu_chip_advance(gpu->chip, now);
+	now = obey(gpu, now);
+	next = vgpu_chip_next_ns(gpu->chip);
+	gpu->runs++;
+	spin_unlock(&gpu->lock);
+	lab_interrupt_deliver(gpu);
+	lab_clock_leave(&gpu->clock);
+	*idle_ns = next > now ? next - now : 0;
+	return rang;
+}
+
+static void nap(struct lab_gpu *gpu, u64 ns)
+{
+	ktime_t until = ns_to_ktime(ns);
+
+	wait_event_interruptible_hrtimeout(gpu->wake, READ_ONCE(gpu->kicked) ||
+					   kthread_should_stop(), until);
+}
+
+/* The driver writes the doorbell a few instructions after the kick. */
+static void meet(struct lab_gpu *gpu, u64 *idle_ns)
+{
+	int i;
+
+	WRITE_ONCE(gpu->kicked, false);
+	for (i = 0; i < KICK_SPINS; i++) {
+		if (look(gpu, idle_ns) || num_online_cpus() == 1)
+			return;
+		cpu_relax();
+	}
+}
+
+static int be_the_gpu(void *data)
+{
+	struct lab_gpu *gpu = data;
+	u64 idle_ns, poll_ns;
+
+	while (!kthread_should_stop()) {
+		if (READ_ONCE(gpu->kicked)) {
+			meet(gpu, &idle_ns);
+			gpu->active_ns = ktime_get_ns();
+		} else if (look(gpu, &idle_ns)) {
+			gpu->active_ns = ktime_get_ns();
+		}
+		poll_ns = IDLE_POLL_NS;
+		if (ktime_get_ns() - gpu->active_ns < BUSY_NS)
+			poll_ns = lab_poll_us * NSEC_PER_USEC;
+		nap(gpu, clamp(idle_ns, NSEC_PER_USEC, poll_ns));
+	}
+	return 0;
+}
+
+void lab_thread_kick(struct lab_gpu *gpu)
+{
+	WRITE_ONCE(gpu->kicked, true);
+	wake_up(&gpu->wake);
+}
+
+int lab_thread_start(struct lab_gpu *gpu)
+{
+	struct task_struct *t;
+
+	t = kthread_create(be_the_gpu, gpu, "vgpu%d", gpu->adev.ddev.render->index - 128);
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	/* A GPU does not wait for a processor. */
+	sched_set_fifo(t);
+	gpu->thread = get_task_struct(t);
+	wake_up_process(t);
+	return 0;
+}
+
+void lab_thread_stop(struct lab_gpu *gpu)
+{
+	if (!gpu->thread)
+		return;
+	kthread_stop_put(gpu->thread);
+	gpu->thread = NULL;
+}
