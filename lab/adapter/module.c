@@ -16,7 +16,7 @@
 
 /* --- parameters of the real module --- */
 
-unsigned int amdgpu_vram_limit;
+unsigned int amdgpu_vram_limit = UINT_MAX;
 int amdgpu_vis_vram_limit;
 int amdgpu_gtt_size = -1;
 int amdgpu_vm_size = -1;
