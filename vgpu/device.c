@@ -110,13 +110,26 @@ static u32 free_queue(const struct vgpu *v)
 	return VGPU_NONE;
 }
 
+static bool args_sane(const struct vgpu *v, const struct vgpu_queue_args *args)
+{
+	return args->process < VGPU_MAX_PROCESSES && args->priority <= 15 &&
+	       args->cu_first <= v->nr_cus && args->cu_count <= v->nr_cus - args->cu_first;
+}
+
+static void set_args(const struct vgpu *v, struct vgpu_queue *q, const struct vgpu_queue_args *args)
+{
+	q->pipe = pipe_of(args->priority);
+	q->area_bytes = args->area_bytes;
+	q->cu_first = args->cu_count ? args->cu_first : 0;
+	q->cu_end = args->cu_count ? args->cu_first + args->cu_count : v->nr_cus;
+}
+
 int vgpu_queue_create(struct vgpu *v, const struct vgpu_queue_args *args, u32 *ret)
 {
 	u32 id = free_queue(v);
 	struct vgpu_queue *q;
 
-	if (args->process >= VGPU_MAX_PROCESSES || args->priority > 15 ||
-	    args->cu_first > v->nr_cus || args->cu_count > v->nr_cus - args->cu_first)
+	if (!args_sane(v, args))
 		return -EINVAL;
 	if (id == VGPU_NONE)
 		return -ENOSPC;
@@ -126,13 +139,38 @@ int vgpu_queue_create(struct vgpu *v, const struct vgpu_queue_args *args, u32 *r
 	q->used = true;
 	q->state = VGPU_UNMAPPED;
 	q->process = args->process;
-	q->pipe = pipe_of(args->priority);
-	q->area_bytes = args->area_bytes;
-	q->cu_first = args->cu_count ? args->cu_first : 0;
-	q->cu_end = args->cu_count ? args->cu_first + args->cu_count : v->nr_cus;
+	set_args(v, q, args);
 	q->last_done_ns = VGPU_NEVER;
 	q->cohorts = VGPU_NONE;
 	*ret = id;
+	return 0;
+}
+
+int vgpu_queue_update(struct vgpu *v, u32 queue, const struct vgpu_queue_args *args)
+{
+	struct vgpu_queue *q = vgpu_queue_get(v, queue);
+
+	if (!q)
+		return -ENOENT;
+	if (!args_sane(v, args) || args->process != q->process)
+		return -EINVAL;
+	if (q->listed)
+		return -EBUSY;
+	set_args(v, q, args);
+	return 0;
+}
+
+int vgpu_queue_fail(struct vgpu *v, u32 queue, const char *what, u64 now_ns)
+{
+	struct vgpu_queue *q;
+
+	vgpu_advance(v, now_ns);
+	q = vgpu_queue_get(v, queue);
+	if (!q)
+		return -ENOENT;
+	if (!q->error)
+		vgpu_queue_error(v, q, what);
+	vgpu_settle(v);
 	return 0;
 }
 
@@ -217,6 +255,15 @@ void vgpu_advance(struct vgpu *v, u64 now_ns)
 	}
 	v->now = now_ns;
 	v->inside = false;
+}
+
+int vgpu_limit(struct vgpu *v, u32 slots, u32 vmids)
+{
+	if (!within(slots, 1, VGPU_MAX_QUEUES) || !within(vmids, 1, VGPU_MAX_PROCESSES))
+		return -EINVAL;
+	v->facts.f[VGPU_HQD_SLOTS].value = slots;
+	v->facts.f[VGPU_VMIDS].value = vmids;
+	return 0;
 }
 
 int vgpu_fault(struct vgpu *v, enum vgpu_fault fault, u64 arg)

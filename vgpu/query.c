@@ -63,6 +63,24 @@ void vgpu_busy(const struct vgpu *v, u32 process, struct vgpu_busy *ret)
 	}
 }
 
+/* Logical CU i is on XCC i % xccs (cu.c). */
+u32 vgpu_queue_waves(const struct vgpu *v, u32 queue, u32 xcc)
+{
+	u32 xccs = (u32)vgpu_fact(v, VGPU_XCCS), waves = 0;
+	const struct vgpu_queue *q;
+
+	if (queue >= VGPU_MAX_QUEUES || !v->queues[queue].used)
+		return 0;
+	q = &v->queues[queue];
+	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next) {
+		const struct vgpu_cohort *c = vgpu_cohort_at(v, id);
+
+		for (u32 cu = xcc; cu < v->nr_cus; cu += xccs)
+			waves += c->per_cu[cu] * q->flight[c->flight].shape.need[0];
+	}
+	return waves;
+}
+
 u64 vgpu_work_ns(const struct vgpu *v, u32 process)
 {
 	u64 ns;

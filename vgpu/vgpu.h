@@ -140,6 +140,10 @@ int vgpu_init(void *mem, const struct vgpu_facts *facts, const struct vgpu_world
 
 /* Queues are created unmapped. 0 and a handle, -ENOSPC, -EINVAL. */
 int vgpu_queue_create(struct vgpu *v, const struct vgpu_queue_args *args, u32 *ret);
+/* What may change between two maps: all but the process. -ENOENT, -EINVAL, -EBUSY while listed. */
+int vgpu_queue_update(struct vgpu *v, u32 queue, const struct vgpu_queue_args *args);
+/* The queue stops with an error, as if a packet of it were wrong; its waves run on. -ENOENT. */
+int vgpu_queue_fail(struct vgpu *v, u32 queue, const char *what, u64 now_ns);
 /* The queue and its waves vanish, mapped or not (a process died). -ENOENT. */
 int vgpu_queue_destroy(struct vgpu *v, u32 queue, u64 now_ns);
 
@@ -184,6 +188,12 @@ struct vgpu_unmap_args {
  */
 int vgpu_unmap(struct vgpu *v, const struct vgpu_unmap_args *args, u64 now_ns, u64 *ticket);
 
+/*
+ * SET_RESOURCES: the driver leaves the scheduler so many slots and VMIDs, from the
+ * next runlist on. -EINVAL if one is 0 or more than there can be.
+ */
+int vgpu_limit(struct vgpu *v, u32 slots, u32 vmids);
+
 /* When something happens by itself; VGPU_NEVER if nothing will. */
 u64 vgpu_next_ns(const struct vgpu *v);
 /* Let everything happen that happens until @now_ns. */
@@ -204,6 +214,8 @@ struct vgpu_busy {
 /* The wave counters (SPI): waves of @process that hold slots right now. */
 void vgpu_busy(const struct vgpu *v, u32 process, struct vgpu_busy *ret);
 int vgpu_queue_state(const struct vgpu *v, u32 queue);
+/* Waves of @queue that hold slots of @xcc right now; 0 for a queue that is not there. */
+u32 vgpu_queue_waves(const struct vgpu *v, u32 queue, u32 xcc);
 /*
  * Workgroup-nanoseconds executed for @process since init, exact at any time. Work
  * that a reset threw away is taken back, so none is counted twice.

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * AQL packets: what they ask for, and what is told when they are complete.
+ */
+#include "aql_private.h"
+#include "kernel.h"
+
+static u16 get16(const u8 *at)
+{
+	return (u16)(at[0] | at[1] << 8);
+}
+
+static u32 get32(const u8 *at)
+{
+	return get16(at) | (u32)get16(at + 2) << 16;
+}
+
+static u64 get64(const u8 *at)
+{
+	return vgpu_wide(get32(at), get32(at + 4));
+}
+
+static int wrong(struct vgpu_chip *c, struct vgpu_user_queue *q, const char *what)
+{
+	c->counters.packets[VGPU_BAD_PACKET]++;
+	vgpu_say_queue(c, q, what);
+	vgpu_user_interrupt(c, q, VGPU_IRQ_BAD_PACKET, 0);
+	return -EINVAL;
+}
+
+/* Grid and workgroup into workgroups and waves. -EINVAL: no hardware takes that. */
+static int geometry(const u8 *packet, struct vgpu_packet *ret)
+{
+	u32 dims = packet[VGPU_AQL_SETUP] & 3;
+	u64 lanes = 1, workgroups = 1;
+
+	for (u32 d = 0; d < 3; d++) {
+		u32 size = get16(packet + VGPU_AQL_WORKGROUP + 2 * d);
+		u32 grid = get32(packet + VGPU_AQL_GRID + 4 * d);
+
+		/* A dimension beyond those of the packet is one, whatever stands there. */
+		if (d >= (dims ? dims : 3))
+			break;
+		if (!size || !grid)
+			return -EINVAL;
+		lanes *= size;
+		workgroups *= ((u64)grid + size - 1) / size;
+		/* Sums over workgroups must stay in 64 bits. */
+		if (lanes > VGPU_WORKGROUP_LANES || workgroups > BIT_ULL(31))
+			return -EINVAL;
+	}
+	ret->waves = (u16)((lanes + VGPU_WAVE_LANES - 1) / VGPU_WAVE_LANES);
+	ret->workgroups = workgroups;
+	return 0;
+}
+
+/* What the code is: ours says how long it runs, of a real one only its registers are known. */
+static int kernel_object(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *packet,
+			 struct vgpu_packet *ret)
+{
+	u64 object = get64(packet + VGPU_AQL_KERNEL_OBJECT);
+	struct vgpu_kernarg arg = { 0 };
+	struct vgpu_kernel k;
+	u32 rsrc1;
+
+	if (vgpu_user_read(c, q, object, &k, sizeof(k)))
+		return -EFAULT;
+	if (k.magic != VGPU_KERNEL_MAGIC) {
+		memcpy(&rsrc1, (const u8 *)&k + VGPU_DESCRIPTOR_RSRC1, sizeof(rsrc1));
+		ret->vgpr_bytes = (vgpu_bits(rsrc1, 5, 0) + 1) * VGPU_VGPR_GRANULE;
+		ret->workgroup_ns = c->unknown_ns;
+		c->counters.time_only++;
+		return 0;
+	}
+	if (vgpu_user_read(c, q, get64(packet + VGPU_AQL_KERNARG), &arg, sizeof(arg)))
+		return -EFAULT;
+	ret->vgpr_bytes = k.vgpr_bytes ? k.vgpr_bytes : VGPU_VGPR_GRANULE;
+	ret->workgroup_ns = k.workgroup_ns;
+	ret->gap_ns = k.gap_ns;
+	ret->result = arg.result;
+	ret->key = arg.key;
+	return 0;
+}
+
+static int decode_kernel(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *packet,
+			 struct vgpu_aql_flight *f)
+{
+	c->counters.packets[VGPU_AQL_DISPATCH]++;
+	f->p.kind = VGPU_KERNEL;
+	f->p.lds_bytes = get32(packet + VGPU_AQL_GROUP_SEGMENT);
+	if (geometry(packet, &f->p))
+		return wrong(c, q, "a dispatch has no workgroups or more than can run");
+	return kernel_object(c, q, packet, &f->p);
+}
+
+static void decode_barrier(const u8 *packet, struct vgpu_aql_flight *f)
+{
+	for (u32 i = 0; i < VGPU_AQL_DEPS; i++)
+		f->dep[i] = get64(packet + VGPU_AQL_DEP + 8 * i);
+}
+
+/* 0, -EFAULT or -EINVAL: reported, the queue stops. */
+int vgpu_aql_decode(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *packet,
+		    struct vgpu_aql_flight *f)
+{
+	u16 header = get16(packet + VGPU_AQL_HEADER);
+
+	f->type = (u8)header;
+	f->signal = get64(packet + VGPU_AQL_SIGNAL);
+	f->p.kind = VGPU_BARRIER;
+	f->p.barrier_bit = header >> 8 & 1;
+	f->p.signal = f->index;
+	switch (f->type) {
+	case VGPU_AQL_TYPE_KERNEL:
+		return decode_kernel(c, q, packet, f);
+	case VGPU_AQL_TYPE_AND:
+		c->counters.packets[VGPU_AQL_BARRIER_AND]++;
+		decode_barrier(packet, f);
+		return 0;
+	case VGPU_AQL_TYPE_OR:
+		c->counters.packets[VGPU_AQL_BARRIER_OR]++;
+		decode_barrier(packet, f);
+		return 0;
+	case VGPU_AQL_TYPE_VENDOR:
+		c->counters.packets[VGPU_AQL_VENDOR]++;
+		vgpu_say_queue(c, q, "a vendor packet is passed over: not modelled");
+		return 0;
+	default:
+		return wrong(c, q, "an AQL packet is of no type a GPU knows");
+	}
+}
+
+/*
+ * Are the signals a barrier waits for zero? AND: every one that is named, OR: at
+ * least one, or none is named. An unmapped one stops the queue.
+ */
+bool vgpu_aql_ready(struct vgpu_chip *c, struct vgpu_user_queue *q,
+		    const struct vgpu_aql_flight *f)
+{
+	u32 named = 0, zero = 0;
+
+	for (u32 i = 0; i < VGPU_AQL_DEPS; i++) {
+		u64 value;
+
+		if (!f->dep[i])
+			continue;
+		if (vgpu_user_read(c, q, f->dep[i] + VGPU_SIGNAL_VALUE, &value, sizeof(value)))
+			return false;
+		named++;
+		zero += !value;
+	}
+	return f->type == VGPU_AQL_TYPE_OR ? zero || !named : zero == named;
+}
+
+/* Somebody may sleep until the signal changes: the event's number, then the interrupt. */
+static void ring_event(struct vgpu_chip *c, struct vgpu_user_queue *q, u64 signal)
+{
+	u64 mailbox, id = 0;
+	u32 event;
+
+	if (vgpu_user_read(c, q, signal + VGPU_SIGNAL_MAILBOX, &mailbox, sizeof(mailbox)) ||
+	    vgpu_user_read(c, q, signal + VGPU_SIGNAL_EVENT, &event, sizeof(event)) || !mailbox)
+		return;
+	id = event;
+	if (!vgpu_user_write(c, q, mailbox, &id, sizeof(id)))
+		vgpu_user_interrupt(c, q, VGPU_IRQ_END_OF_PIPE, event);
+}
+
+/* The packet is complete: times first, whoever sees the value sees them too. */
+void vgpu_aql_signal(struct vgpu_chip *c, struct vgpu_user_queue *q,
+		     const struct vgpu_aql_flight *f)
+{
+	u64 ticks[2] = { f->start_ns / VGPU_TICK_NS, f->end_ns / VGPU_TICK_NS };
+
+	if (!f->signal)
+		return;
+	if (vgpu_user_write(c, q, f->signal + VGPU_SIGNAL_START, ticks, sizeof(ticks)) ||
+	    vgpu_user_add(c, q, f->signal + VGPU_SIGNAL_VALUE, ~0ull))
+		return;
+	c->signalled = true;
+	ring_event(c, q, f->signal);
+}

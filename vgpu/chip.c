@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The chip: its life, its time, its doorbells.
+ *
+ * The device below is let run from event to event, and after each everything
+ * that follows at the same instant is done: completions are told, MQDs are
+ * written, the ring of the driver goes on. So a fence is exactly as late as what
+ * it waits for, however far a caller advances at once.
+ */
+#include "chip_private.h"
+
+static u64 chip_bytes(void)
+{
+	return (sizeof(struct vgpu_chip) + 7) / 8 * 8;
+}
+
+u64 vgpu_chip_size(const struct vgpu_facts *facts)
+{
+	return chip_bytes() + vgpu_size(facts);
+}
+
+int vgpu_chip_init(void *mem, const struct vgpu_chip_args *args, struct vgpu_chip **ret)
+{
+	struct vgpu_chip *c = mem;
+	u64 xccs = vgpu_value(args->facts, VGPU_XCCS);
+
+	if (xccs > VGPU_CHIP_XCCS || !args->unknown_ns || args->unknown_ns > BIT_ULL(45) ||
+	    args->sdma_engines > VGPU_CHIP_SDMA_ENGINES)
+		return -EINVAL;
+	memset(c, 0, sizeof(*c));
+	c->bus = *args->bus;
+	c->ctx = args->ctx;
+	c->facts = *args->facts;
+	c->unknown_ns = args->unknown_ns;
+	c->xccs = (u32)xccs;
+	c->sdma_engines = args->sdma_engines;
+	c->wait2 = c->wait2_reset = args->iq_wait_time2;
+	c->wait2_register = args->iq_wait_time2_register;
+	*ret = c;
+	return vgpu_init((char *)mem + chip_bytes(), args->facts, &vgpu_chip_world, c, &c->v);
+}
+
+/* Queues that used what is not there stop; inside the callback they could not. */
+static void apply_failures(struct vgpu_chip *c)
+{
+	c->failing = false;
+	for (u32 i = 0; i < c->top; i++) {
+		struct vgpu_user_queue *q = &c->queues[i];
+
+		if (!q->used || !q->failed)
+			continue;
+		q->error = q->failed;
+		q->failed = NULL;
+		vgpu_queue_fail(c->v, i, q->error, c->v->now);
+	}
+}
+
+/* Barriers look at their signals again. */
+static void look_at_signals(struct vgpu_chip *c)
+{
+	c->signalled = false;
+	for (u32 i = 0; i < c->top; i++)
+		c->queues[i].blocked = false;
+	vgpu_signal(c->v, c->v->now);
+}
+
+static bool slots_moved(struct vgpu_chip *c)
+{
+	const struct vgpu_counters *n = vgpu_counters(c->v);
+	u64 moves = n->queues_mapped + n->queues_unmapped;
+
+	if (moves == c->seen_moves)
+		return false;
+	c->seen_moves = moves;
+	return true;
+}
+
+/* Everything that follows at this instant. */
+void vgpu_chip_settle(struct vgpu_chip *c)
+{
+	for (;;) {
+		if (c->untold) {
+			vgpu_aql_tell(c);
+		} else if (c->failing) {
+			apply_failures(c);
+		} else if (c->signalled) {
+			look_at_signals(c);
+		} else if (slots_moved(c)) {
+			vgpu_slots_sync(c);
+		} else if (c->ended) {
+			c->ended = false;
+			vgpu_hiq_ended(c);
+		} else if (!vgpu_hiq_run(c)) {
+			return;
+		}
+	}
+}
+
+/* Memory that somebody else may have written meanwhile. */
+static void poll(struct vgpu_chip *c)
+{
+	bool blocked = false;
+
+	for (u32 i = 0; i < c->top; i++) {
+		struct vgpu_user_queue *q = &c->queues[i];
+
+		if (!q->used || q->error || !vgpu_user_listed(c, q))
+			continue;
+		if (q->unpublished)
+			vgpu_doorbell(c->v, i, c->v->now);
+		blocked |= q->blocked;
+	}
+	if (blocked)
+		look_at_signals(c);
+}
+
+void vgpu_chip_advance(struct vgpu_chip *c, u64 now_ns)
+{
+	u64 now = vgpu_max(now_ns, c->v->now), next;
+
+	while ((next = vgpu_chip_next_ns(c)) <= now) {
+		vgpu_advance(c->v, vgpu_max(next, c->v->now));
+		vgpu_chip_settle(c);
+	}
+	vgpu_advance(c->v, now);
+	poll(c);
+	vgpu_chip_settle(c);
+}
+
+u64 vgpu_chip_next_ns(const struct vgpu_chip *c)
+{
+	return vgpu_next_ns(c->v);
+}
+
+bool vgpu_chip_commanded(const struct vgpu_chip *c)
+{
+	return c->hiq.waits != VGPU_HIQ_READY && !c->hiq.hung &&
+	       c->v->cp.phase != VGPU_CP_HUNG && vgpu_chip_next_ns(c) != VGPU_NEVER;
+}
+
+/* Has the doorbell of @q moved? */
+static bool rung(struct vgpu_chip *c, struct vgpu_user_queue *q)
+{
+	u64 now = c->bus.doorbell(c->ctx, q->doorbell), w;
+
+	if (now != q->rung) {
+		q->rung = now;
+		q->fresh = false;
+		return true;
+	}
+	/* What was written first may be what stood there before: index 0, say. */
+	if (!q->fresh || c->bus.read(c->ctx, vgpu_process_of(c, q)->space, q->wptr_address,
+				     &w, sizeof(w)))
+		return false;
+	return w != q->wptr;
+}
+
+bool vgpu_chip_doorbells(struct vgpu_chip *c, u64 now_ns)
+{
+	bool any;
+
+	vgpu_chip_advance(c, now_ns);
+	any = vgpu_hiq_look(c);
+	for (u32 i = 0; i < c->top; i++) {
+		struct vgpu_user_queue *q = &c->queues[i];
+
+		if (!q->used || q->error || !vgpu_user_listed(c, q) || !rung(c, q))
+			continue;
+		any = true;
+		vgpu_doorbell(c->v, i, c->v->now);
+	}
+	vgpu_chip_settle(c);
+	return any;
+}
+
+static bool inside(u64 address, u64 from, u64 bytes)
+{
+	return address >= from && address - from < bytes;
+}
+
+void vgpu_chip_forget(struct vgpu_chip *c, u64 address, u64 bytes, u64 now_ns)
+{
+	vgpu_chip_advance(c, now_ns);
+	for (u32 i = c->top; i-- > 0;)
+		if (c->queues[i].used && inside(c->queues[i].mqd, address, bytes))
+			vgpu_user_gone(c, &c->queues[i]);
+	for (u32 xcc = 0; xcc < c->xccs; xcc++) {
+		if (!(c->hiq.loaded & 1u << xcc) || !inside(c->hiq.mqd[xcc], address, bytes))
+			continue;
+		c->hiq.loaded &= ~(1u << xcc);
+		c->hiq.running = false;
+	}
+	vgpu_chip_settle(c);
+}
+
+void vgpu_chip_reset(struct vgpu_chip *c, u64 now_ns)
+{
+	vgpu_chip_advance(c, now_ns);
+	memset(&c->hiq, 0, sizeof(c->hiq));
+	c->wait2 = c->wait2_reset;
+	/* No firmware is left that could write to MQDs. */
+	for (u32 i = 0; i < c->top; i++)
+		vgpu_slot_free(c, &c->queues[i]);
+	vgpu_gpu_reset(c->v, c->v->now);
+	c->ended = false;
+	vgpu_chip_settle(c);
+}
+
+static struct vgpu_user_queue *in_slot(struct vgpu_chip *c, u32 pipe, u32 queue)
+{
+	for (u32 i = 0; i < c->top; i++)
+		if (c->queues[i].on && pipe < VGPU_CHIP_PIPES && queue < 8 &&
+		    c->queues[i].slot == pipe * 8 + queue)
+			return &c->queues[i];
+	return NULL;
+}
+
+void vgpu_chip_slot_reset(struct vgpu_chip *c, u32 xcc, u32 pipe, u32 queue, u64 now_ns)
+{
+	struct vgpu_user_queue *q;
+
+	vgpu_chip_advance(c, now_ns);
+	q = in_slot(c, pipe, queue);
+	if (!q || xcc >= c->xccs)
+		return;
+	q->reset_xccs |= (u8)(1u << xcc);
+	if (q->reset_xccs == (1u << c->xccs) - 1)
+		vgpu_user_gone(c, q);
+	vgpu_chip_settle(c);
+}
+
+int vgpu_chip_fault(struct vgpu_chip *c, enum vgpu_fault fault, u64 arg)
+{
+	if (fault == VGPU_FAULT_PREEMPT) {
+		struct vgpu_user_queue *q = arg >> 32 ? NULL : vgpu_user_by_doorbell(c, (u32)arg);
+
+		if (!q)
+			return -ENOENT;
+		arg = vgpu_user_id(c, q);
+	}
+	return vgpu_fault(c->v, fault, arg);
+}
