@@ -117,31 +117,43 @@ static bool find_gpu(struct gpu *gpu)
 	claim(units > 0, "the GPU is %s with %u compute units", name, units);
 	hsa_amd_agent_iterate_memory_pools(gpu->agent, see_pool, &gpu->vram);
 	hsa_amd_agent_iterate_memory_pools(gpu->cpu, see_pool, &gpu->host);
-	return claim(gpu->vram.handle && gpu->host.handle, "device and host memory can be allocated");
+	return claim(gpu->vram.handle && gpu->host.handle, "device and host have memory pools");
 }
 
 /* --- barrier packets ---------------------------------------------------------------- */
 
-/* Put a barrier packet of @type (AND or OR) into @queue and ring. */
-static void submit_barrier(hsa_queue_t *queue, hsa_packet_type_t type, hsa_signal_t dependency,
-			   hsa_signal_t other, hsa_signal_t completion)
+struct barrier {
+	hsa_packet_type_t type;		/* BARRIER_AND or BARRIER_OR */
+	hsa_signal_t dependency, other, completion;
+};
+
+#define BARRIER_HEADER (1 << HSA_PACKET_HEADER_BARRIER | \
+			HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE | \
+			HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE)
+
+/* Put a packet into @queue and ring. */
+static void submit(hsa_queue_t *queue, struct barrier barrier)
 {
+	uint16_t header = (uint16_t)(barrier.type << HSA_PACKET_HEADER_TYPE | BARRIER_HEADER);
 	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
 	hsa_barrier_and_packet_t *packet;
-	uint16_t header = (uint16_t)(type << HSA_PACKET_HEADER_TYPE |
-				     1 << HSA_PACKET_HEADER_BARRIER |
-				     HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
-				     HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
 
 	while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
 		;
 	packet = (hsa_barrier_and_packet_t *)queue->base_address + index % queue->size;
 	memset((char *)packet + sizeof(header), 0, sizeof(*packet) - sizeof(header));
-	packet->dep_signal[0] = dependency;
-	packet->dep_signal[3] = other;
-	packet->completion_signal = completion;
+	packet->dep_signal[0] = barrier.dependency;
+	packet->dep_signal[3] = barrier.other;
+	packet->completion_signal = barrier.completion;
 	__atomic_store_n(&packet->header, header, __ATOMIC_RELEASE);
 	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+/* A barrier-AND of one dependency, or none. */
+static struct barrier and_barrier(hsa_signal_t dependency, hsa_signal_t completion)
+{
+	return (struct barrier){ .type = HSA_PACKET_TYPE_BARRIER_AND, .dependency = dependency,
+				 .completion = completion };
 }
 
 static const hsa_signal_t no_signal;
@@ -150,12 +162,11 @@ static void check_plain_barriers(struct gpu *gpu)
 {
 	hsa_signal_t done = signal_of(1);
 
-	submit_barrier(gpu->queue[0], HSA_PACKET_TYPE_BARRIER_AND, no_signal, no_signal, done);
+	submit(gpu->queue[0], and_barrier(no_signal, done));
 	claim(comes_to_zero(done, HSA_WAIT_STATE_ACTIVE), "a barrier-AND completes (active wait)");
 	hsa_signal_store_relaxed(done, LONG_RUN);
 	for (int i = 0; i < LONG_RUN; i++)
-		submit_barrier(gpu->queue[0], HSA_PACKET_TYPE_BARRIER_AND, no_signal, no_signal,
-			       done);
+		submit(gpu->queue[0], and_barrier(no_signal, done));
 	claim(comes_to_zero(done, HSA_WAIT_STATE_BLOCKED),
 	      "%d packets go round a ring of %d, each decrements the signal once", LONG_RUN,
 	      QUEUE_PACKETS);
@@ -167,7 +178,7 @@ static void check_blocked_wait(struct gpu *gpu)
 	hsa_signal_t gate = signal_of(1), done = signal_of(1);
 	struct late_store late;
 
-	submit_barrier(gpu->queue[0], HSA_PACKET_TYPE_BARRIER_AND, gate, no_signal, done);
+	submit(gpu->queue[0], and_barrier(gate, done));
 	release_later(&late, gate);
 	claim(hsa_signal_load_scacquire(done) == 1, "a barrier waits for its dependency");
 	claim(comes_to_zero(done, HSA_WAIT_STATE_BLOCKED), "its end wakes a blocked wait (event)");
@@ -181,9 +192,10 @@ static void check_or(struct gpu *gpu)
 	hsa_signal_t never = signal_of(1), gate = signal_of(1), done = signal_of(1);
 	struct late_store late;
 
-	submit_barrier(gpu->queue[0], HSA_PACKET_TYPE_BARRIER_OR, never, gate, done);
+	submit(gpu->queue[0], (struct barrier){ .type = HSA_PACKET_TYPE_BARRIER_OR,
+	       .dependency = never, .other = gate, .completion = done });
 	usleep(RELEASE_AFTER / 3);
-	claim(hsa_signal_load_scacquire(done) == 1, "a barrier-OR waits while no dependency is met");
+	claim(hsa_signal_load_scacquire(done) == 1, "a barrier-OR waits while none is met");
 	release_later(&late, gate);
 	claim(comes_to_zero(done, HSA_WAIT_STATE_BLOCKED), "a barrier-OR ends with one of two");
 	pthread_join(late.thread, NULL);
@@ -196,8 +208,8 @@ static void check_two_queues(struct gpu *gpu)
 {
 	hsa_signal_t gate = signal_of(1), first = signal_of(1), second = signal_of(1);
 
-	submit_barrier(gpu->queue[1], HSA_PACKET_TYPE_BARRIER_AND, first, no_signal, second);
-	submit_barrier(gpu->queue[0], HSA_PACKET_TYPE_BARRIER_AND, gate, no_signal, first);
+	submit(gpu->queue[1], and_barrier(first, second));
+	submit(gpu->queue[0], and_barrier(gate, first));
 	usleep(RELEASE_AFTER / 3);
 	claim(hsa_signal_load_scacquire(first) == 1 && hsa_signal_load_scacquire(second) == 1,
 	      "two queues wait, the second for the first");
@@ -246,11 +258,12 @@ static void check_copies(struct gpu *gpu, size_t size)
 		return;
 	pattern_fill(b.host, size, (unsigned int)size);
 	memset(b.back, 0xee, size);
-	status = hsa_amd_memory_async_copy(b.device, gpu->agent, b.host, gpu->cpu, size, 0, NULL, up);
-	status |= hsa_amd_memory_async_copy(b.device2, gpu->agent, b.device, gpu->agent, size, 1, &up,
-					    across);
-	status |= hsa_amd_memory_async_copy(b.back, gpu->cpu, b.device2, gpu->agent, size, 1, &across,
-					    down);
+	status = hsa_amd_memory_async_copy(b.device, gpu->agent, b.host, gpu->cpu, size,
+					   0, NULL, up);
+	status |= hsa_amd_memory_async_copy(b.device2, gpu->agent, b.device, gpu->agent, size,
+					    1, &up, across);
+	status |= hsa_amd_memory_async_copy(b.back, gpu->cpu, b.device2, gpu->agent, size,
+					    1, &across, down);
 	claim(status == HSA_STATUS_SUCCESS, "copies of %zu bytes are accepted", size);
 	if (claim(comes_to_zero(down, HSA_WAIT_STATE_BLOCKED), "the last of three copies ends"))
 		claim(pattern_differs(b.back, size, (unsigned int)size) == size,
