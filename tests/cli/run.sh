@@ -107,7 +107,11 @@ claim "an unknown command is named, exit 2"
 try run frobnicate
 exits 2 && says_err frobnicate
 
-claim "what is not built yet says so, exit 3"
-try run lab
-exits 3 && says_err 'not built yet'
+claim "the lab gets its arguments as they are"
+machine "gcc linux-headers-6.12.9+deb12-amd64"
+mkdir "$tmp/t/lab"
+printf '#!/bin/sh\nprintf "[%%s]" "$@"\n' >"$tmp/t/lab/run"
+chmod +x "$tmp/t/lab/run"
+try run lab --cpus 1 -- sh -c 'two words'
+exits 0 && says '^\[--cpus\]\[1\]\[--\]\[sh\]\[-c\]\[two words\]$'
 end

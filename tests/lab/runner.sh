@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# lab/run itself: what goes in and out of the virtual machine, and how failures are told. The driver
+# is not loaded: it has tests of its own.
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/../cli/claims.sh"
+
+lab() { "$top/lab/run" --no-module "$@"; }
+
+# later NAME ARGUMENTS...: start a lab; a boot leaves one of two processors idle half of the time.
+later() {
+	name=$1
+	shift
+	(
+		code=0
+		lab "$@" >"$tmp/$name.out" 2>"$tmp/$name.err" </dev/null || code=$?
+		echo "$code" >"$tmp/$name.code"
+	) &
+}
+# meet NAME: wait for it and look at it as if it had been tried just now.
+meet() {
+	while [ ! -s "$tmp/$1.code" ]; do sleep 0.1; done
+	tried="lab $1"
+	code=$(cat "$tmp/$1.code")
+	mv "$tmp/$1.out" "$tmp/out"
+	mv "$tmp/$1.err" "$tmp/err"
+}
+prints() { [ "$(cat "$tmp/out")" = "$1" ] || no "'$tried' prints: $(cat "$tmp/out")"; }
+
+claim "a mistake in the options is one line and exit 2"
+for wrong in --nonsense "--cpus 0" "--mem 2T" "--profile mi1" "--vram 500" "--param x" "--copy /nowhere/file" \
+	"--root nowhere" "--deterministic --cpus 2"; do
+	# shellcheck disable=SC2086 # options and their values
+	try lab $wrong -- true
+	exits 2 && check test "$(wc -l <"$tmp/err")" -eq 1 && check test ! -s "$tmp/out"
+done
+try lab
+exits 2 && says_err 'no COMMAND'
+
+claim "--help lists every option"
+try lab --help
+exits 0
+for option in copy cpus mem gpus vram profile fault param no-module root deterministic timeout log; do
+	says "--$option"
+done
+
+# The archive of the guest's files, made once; the figures of later runs are then alone.
+lab --build-only || exit 1
+
+echo some words >"$tmp/words"
+later plain --copy "$tmp/words" --copy "$(command -v jq)" -- sh -c '
+	echo out; echo err >&2
+	cat; cat words; echo "{\"a\":[1]}" | ./jq -c .a
+	printf "[%s]" "$@"; echo; pwd
+	tty; ls /dev/vd* /sys/class/net
+	exit 7' sh 'two words' "it's" '$x' ''
+later crash -- sh -c 'echo before; sleep 1; echo c >/proc/sysrq-trigger'
+claim "stdout is the command's and nothing else; stdin is empty; arguments arrive as they are"
+meet plain
+prints 'out
+some words
+[1]
+[two words][it'\''s][$x][]
+/lab
+not a tty
+/sys/class/net:
+lo'
+claim "stderr is apart from stdout"
+says_err '^err$'
+claim "the command's exit code is the lab's"
+exits 7
+
+claim "a crash of the kernel is exit 125 and shows its last lines"
+meet crash
+exits 125 && says_err 'sysrq triggered crash' && says_err '^lab: the guest crashed$' && prints before
+
+later binary --log "$tmp/log" --gpus 2 --vram 256 -- sh -c 'sed -n 3p /sys/bus/pci/devices/0000:00:08.0/resource >&2
+	sed -n 3p /sys/bus/pci/devices/0000:00:09.0/resource >&2
+	head -c 5000000 /dev/urandom >/tmp/x; md5sum /tmp/x >&2; cat /tmp/x'
+later warning -- sh -c 'echo "WARNING: CPU: 0 PID: 1 at nowhere.c:1" >/dev/kmsg; echo fine'
+claim "five million random bytes arrive intact"
+meet binary
+exits 0 && says_err "$(md5sum <"$tmp/out" | cut -d ' ' -f 1)"
+claim "each GPU is a PCI device whose third region is its memory"
+sizes=$(grep '^0x' "$tmp/err" | while read -r first last _; do echo $((last - first + 1)); done)
+check test "$sizes" = "268435456
+268435456"
+claim "--log has the whole kernel log"
+check grep -q 'Linux version 6.12' "$tmp/log"
+
+claim "a warning of the kernel is exit 125 and is shown"
+meet warning
+exits 125 && says_err '^lab: the kernel complained: .*nowhere.c:1' && prints fine
+
+# Not the machine's own time: what it is worth is that nothing else comes in either.
+clocks='for i in 1 2 3 4 5; do grep "now at" /proc/timer_list; usleep 1234; done; dmesg; head -c 8 /dev/urandom | md5sum'
+later first --deterministic -- sh -c "$clocks"
+later second --deterministic -- sh -c "$clocks"
+claim "two deterministic labs at once see the same times, to the nanosecond, and the same chance"
+meet first
+exits 0 && says 'now at [0-9]* nsecs'
+mv "$tmp/out" "$tmp/kept"
+meet second
+exits 0 && check cmp "$tmp/out" "$tmp/kept"
+
+# A root file system with a file of its own and one that hides ours.
+mkdir -p "$tmp/root/bin" "$tmp/root/lab"
+cp /bin/busybox "$tmp/root/bin/"
+ln -s busybox "$tmp/root/bin/sh"
+echo of the image >"$tmp/root/lab/words"
+echo more >"$tmp/more"
+/sbin/mke2fs -q -F -t ext4 -d "$tmp/root" "$tmp/root.img" 8M || no "mke2fs does not make an image"
+before=$(md5sum "$tmp/root.img")
+later root --root "$tmp/root.img" --copy "$tmp/words" --copy "$tmp/more" -- sh -c \
+	'echo changed >/bin/new; cat() { busybox cat "$@"; }; cat words more /bin/new; busybox ls -d /dev/vda /proc/1 /sys/kernel'
+later hang --timeout 2 --allow-warn -- sh -c 'echo before; sleep 1000'
+claim "--root: the image's files are there, ours where it has none, changes are not kept"
+meet root
+exits 0 && prints 'of the image
+more
+changed
+/dev/vda
+/proc/1
+/sys/kernel' && check test "$before" = "$(md5sum "$tmp/root.img")"
+claim "when the time is up that is exit 125, with what the guest was doing"
+meet hang
+exits 125 && says_err '^lab: the time is up: no end after 2 s$' && says_err 'Show Blocked State' && prints before
+
+claim "a lab that is told to end leaves no process and no file"
+mkdir "$tmp/private"
+TMPDIR=$tmp/private "$top/lab/run" --no-module -- sleep 1000 >/dev/null 2>"$tmp/err" &
+pid=$!
+while [ ! -e "$(echo "$tmp"/private/lab-*/console)" ]; do sleep 0.1; done
+kill -TERM $pid
+code=0
+wait $pid || code=$?
+tried="lab ended by SIGTERM"
+exits 143
+check test -z "$(ls "$tmp/private")"
+check test -z "$(pgrep -f "$tmp/private/lab-")"
+end
