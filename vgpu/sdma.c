@@ -56,7 +56,7 @@ static int load(struct vgpu_sdma_port *p)
 	u32 fixed, length;
 
 	if (s->wptr < s->rptr || s->wptr - s->rptr > s->size)
-		return vgpu_sdma_bad(p, "an SDMA queue has a write pointer that is not within its ring");
+		return vgpu_sdma_bad(p, "an SDMA write pointer is not within its ring");
 	pass_skipped(s);
 	there = available(s);
 	if (!there)
@@ -65,7 +65,7 @@ static int load(struct vgpu_sdma_port *p)
 		return -EFAULT;
 	fixed = vgpu_sdma_fixed(s);
 	if (!fixed)
-		return vgpu_sdma_bad(p, "an SDMA queue has a packet that is not modelled or no packet");
+		return vgpu_sdma_bad(p, "an SDMA queue has a packet that is not modelled");
 	if (fixed <= there && vgpu_sdma_stream(p, 0, s->dw, fixed * 4))
 		return -EFAULT;
 	length = fixed <= there ? fixed + vgpu_sdma_data(s) : fixed;

@@ -32,7 +32,8 @@ int vgpu_sdma_get(struct vgpu_sdma_port *p, u64 address, void *to, u32 n)
 {
 	if (!p->bus->read(p->ctx, p->s->space, address, to, n))
 		return 0;
-	return stop(p, &(struct vgpu_stop){ .what = "an SDMA queue read an address that is not mapped",
+	return stop(p, &(struct vgpu_stop){
+		    .what = "an SDMA queue read an address that is not mapped",
 		    .fault = true, .address = address });
 }
 
@@ -40,7 +41,8 @@ static int put(struct vgpu_sdma_port *p, u64 address, const void *from, u32 n)
 {
 	if (!p->bus->write(p->ctx, p->s->space, address, from, n))
 		return 0;
-	return stop(p, &(struct vgpu_stop){ .what = "an SDMA queue wrote an address that is not mapped",
+	return stop(p, &(struct vgpu_stop){
+		    .what = "an SDMA queue wrote an address that is not mapped",
 		    .fault = true, .write = true, .address = address });
 }
 
@@ -248,7 +250,7 @@ static int atomic(struct vgpu_sdma_port *p)
 	int err = vgpu_atomic(p->bus, p->ctx, s->space, &what, &before);
 
 	if (err == -EINVAL)
-		return vgpu_sdma_bad(p, "an SDMA queue has an atomic that is not modelled or not aligned");
+		return vgpu_sdma_bad(p, "an SDMA queue has an atomic not modelled or not aligned");
 	if (err)
 		return stop(p, &(struct vgpu_stop){
 			    .what = "an SDMA queue has an atomic on an address that is not mapped",

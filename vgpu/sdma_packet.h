@@ -46,8 +46,9 @@ int vgpu_sdma_get(struct vgpu_sdma_port *p, u64 address, void *to, u32 n);
 /* Bytes of the stream, @from on counted from the packet under way. */
 int vgpu_sdma_stream(struct vgpu_sdma_port *p, u64 from, void *to, u32 n);
 
-/* Of the packet in dw[]: dwords without data (only dw[0] is known; 0: no packet), dwords of data. */
+/* Dwords of the packet that dw[0] begins, without its data; 0: no packet. */
 u32 vgpu_sdma_fixed(const struct vgpu_sdma *s);
+/* Dwords of its data, from the others of dw[]. */
 u32 vgpu_sdma_data(const struct vgpu_sdma *s);
 /* Bytes it moves in all, and in the next piece. */
 u64 vgpu_sdma_total(const struct vgpu_sdma *s);
