@@ -116,7 +116,7 @@ int main(int argc, char *argv[])
 	struct gp_load_options o;
 	char name[16];
 
-	if (gp_load_parse(argc, argv, &o))
+	if (gp_load_parse(argc, (const char *const *)argv, &o))
 		return complain(gp_client_error());
 	if (o.help) {
 		fputs(gp_load_help, stdout);

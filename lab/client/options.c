@@ -253,11 +253,11 @@ static bool set_flag(const char *name, struct gp_load_options *o)
 	return flag;
 }
 
-static int parse_all(int argc, char *const argv[], struct gp_load_options *o)
+static int parse_all(int argc, const char *const argv[], struct gp_load_options *o)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *name = argv[i] + 2, *value;
-		char *equals = strchr(argv[i], '=');
+		const char *equals = strchr(argv[i], '=');
 		char buffer[32];
 		int err;
 
@@ -283,7 +283,7 @@ static int parse_all(int argc, char *const argv[], struct gp_load_options *o)
 	return 0;
 }
 
-int gp_load_parse(int argc, char *const argv[], struct gp_load_options *ret)
+int gp_load_parse(int argc, const char *const argv[], struct gp_load_options *ret)
 {
 	struct gp_load_options o = {
 		.class = "offline",

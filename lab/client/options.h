@@ -32,7 +32,7 @@ struct gp_load_options {
 extern const char gp_load_help[];
 
 /* 0, or -EINVAL with one line in gp_client_error(). */
-int gp_load_parse(int argc, char *const argv[], struct gp_load_options *ret);
+int gp_load_parse(int argc, const char *const argv[], struct gp_load_options *ret);
 
 /* What a kernel looks like on @node. 0, or -EINVAL with one line. */
 int gp_load_shape(const struct gp_load_options *o, const struct gp_node *node, u32 *ret_workgroups,
