@@ -82,6 +82,7 @@ static inline int run_dry(struct fixture *f)
 
 #define FENCE(to, value)	5, LO(to), HI(to), value
 #define COPY(to, from, bytes)	1, (bytes) - 1, 0, LO(from), HI(from), LO(to), HI(to)
-#define POLL(at, func, ref)	8 | 1u << 31 | (u32)(func) << 28, LO(at), HI(at), ref, ~0u, 0xfff0004
+#define POLL(at, func, ref)						\
+	8 | 1u << 31 | (u32)(func) << 28, LO(at), HI(at), ref, ~0u, 0xfff0004
 
 #endif /* SDMA_WORLD_H */

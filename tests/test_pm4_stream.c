@@ -1,100 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Streams of PM4 packets on user queues: each packet, the ring, buffers, waits, wrong bytes. */
-#include "stream_memory.h"
-#include "vgpu/kernel.h"
-#include "vgpu/pm4_stream.h"
-
-#define RING	MEM
-#define IB	(MEM + 0x20000)
-#define IB2	(MEM + 0x30000)
-#define CODE	(MEM + 0x40000)
-#define ARGS	(MEM + 0x50000)
-#define FLAG	(MEM + 0x60000)
-enum { RING_DWORDS = 256, UNKNOWN_NS = 4321 };
-
-struct fixture {
-	struct memory m;
-	struct vgpu_pm4 s;
-	u64 now;
-};
-
-static int up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	struct vgpu_pm4_args args = { .base = RING, .size = RING_DWORDS, .unknown_ns = UNKNOWN_NS };
-
-	EXPECT_EQ(vgpu_pm4_init(&f->s, &args), 0);
-	f->s.vmid = 8;
-	f->s.xcc = 2;
-	f->s.pasid = 0x8002;
-	f->now = 12345678;
-	*state = f;
-	return 0;
-}
-
-static int down(void **state)
-{
-	free(*state);
-	return 0;
-}
-
-static void give(struct fixture *f, const u32 *dw, u32 n)
-{
-	u64 wptr = f->s.wptr;
-
-	for (u32 i = 0; i < n; i++, wptr++)
-		mem_set_u32(&f->m, RING + wptr % RING_DWORDS * 4, dw[i]);
-	vgpu_pm4_wptr(&f->s, wptr);
-}
-
-#define GIVE(f, ...)							\
-do {									\
-	const u32 dw_[] = { __VA_ARGS__ };				\
-	give(f, dw_, sizeof(dw_) / 4);					\
-} while (0)
-
-/* Dwords into a buffer in memory; how many. */
-#define BUFFER(f, at, ...)						\
-do {									\
-	const u32 dw_[] = { __VA_ARGS__ };				\
-	memcpy(mem_at(&(f)->m, at, sizeof(dw_)), dw_, sizeof(dw_));	\
-} while (0)
-
-static int run(struct fixture *f)
-{
-	return vgpu_pm4_run(&f->s, &mem_bus, &f->m, f->now);
-}
-
-#define PM4(op, n)		(3u << 30 | ((n) - 2u) << 16 | (op) << 8)
-#define FENCE(at, value)	PM4(0x37, 5), 5 << 8 | 1 << 20, LO(at), HI(at), value
-#define JUMP(at, n)		PM4(0x3f, 4), LO(at), HI(at), (n) | 1 << 23
-#define CHAIN(at, n)		PM4(0x3f, 4), LO(at), HI(at), (n) | 1 << 23 | 1 << 20
-#define RELEASE(int_sel, data_sel, at, data, context)			\
-	PM4(0x49, 8), 0x14 | 5 << 8, (u32)(data_sel) << 29 | (int_sel) << 24, LO(at), HI(at),	\
-	LO(data), HI(data), context
-#define DISPATCH(x, y, z)	PM4(0x15, 5), x, y, z, 1
-#define FENCE_DWORDS 5
-
-/* As kfdtest sets them: start, threads, program, resources, user data. */
-static void set_up_dispatch(struct fixture *f, u32 threads)
-{
-	GIVE(f, PM4(0x58, 7), 0x28c00000, ~0u, 0xff, 0, 0, 4);
-	GIVE(f, PM4(0x76, 8), 0x204, 0, 0, 0, threads, 1, 1);
-	GIVE(f, PM4(0x76, 4), 0x20c, LO(CODE >> 8), HI(CODE >> 8));
-	GIVE(f, PM4(0x76, 4), 0x212, 0x000c0084 | 3, 0x00000090 | 5 << 15);
-	GIVE(f, PM4(0x76, 3), 0x22d, 0);
-	GIVE(f, PM4(0x76, 4), 0x240, LO(ARGS), HI(ARGS));
-}
-
-static void synthetic(struct fixture *f)
-{
-	struct vgpu_kernel k = { .magic = VGPU_KERNEL_MAGIC, .workgroup_ns = 777, .gap_ns = 55,
-				 .vgpr_bytes = 4096 };
-	struct vgpu_kernarg arg = { .result = FLAG, .key = 99 };
-
-	memcpy(mem_at(&f->m, CODE, sizeof(k)), &k, sizeof(k));
-	memcpy(mem_at(&f->m, ARGS, sizeof(arg)), &arg, sizeof(arg));
-}
+/* Streams of PM4 packets on user queues: each packet, the ring, buffers, waits. */
+#include "pm4_world.h"
 
 static void data_is_written_in_order_or_to_one_place(void **state)
 {
@@ -304,7 +210,8 @@ static void buffers_come_back_and_the_read_pointer_waits_for_them(void **state)
 	struct fixture *f = *state;
 
 	/* The inner buffer ends with a poll, the outer one with the jump to it. */
-	BUFFER(f, IB2, FENCE(FLAG + 4, 2), PM4(0x3c, 7), 3 | 1 << 4, LO(FLAG + 8), HI(FLAG), 1, ~0u, 4);
+	BUFFER(f, IB2, FENCE(FLAG + 4, 2),
+	       PM4(0x3c, 7), 3 | 1 << 4, LO(FLAG + 8), HI(FLAG), 1, ~0u, 4);
 	BUFFER(f, IB, FENCE(FLAG, 1), JUMP(IB2, 12));
 	GIVE(f, JUMP(IB, 9), JUMP(IB, 0), FENCE(FLAG + 12, 3));
 	EXPECT_EQ(run(f), VGPU_PM4_POLLING);
@@ -340,7 +247,8 @@ static void clocks_and_words_are_copied(void **state)
 
 	mem_set_u64(&f->m, FLAG + 8, 0x1111111122222222ull);
 	GIVE(f, PM4(0x40, 6), 9 | 5 << 8 | 1 << 16, 0, 0, LO(FLAG), HI(FLAG));
-	GIVE(f, PM4(0x40, 6), 1 | 2 << 8 | 1 << 16, LO(FLAG + 8), HI(FLAG), LO(FLAG + 16), HI(FLAG));
+	GIVE(f, PM4(0x40, 6), 1 | 2 << 8 | 1 << 16, LO(FLAG + 8), HI(FLAG),
+	     LO(FLAG + 16), HI(FLAG));
 	GIVE(f, PM4(0x40, 6), 5 | 2 << 8, 7, 8, LO(FLAG + 24), HI(FLAG));
 	GIVE(f, PM4(0x1e, 9), 39, LO(FLAG + 8), HI(FLAG), 1, 2, 0, 0, 0);
 	GIVE(f, PM4(0x40, 6), 6 | 2 << 8 | 1 << 16, 0, 0, LO(FLAG + 32), HI(FLAG));

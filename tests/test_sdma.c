@@ -171,7 +171,8 @@ static void every_function_of_a_poll_compares_under_the_mask(void **state)
 			mem_set_u32(&f->m, FLAG, 0xab00 | (4 + j));
 			GIVE(f, 8 | 1u << 31 | (u32)table[i].func << 28, LO(FLAG), HI(FLAG), 5,
 			     0xff, 0);
-			EXPECT_EQ(run_dry(f), table[i].holds[j] ? VGPU_SDMA_IDLE : VGPU_SDMA_POLLING);
+			EXPECT_EQ(run_dry(f) == VGPU_SDMA_IDLE, table[i].holds[j]);
+			EXPECT_EQ(f->s.state == VGPU_SDMA_POLLING, !table[i].holds[j]);
 		}
 }
 

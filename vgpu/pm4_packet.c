@@ -48,7 +48,7 @@ static enum vgpu_pm4_state put(struct vgpu_pm4_port *p, u64 address, const void 
 static enum vgpu_pm4_state registers(struct vgpu_pm4_port *p)
 {
 	if (!p->s->said_register)
-		p->bus->report(p->ctx, "a PM4 stream writes registers: ignored, and not said again");
+		p->bus->report(p->ctx, "a PM4 stream writes registers: ignored, not said again");
 	p->s->said_register = true;
 	return VGPU_PM4_IDLE;
 }

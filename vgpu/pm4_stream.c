@@ -21,7 +21,8 @@ int vgpu_pm4_get(struct vgpu_pm4_port *p, u64 address, void *to, u32 n)
 {
 	if (!p->bus->read(p->ctx, p->s->space, address, to, n))
 		return 0;
-	return stop(p, &(struct vgpu_stop){ .what = "a PM4 stream read an address that is not mapped",
+	return stop(p, &(struct vgpu_stop){
+		    .what = "a PM4 stream read an address that is not mapped",
 		    .fault = true, .address = address });
 }
 
@@ -69,7 +70,7 @@ static int load(struct vgpu_pm4_port *p)
 	u32 n;
 
 	if (!s->depth && (s->wptr < s->rptr || there > s->size))
-		return vgpu_pm4_bad(p, "a PM4 queue has a write pointer that is not within its ring");
+		return vgpu_pm4_bad(p, "a PM4 write pointer is not within its ring");
 	if (!there)
 		return 0;
 	memset(p->dw, 0, sizeof(p->dw));
