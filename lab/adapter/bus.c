@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 
 #include "gpu.h"
+#include "record.h"
 #include "amdgpu_gart.h"
 #include "amdgpu_vm.h"
 
@@ -115,14 +116,14 @@ static void copy(void *to, const void *from, u32 n)
 		memcpy(to, from, n);
 }
 
-static int bus_read(void *ctx, vgpu_space space, u64 address, void *to, u32 n)
+static int read_memory(struct lab_gpu *gpu, vgpu_space space, u64 address, void *to, u32 n)
 {
 	u32 part;
 	void *at;
 
 	for (; n; n -= part, address += part, to += part) {
 		part = min_t(u32, n, PAGE_SIZE - offset_in_page(address));
-		at = translate(ctx, space, address, false);
+		at = translate(gpu, space, address, false);
 		if (!at)
 			return -EFAULT;
 		copy(to, at, part);
@@ -130,14 +131,14 @@ static int bus_read(void *ctx, vgpu_space space, u64 address, void *to, u32 n)
 	return 0;
 }
 
-static int bus_write(void *ctx, vgpu_space space, u64 address, const void *from, u32 n)
+static int write_memory(struct lab_gpu *gpu, vgpu_space space, u64 address, const void *from, u32 n)
 {
 	u32 part;
 	void *at;
 
 	for (; n; n -= part, address += part, from += part) {
 		part = min_t(u32, n, PAGE_SIZE - offset_in_page(address));
-		at = translate(ctx, space, address, true);
+		at = translate(gpu, space, address, true);
 		if (!at)
 			return -EFAULT;
 		smp_wmb();
@@ -146,26 +147,58 @@ static int bus_write(void *ctx, vgpu_space space, u64 address, const void *from,
 	return 0;
 }
 
-static int bus_add(void *ctx, vgpu_space space, u64 address, u64 value, u64 *ret)
+static int add_to_memory(struct lab_gpu *gpu, vgpu_space space, u64 address, u64 value, u64 *ret)
 {
 	atomic64_t *at;
 
 	if (!IS_ALIGNED(address, 8))
 		return -EFAULT;
-	at = translate(ctx, space, address, true);
+	at = translate(gpu, space, address, true);
 	if (!at)
 		return -EFAULT;
 	*ret = atomic64_add_return(value, at);
 	return 0;
 }
 
+static int bus_read(void *ctx, vgpu_space space, u64 address, void *to, u32 n)
+{
+	int r = read_memory(ctx, space, address, to, n);
+
+	lab_record(ctx, &(struct recording_entry){ .kind = RECORDING_READ, .error = r,
+		   .space = space, .address = address, .bytes = n }, to);
+	return r;
+}
+
+static int bus_write(void *ctx, vgpu_space space, u64 address, const void *from, u32 n)
+{
+	int r = write_memory(ctx, space, address, from, n);
+
+	lab_record(ctx, &(struct recording_entry){ .kind = RECORDING_WRITE, .error = r,
+		   .space = space, .address = address, .bytes = n }, from);
+	return r;
+}
+
+static int bus_add(void *ctx, vgpu_space space, u64 address, u64 value, u64 *ret)
+{
+	int r = add_to_memory(ctx, space, address, value, ret);
+	u64 both[] = { value, r ? 0 : *ret };
+
+	lab_record(ctx, &(struct recording_entry){ .kind = RECORDING_ADD, .error = r,
+		   .space = space, .address = address, .bytes = sizeof(both) }, both);
+	return r;
+}
+
 static u64 bus_doorbell(void *ctx, u32 index)
 {
 	struct lab_gpu *gpu = ctx;
 
-	if (index & 1 || index >= LAB_DOORBELL_BYTES / 4)
-		return 0;
-	return READ_ONCE(gpu->doorbells[index / 2]);
+	u64 value = 0;
+
+	if (!(index & 1) && index < LAB_DOORBELL_BYTES / 4)
+		value = READ_ONCE(gpu->doorbells[index / 2]);
+	lab_record(gpu, &(struct recording_entry){ .kind = RECORDING_DOORBELL, .address = index,
+		   .bytes = sizeof(value) }, &value);
+	return value;
 }
 
 static void bus_report(void *ctx, const char *what)

@@ -15,6 +15,7 @@
  *   render.c	 the render node: open, close, info
  *   reset.c	 amdgpu's half of a GPU reset
  *   absent.c	 what this GPU has not
+ *   record.c	 everything that went into the chip, for a replay outside
  *   views.c	 debugfs
  */
 #ifndef LAB_GPU_H
@@ -23,6 +24,7 @@
 #include "amdgpu.h"
 #include "amdgpu_amdkfd.h"
 #include "chip.h"
+#include "recording.h"
 
 enum {
 	LAB_KIQ_DWORDS		= 256,
@@ -52,6 +54,12 @@ struct lab_clock {
 	u64 entered_ns;		/* guest time when the thread began to run; 0: it does not */
 };
 
+/* NULL unless the parameter record= asked for it. */
+struct lab_record {
+	struct recording_head *head;	/* entries follow it */
+	u64 room;
+};
+
 /* What GRBM_GFX_CNTL and GRBM_GFX_INDEX of one XCC point at. */
 struct lab_select {
 	u32 me, pipe, queue, vmid;
@@ -75,6 +83,7 @@ struct lab_gpu {
 	struct vgpu_interrupt interrupts[LAB_INTERRUPTS];
 	u32 nr_interrupts;
 	u64 interrupts_lost;
+	struct lab_record record;
 
 	struct lab_clock clock;
 	struct task_struct *thread;
@@ -98,6 +107,7 @@ extern char *lab_save_area;
 extern uint lab_poll_us;
 extern uint lab_unknown_us;
 extern int lab_num_kcq;
+extern uint lab_record_mb;
 
 /* profile.c */
 const struct lab_profile *lab_profile_find(const char *name);

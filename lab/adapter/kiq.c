@@ -4,6 +4,7 @@
  * is committed to it is handed to the chip at once. No other ring of amdgpu exists here.
  */
 #include "gpu.h"
+#include "record.h"
 #include "amdgpu_ring.h"
 #include "soc15d.h"
 
@@ -25,7 +26,7 @@ void amdgpu_ring_commit(struct amdgpu_ring *ring)
 	for (at = ring->wptr_old; at != ring->wptr; at = (at + 1) & ring->ptr_mask)
 		packet[nr++] = ring->ring[at & ring->buf_mask];
 	spin_lock(&gpu->lock);
-	vgpu_chip_kiq(gpu->chip, ring->xcc_id, packet, nr, lab_clock_now(&gpu->clock));
+	lab_chip_kiq(gpu, ring->xcc_id, packet, nr, lab_clock_now(&gpu->clock));
 	spin_unlock(&gpu->lock);
 }
 

@@ -9,10 +9,14 @@
 #include <drm/drm_drv.h>
 
 #include "gpu.h"
+#include "record.h"
 #include "amdgpu_irq.h"
 #include "amdgpu_reset.h"
 #include "amdgpu_sync.h"
 #include "amdgpu_amdkfd.h"
+
+/* QEMU's ivshmem-plain: a device whose BAR 2 is plain memory. */
+enum { LAB_PCI_VENDOR = 0x1af4, LAB_PCI_DEVICE = 0x1110 };
 
 /* --- parameters of the real module --- */
 
@@ -118,6 +122,10 @@ uint lab_unknown_us = 100;
 module_param_named(unknown_us, lab_unknown_us, uint, 0444);
 MODULE_PARM_DESC(unknown_us, "how long a workgroup of a kernel runs that cannot be executed");
 
+uint lab_record_mb;
+module_param_named(record, lab_record_mb, uint, 0444);
+MODULE_PARM_DESC(record, "megabytes for a recording of what goes into the chip (0 none)");
+
 /* --- the chip --- */
 
 /* A word of @from by its name in @names; -EINVAL, with a line that says what there is. */
@@ -153,7 +161,7 @@ static int fault_from_the_start(struct lab_gpu *gpu)
 
 	if (i < 0)
 		return -EINVAL;
-	return i ? vgpu_chip_fault(gpu->chip, faults[i], 0) : 0;
+	return i ? lab_chip_fault(gpu, faults[i], 0, lab_clock_now(&gpu->clock)) : 0;
 }
 
 static int chip_init(struct lab_gpu *gpu)
@@ -180,7 +188,9 @@ static int chip_init(struct lab_gpu *gpu)
 		goto out;
 	args.facts = facts;
 	gpu->chip_memory = vzalloc(vgpu_chip_size(facts));
-	r = gpu->chip_memory ? vgpu_chip_init(gpu->chip_memory, &args, &gpu->chip) : -ENOMEM;
+	r = lab_record_init(gpu, &args);
+	if (!r)
+		r = gpu->chip_memory ? vgpu_chip_init(gpu->chip_memory, &args, &gpu->chip) : -ENOMEM;
 	if (!r)
 		r = fault_from_the_start(gpu);
 out:
@@ -227,6 +237,10 @@ static void gpu_fini(void *data)
 		amdgpu_reset_put_reset_domain(adev->reset_domain);
 	lab_registers_fini(gpu);
 	vfree(gpu->chip_memory);
+	lab_record_fini(gpu);
+	/* So that the driver finds it again. */
+	adev->pdev->vendor = LAB_PCI_VENDOR;
+	adev->pdev->device = LAB_PCI_DEVICE;
 }
 
 static int gpu_init(struct lab_gpu *gpu)
@@ -324,9 +338,8 @@ static void lab_remove(struct pci_dev *pdev)
 	gpu_fini(lab_gpu(adev));
 }
 
-/* QEMU's ivshmem-plain: a PCI device whose BAR 2 is plain memory. */
 static const struct pci_device_id lab_ids[] = {
-	{ PCI_DEVICE(0x1af4, 0x1110) },
+	{ PCI_DEVICE(LAB_PCI_VENDOR, LAB_PCI_DEVICE) },
 	{ }
 };
 MODULE_DEVICE_TABLE(pci, lab_ids);

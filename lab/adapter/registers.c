@@ -10,6 +10,7 @@
  * must be where it is on real parts: WRITE_DATA has 18 bits for an offset.
  */
 #include "gpu.h"
+#include "record.h"
 #include "gc/gc_9_0_offset.h"
 #include "gc/gc_9_0_sh_mask.h"
 #include "athub/athub_1_8_0_offset.h"
@@ -154,8 +155,8 @@ static bool write_chip(struct lab_gpu *gpu, u32 reg, u32 value)
 		return false;
 	s = &gpu->select[xcc];
 	if (offset == mmSPI_COMPUTE_QUEUE_RESET && value & 1) {
-		vgpu_chip_slot_reset(gpu->chip, xcc, pipe_of(s), s->queue,
-				     lab_clock_now(&gpu->clock));
+		lab_chip_slot_reset(gpu, xcc, pipe_of(s), s->queue,
+				    lab_clock_now(&gpu->clock));
 		return true;
 	}
 	return false;

@@ -4,6 +4,7 @@
  * keeps its contents. KFD's half, before and after, is the driver's own.
  */
 #include "gpu.h"
+#include "record.h"
 #include "amdgpu_reset.h"
 
 bool amdgpu_device_should_recover_gpu(struct amdgpu_device *adev)
@@ -27,7 +28,7 @@ int amdgpu_device_gpu_recover(struct amdgpu_device *adev, struct amdgpu_job *job
 	amdgpu_amdkfd_pre_reset(adev, reset_context);
 
 	spin_lock(&gpu->lock);
-	vgpu_chip_reset(gpu->chip, lab_clock_now(&gpu->clock));
+	lab_chip_reset(gpu, lab_clock_now(&gpu->clock));
 	spin_unlock(&gpu->lock);
 	amdgpu_gtt_mgr_recover(&adev->mman.gtt_mgr);
 

@@ -13,6 +13,7 @@
 #include <linux/sched/signal.h>
 
 #include "gpu.h"
+#include "record.h"
 
 enum {
 	BUSY_NS		= 5 * NSEC_PER_MSEC,	/* how long after a doorbell another is likely */
@@ -28,7 +29,7 @@ static u64 obey(struct lab_gpu *gpu, u64 now)
 
 	while (vgpu_chip_commanded(gpu->chip)) {
 		now = lab_clock_jump(&gpu->clock, vgpu_chip_next_ns(gpu->chip));
-		vgpu_chip_advance(gpu->chip, now);
+		lab_chip_advance(gpu, now);
 		if (++steps % BATCH == 0) {
 			spin_unlock(&gpu->lock);
 			cond_resched();
@@ -47,8 +48,8 @@ static bool look(struct lab_gpu *gpu, u64 *idle_ns)
 	lab_clock_enter(&gpu->clock);
 	spin_lock(&gpu->lock);
 	now = lab_clock_now(&gpu->clock);
-	rang = vgpu_chip_doorbells(gpu->chip, now);
-	vgpu_chip_advance(gpu->chip, now);
+	rang = lab_chip_doorbells(gpu, now);
+	lab_chip_advance(gpu, now);
 	now = obey(gpu, now);
 	next = vgpu_chip_next_ns(gpu->chip);
 	gpu->runs++;

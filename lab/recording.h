@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A recording of everything that went into a chip: what was asked of it, and what it
+ * found in memory and at doorbells. The chip is deterministic, so the same bytes lead
+ * another one, outside the virtual machine, to the same state; what it writes on the
+ * way is in the recording too, and is compared.
+ *
+ * A recording is a struct recording_head, then entries: struct recording_entry, @bytes
+ * bytes, zeros up to a multiple of eight.
+ */
+#ifndef LAB_RECORDING_H
+#define LAB_RECORDING_H
+
+#include "gp_env.h"
+
+#define RECORDING_MAGIC		0x3143455247505556ull	/* "VUPGREC1" */
+
+enum recording_kind {
+	/* asked of the chip; @at is the device's time */
+	RECORDING_KIQ,		/* @address: XCC; the dwords follow */
+	RECORDING_DOORBELLS,
+	RECORDING_ADVANCE,
+	RECORDING_RESET,
+	RECORDING_SLOT_RESET,	/* @address: xcc << 16 | pipe << 8 | queue */
+	RECORDING_FAULT,	/* @address: enum vgpu_fault, @space: its argument */
+	/* found or done by the chip; @error is what it was answered */
+	RECORDING_READ,		/* what was read follows */
+	RECORDING_WRITE,	/* what was written follows */
+	RECORDING_ADD,		/* the value added and the new value follow */
+	RECORDING_DOORBELL,	/* @address: index; the value follows */
+};
+
+struct recording_head {
+	u64 magic;
+	char profile[16];
+	u64 unknown_ns;
+	u32 iq_wait_time2, iq_wait_time2_register;
+	u32 sdma_engines;
+	u32 rptr_at, save_area;		/* values of the facts */
+	u32 lost;			/* entries for which there was no room */
+	u64 bytes;			/* of entries */
+};
+
+struct recording_entry {
+	u8 kind;		/* enum recording_kind */
+	u8 pad[3];
+	s32 error;
+	u32 bytes;
+	u32 pad2;
+	u64 at;
+	u64 space;
+	u64 address;
+};
+
+static_assert(sizeof(struct recording_head) == 64, "one size in the guest and outside");
+static_assert(sizeof(struct recording_entry) == 40, "one size in the guest and outside");
+
+#endif /* LAB_RECORDING_H */
