@@ -123,7 +123,6 @@ int vgpu_aql_decode(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *pa
 		return 0;
 	case VGPU_AQL_TYPE_VENDOR:
 		c->counters.packets[VGPU_AQL_VENDOR]++;
-		vgpu_say_queue(c, q, "a vendor packet is passed over: not modelled");
 		return 0;
 	default:
 		return wrong(c, q, "an AQL packet is of no type a GPU knows");
@@ -150,6 +149,61 @@ bool vgpu_aql_ready(struct vgpu_chip *c, struct vgpu_user_queue *q,
 		zero += !value;
 	}
 	return f->type == VGPU_AQL_TYPE_OR ? zero || !named : zero == named;
+}
+
+/*
+ * A jump into PM4, from the head of the queue: true when all of it is done. Where
+ * its packets wait for what was dispatched before them, they wait here too.
+ */
+static bool pm4_jump(struct vgpu_chip *c, struct vgpu_user_queue *q, const u32 *packet)
+{
+	bool drained = !c->v->queues[vgpu_user_id(c, q)].nr_flights;
+	struct vgpu_pm4 *s = &q->stream.pm4;
+
+	s->space = vgpu_process_of(c, q)->space;
+	s->vmid = vgpu_process_of(c, q)->vmid;
+	s->pasid = (u16)vgpu_process_of(c, q)->pasid;
+	if (!q->vendor && vgpu_pm4_aql(s, packet, drained)) {
+		wrong(c, q, "a vendor packet has no jump into PM4");
+		vgpu_user_fail(c, q, "a vendor packet has no jump into PM4");
+		return false;
+	}
+	q->vendor = true;
+	if (drained)
+		vgpu_pm4_drained(s);
+	switch (vgpu_pm4_run(s, &vgpu_counted_bus, c, c->v->now)) {
+	case VGPU_PM4_IDLE:
+		q->vendor = false;
+		return true;
+	case VGPU_PM4_DISPATCH:
+		vgpu_user_fail(c, q, "a dispatch inside a vendor packet is not modelled");
+		return false;
+	case VGPU_PM4_ERROR:
+		vgpu_user_fail(c, q, s->stop.what);
+		return false;
+	case VGPU_PM4_MORE:
+		c->signalled = true;	/* asks again at once, after the others */
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* A vendor packet at the head of the queue: true when it is done. */
+bool vgpu_aql_vendor(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *packet)
+{
+	u32 dw[VGPU_AQL_BYTES / 4];
+	int done;
+
+	memcpy(dw, packet, sizeof(dw));
+	if (vgpu_aql_format(dw) == VGPU_AQL_PM4_IB)
+		return pm4_jump(c, q, dw);
+	done = vgpu_aql_barrier_value(dw, &vgpu_counted_bus, c, vgpu_process_of(c, q)->space);
+	if (done < 0) {
+		wrong(c, q, "a vendor packet is of no format that is known");
+		vgpu_user_fail(c, q, "a vendor packet is wrong");
+	}
+	return done > 0;
 }
 
 /* Somebody may sleep until the signal changes: the event's number, then the interrupt. */

@@ -10,6 +10,7 @@ int vgpu_aql_decode(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *pa
 		    struct vgpu_aql_flight *f);
 bool vgpu_aql_ready(struct vgpu_chip *c, struct vgpu_user_queue *q,
 		    const struct vgpu_aql_flight *f);
+bool vgpu_aql_vendor(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *packet);
 void vgpu_aql_signal(struct vgpu_chip *c, struct vgpu_user_queue *q,
 		     const struct vgpu_aql_flight *f);
 

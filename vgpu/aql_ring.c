@@ -28,7 +28,7 @@ static struct vgpu_aql_flight *flight_of(struct vgpu_user_queue *q, u64 index)
 	return NULL;
 }
 
-static struct vgpu_aql_flight *flight_new(struct vgpu_user_queue *q, u64 index)
+struct vgpu_aql_flight *vgpu_flight_new(struct vgpu_user_queue *q, u64 index)
 {
 	for (u32 i = 0; i < VGPU_AQL_IN_FLIGHT; i++) {
 		struct vgpu_aql_flight *f = &q->flight[i];
@@ -51,8 +51,10 @@ static int world_fetch(void *ctx, u32 queue, u64 index, struct vgpu_packet *ret)
 	struct vgpu_aql_flight *f = flight_of(q, q->base + index);
 	u8 packet[VGPU_AQL_BYTES];
 
+	if (!f && q->kind != VGPU_QUEUE_AQL)
+		return -EINVAL;
 	if (!f) {
-		f = flight_new(q, q->base + index);
+		f = vgpu_flight_new(q, q->base + index);
 		if (GP_WARN_ON(!f))
 			return -EINVAL;
 		if (vgpu_user_read(c, q, slot_address(q, f->index), packet, sizeof(packet)) ||
@@ -102,7 +104,9 @@ static u64 world_wptr(void *ctx, u32 queue)
 {
 	struct vgpu_user_queue *q = queue_at(ctx, queue);
 
-	return vgpu_aql_look(ctx, q) - q->base;
+	if (q->kind == VGPU_QUEUE_AQL)
+		return vgpu_aql_look(ctx, q) - q->base;
+	return q->published;
 }
 
 static void tell(struct vgpu_chip *c, struct vgpu_user_queue *q, struct vgpu_aql_flight *f)
@@ -111,6 +115,7 @@ static void tell(struct vgpu_chip *c, struct vgpu_user_queue *q, struct vgpu_aql
 
 	f->used = false;
 	c->untold--;
+	c->signalled = true;
 	vgpu_aql_signal(c, q, &told);
 }
 
@@ -122,6 +127,8 @@ static void world_rptr(void *ctx, u32 queue, u64 value, u64 now_ns)
 	u16 invalid = VGPU_AQL_TYPE_INVALID;
 
 	(void)now_ns;
+	if (q->kind != VGPU_QUEUE_AQL)
+		return;		/* where a stream is, it says itself */
 	for (; q->rptr < q->base + value; q->rptr++)
 		vgpu_user_write(c, q, slot_address(q, q->rptr), &invalid, sizeof(invalid));
 	vgpu_user_write(c, q, q->rptr_address, &q->rptr, sizeof(q->rptr));
@@ -139,6 +146,12 @@ static void world_complete(void *ctx, u32 queue, u64 index, u64 now_ns)
 
 	if (!f)
 		return;
+	if (q->kind != VGPU_QUEUE_AQL) {
+		f->used = false;
+		q->finished++;
+		vgpu_stream_wake(c, q);
+		return;
+	}
 	f->end_ns = now_ns;
 	if (!f->start_ns)
 		f->start_ns = now_ns;
@@ -181,8 +194,16 @@ static bool world_signalled(void *ctx, u32 queue, u64 signal)
 	struct vgpu_user_queue *q = queue_at(ctx, queue);
 	const struct vgpu_aql_flight *f = flight_of(q, signal);
 
-	if (f && vgpu_aql_ready(ctx, q, f))
+	if (f && f->type == VGPU_AQL_TYPE_VENDOR) {
+		u8 packet[VGPU_AQL_BYTES];
+
+		/* It stands in the ring as long as the read pointer has not passed it. */
+		if (!vgpu_user_read(ctx, q, slot_address(q, f->index), packet, sizeof(packet)) &&
+		    vgpu_aql_vendor(ctx, q, packet))
+			return true;
+	} else if (f && vgpu_aql_ready(ctx, q, f)) {
 		return true;
+	}
 	q->blocked = true;
 	return false;
 }

@@ -61,6 +61,7 @@ static void look_at_signals(struct vgpu_chip *c)
 	c->signalled = false;
 	for (u32 i = 0; i < c->top; i++)
 		c->queues[i].blocked = false;
+	vgpu_stream_poll(c);
 	vgpu_signal(c->v, c->v->now);
 }
 
@@ -90,6 +91,8 @@ void vgpu_chip_settle(struct vgpu_chip *c)
 		} else if (c->ended) {
 			c->ended = false;
 			vgpu_hiq_ended(c);
+		} else if (c->awake) {
+			vgpu_stream_run(c);
 		} else if (!vgpu_hiq_run(c)) {
 			return;
 		}
@@ -106,12 +109,14 @@ static void poll(struct vgpu_chip *c)
 
 		if (!q->used || q->error || !vgpu_user_listed(c, q))
 			continue;
-		if (q->unpublished)
+		if (q->unpublished && q->kind == VGPU_QUEUE_AQL)
 			vgpu_doorbell(c->v, i, c->v->now);
 		blocked |= q->blocked;
 	}
 	if (blocked)
 		look_at_signals(c);
+	else
+		vgpu_stream_poll(c);
 }
 
 void vgpu_chip_advance(struct vgpu_chip *c, u64 now_ns)
@@ -120,6 +125,7 @@ void vgpu_chip_advance(struct vgpu_chip *c, u64 now_ns)
 
 	while ((next = vgpu_chip_next_ns(c)) <= now) {
 		vgpu_advance(c->v, vgpu_max(next, c->v->now));
+		vgpu_sdma_due(c);
 		vgpu_chip_settle(c);
 	}
 	vgpu_advance(c->v, now);
@@ -129,7 +135,7 @@ void vgpu_chip_advance(struct vgpu_chip *c, u64 now_ns)
 
 u64 vgpu_chip_next_ns(const struct vgpu_chip *c)
 {
-	return vgpu_next_ns(c->v);
+	return vgpu_min(vgpu_next_ns(c->v), vgpu_sdma_next_ns(c));
 }
 
 bool vgpu_chip_commanded(const struct vgpu_chip *c)
@@ -167,7 +173,10 @@ bool vgpu_chip_doorbells(struct vgpu_chip *c, u64 now_ns)
 		if (!q->used || q->error || !vgpu_user_listed(c, q) || !rung(c, q))
 			continue;
 		any = true;
-		vgpu_doorbell(c->v, i, c->v->now);
+		if (q->kind == VGPU_QUEUE_AQL)
+			vgpu_doorbell(c->v, i, c->v->now);
+		else
+			vgpu_stream_look(c, q);
 	}
 	vgpu_chip_settle(c);
 	return any;
@@ -199,8 +208,11 @@ void vgpu_chip_reset(struct vgpu_chip *c, u64 now_ns)
 	memset(&c->hiq, 0, sizeof(c->hiq));
 	c->wait2 = c->wait2_reset;
 	/* No firmware is left that could write to MQDs. */
-	for (u32 i = 0; i < c->top; i++)
+	for (u32 i = 0; i < c->top; i++) {
+		if (c->queues[i].kind == VGPU_QUEUE_SDMA && c->queues[i].on)
+			vgpu_sdma_stop(&c->queues[i].stream.sdma);
 		vgpu_slot_free(c, &c->queues[i]);
+	}
 	vgpu_gpu_reset(c->v, c->v->now);
 	c->ended = false;
 	vgpu_chip_settle(c);

@@ -169,3 +169,50 @@ int vgpu_user_add(struct vgpu_chip *c, struct vgpu_user_queue *q, u64 address, u
 		return user_fault(c, q, address, true);
 	return 0;
 }
+
+static int counted_read(void *ctx, vgpu_space space, u64 address, void *to, u32 n)
+{
+	struct vgpu_chip *c = ctx;
+
+	return c->bus.read(c->ctx, space, address, to, n);
+}
+
+static int counted_write(void *ctx, vgpu_space space, u64 address, const void *from, u32 n)
+{
+	struct vgpu_chip *c = ctx;
+
+	return c->bus.write(c->ctx, space, address, from, n);
+}
+
+static int counted_add(void *ctx, vgpu_space space, u64 address, u64 value, u64 *ret)
+{
+	struct vgpu_chip *c = ctx;
+
+	return c->bus.add(c->ctx, space, address, value, ret);
+}
+
+static u64 counted_doorbell(void *ctx, u32 index)
+{
+	struct vgpu_chip *c = ctx;
+
+	return c->bus.doorbell(c->ctx, index);
+}
+
+static void counted_interrupt(void *ctx, const struct vgpu_interrupt *irq)
+{
+	vgpu_interrupt(ctx, irq);
+}
+
+static void counted_report(void *ctx, const char *what)
+{
+	vgpu_say(ctx, what);
+}
+
+const struct vgpu_bus vgpu_counted_bus = {
+	.read		= counted_read,
+	.write		= counted_write,
+	.add		= counted_add,
+	.doorbell	= counted_doorbell,
+	.interrupt	= counted_interrupt,
+	.report		= counted_report,
+};

@@ -11,6 +11,7 @@
  *   slot.c		queues that are on: slots, VMIDs, what is left in the MQD
  *   aql.c		AQL packets
  *   aql_ring.c		a queue's ring as the device below sees it: fetch, complete
+ *   stream_queue.c	SDMA queues and PM4 queues
  *   chip_view.c	what can be asked
  *
  * The number of a queue is its number in the device below, for all kinds.
@@ -22,11 +23,14 @@
 #include "device.h"
 #include "mqd.h"
 #include "pm4.h"
+#include "pm4_stream.h"
+#include "sdma.h"
 
 enum {
 	VGPU_NO_SLOT		= 0xff,
 	VGPU_AQL_DEPS		= 5,
 	VGPU_AQL_IN_FLIGHT	= 16,	/* more than the device below holds: 8 and a head */
+	VGPU_FLIGHT_PM4		= 0xff,	/* the type of a dispatch of a PM4 queue */
 };
 
 /* A packet that was fetched and is not complete: its slot in the ring may be reused. */
@@ -47,6 +51,8 @@ struct vgpu_user_queue {
 	bool fresh;		/* its doorbell has not been seen moving */
 	bool unpublished;	/* packets below the write pointer that are not valid yet */
 	bool blocked;		/* at a barrier */
+	bool awake;		/* PM4: its stream can go on */
+	bool vendor;		/* AQL: its stream is at a vendor packet */
 	u8 kind;		/* enum vgpu_queue_kind */
 	u8 slot;		/* VGPU_NO_SLOT: none */
 	u8 engine;
@@ -70,6 +76,11 @@ struct vgpu_user_queue {
 	/* indices of the ring; the device below counts from @base */
 	u64 base;
 	u64 rptr, published, wptr;
+	u64 finished;		/* PM4: of the @published dispatches */
+	union {
+		struct vgpu_sdma sdma;
+		struct vgpu_pm4 pm4;	/* of an AQL queue: its vendor packets */
+	} stream;
 	struct vgpu_aql_flight flight[VGPU_AQL_IN_FLIGHT];
 };
 
@@ -118,6 +129,8 @@ struct vgpu_chip {
 	u32 handles;
 	bool ended;		/* an unmap or map, since it was looked at */
 	bool signalled;		/* a signal changed */
+	bool awake;		/* a PM4 stream can go on */
+	u32 nr_sdma;		/* queues on engines */
 	bool failing;		/* a queue has @failed set */
 	u32 untold;		/* packets complete that nobody was told of */
 	u32 top;		/* no queue from here on is used */
@@ -168,6 +181,9 @@ void vgpu_say_queue(struct vgpu_chip *c, const struct vgpu_user_queue *q, const 
 /* The queue will stop with an error; at once it cannot, inside a callback. */
 void vgpu_user_fail(struct vgpu_chip *c, struct vgpu_user_queue *q, const char *what);
 
+/* The bus as executors get it: what they do is counted. The chip is its context. */
+extern const struct vgpu_bus vgpu_counted_bus;
+
 /* chip.c */
 void vgpu_chip_settle(struct vgpu_chip *c);
 
@@ -192,7 +208,21 @@ void vgpu_slot_free(struct vgpu_chip *c, struct vgpu_user_queue *q);
 void vgpu_vmid_take(struct vgpu_chip *c, struct vgpu_process *p);
 void vgpu_vmid_drop(struct vgpu_chip *c, struct vgpu_process *p);
 
+/* stream_queue.c */
+const char *vgpu_sdma_from_mqd(struct vgpu_chip *c, struct vgpu_user_queue *q);
+int vgpu_sdma_begin(struct vgpu_chip *c, struct vgpu_user_queue *q);
+void vgpu_sdma_on(struct vgpu_chip *c, struct vgpu_user_queue *q);
+void vgpu_sdma_off(struct vgpu_chip *c, struct vgpu_user_queue *q);
+void vgpu_sdma_due(struct vgpu_chip *c);
+u64 vgpu_sdma_next_ns(const struct vgpu_chip *c);
+int vgpu_pm4_begin(struct vgpu_chip *c, struct vgpu_user_queue *q);
+void vgpu_stream_wake(struct vgpu_chip *c, struct vgpu_user_queue *q);
+void vgpu_stream_look(struct vgpu_chip *c, struct vgpu_user_queue *q);
+void vgpu_stream_poll(struct vgpu_chip *c);
+void vgpu_stream_run(struct vgpu_chip *c);
+
 /* aql_ring.c */
+struct vgpu_aql_flight *vgpu_flight_new(struct vgpu_user_queue *q, u64 index);
 extern const struct vgpu_world vgpu_chip_world;
 void vgpu_aql_tell(struct vgpu_chip *c);
 u64 vgpu_aql_look(struct vgpu_chip *c, struct vgpu_user_queue *q);

@@ -37,6 +37,7 @@ static u32 hiq_register(const struct vgpu_chip *c, u32 xcc, u32 reg)
 static u32 queue_register(const struct vgpu_user_queue *q, u32 xcc, u32 reg)
 {
 	u64 unit = q->kind == VGPU_QUEUE_AQL ? 16 : 1;
+	u64 wptr = q->kind == VGPU_QUEUE_AQL ? q->published * unit : q->wptr;
 	u64 mqd = q->mqd + xcc * q->stride, save = q->save_base + (u64)xcc * q->save_size;
 
 	switch (reg + VGPU_MQD_REGISTERS) {
@@ -51,9 +52,9 @@ static u32 queue_register(const struct vgpu_user_queue *q, u32 xcc, u32 reg)
 	case VGPU_MQD_PQ_RPTR:
 		return (u32)(q->rptr * unit);
 	case VGPU_MQD_PQ_WPTR_LO:
-		return (u32)(q->published * unit);
+		return (u32)wptr;
 	case VGPU_MQD_PQ_WPTR_HI:
-		return (u32)(q->published * unit >> 32);
+		return (u32)(wptr >> 32);
 	case VGPU_MQD_PQ_CONTROL:
 		return q->image[reg] | (xcc && unit > 1 ? VGPU_PQ_NO_UPDATE_RPTR : 0);
 	default:
@@ -146,6 +147,8 @@ int vgpu_chip_view(const struct vgpu_chip *c, u32 nr, struct vgpu_chip_queue_vie
 	ret->vmid = q->on ? c->processes[q->process].vmid : 0;
 	ret->kind = q->kind;
 	ret->state = (u8)vgpu_queue_state(c->v, nr);
+	if (q->kind == VGPU_QUEUE_SDMA && ret->state != VGPU_ERROR)
+		ret->state = q->on ? VGPU_MAPPED : VGPU_UNMAPPED;
 	ret->slotted = q->on && q->slot != VGPU_NO_SLOT;
 	if (ret->slotted) {
 		ret->pipe = q->slot / 8;

@@ -110,6 +110,15 @@ static bool unmap_next(struct vgpu_chip *c)
 	return h->waits != VGPU_HIQ_READY;
 }
 
+/* Copy engines stop at once. @process: VGPU_NONE for all. */
+static void stop_engines(struct vgpu_chip *c, u32 process)
+{
+	for (u32 i = 0; c->nr_sdma && i < c->top; i++)
+		if (c->queues[i].kind == VGPU_QUEUE_SDMA &&
+		    (process == VGPU_NONE || c->queues[i].process == process))
+			vgpu_sdma_off(c, &c->queues[i]);
+}
+
 static void by_doorbell(struct vgpu_chip *c, const u32 *dw, const struct vgpu_unmap_args *args)
 {
 	struct vgpu_hiq *h = &c->hiq;
@@ -124,6 +133,8 @@ static void by_doorbell(struct vgpu_chip *c, const u32 *dw, const struct vgpu_un
 
 		if (!q)
 			vgpu_say_number(c, "UNMAP_QUEUES of a doorbell nobody has:", doorbell);
+		else if (q->kind == VGPU_QUEUE_SDMA)
+			vgpu_sdma_off(c, q);
 		else
 			h->todo[h->nr_todo++] = vgpu_user_id(c, q);
 	}
@@ -140,6 +151,7 @@ static void by_pasid(struct vgpu_chip *c, u32 pasid, struct vgpu_unmap_args *arg
 	}
 	args->whom = VGPU_PROCESS;
 	args->id = (u32)(p - c->processes);
+	stop_engines(c, args->id);
 	unmap(c, args);
 }
 
@@ -165,6 +177,7 @@ static void unmap_queues(struct vgpu_chip *c, const u32 *dw)
 		by_pasid(c, vgpu_bits(dw[2], 15, 0), &args);
 		break;
 	default:
+		stop_engines(c, VGPU_NONE);
 		unmap(c, &args);
 		break;
 	}

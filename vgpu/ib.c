@@ -54,9 +54,11 @@ static void map_queues(struct reader *r, const u32 *dw)
 		return;
 	}
 	q = vgpu_user_map(c, (u32)(r->process - c->processes), dw);
-	if (!q || q->kind == VGPU_QUEUE_SDMA)
+	if (!q)
 		return;
-	if (listed(c, vgpu_user_id(c, q)))
+	if (q->kind == VGPU_QUEUE_SDMA)
+		vgpu_sdma_on(c, q);
+	else if (listed(c, vgpu_user_id(c, q)))
 		vgpu_say_queue(c, q, "it is on the runlist twice");
 	else
 		c->list[c->nr_list++] = vgpu_user_id(c, q);

@@ -51,6 +51,7 @@ void vgpu_slot_free(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	if (q->slot != VGPU_NO_SLOT)
 		c->slots &= ~(1u << q->slot);
 	q->slot = VGPU_NO_SLOT;
+	c->nr_sdma -= q->kind == VGPU_QUEUE_SDMA;
 	vgpu_vmid_drop(c, vgpu_process_of(c, q));
 }
 
@@ -77,6 +78,7 @@ static void go_on(struct vgpu_chip *c, struct vgpu_user_queue *q)
 			return;
 	}
 	vgpu_driver_read(c, mqd_at(q, 0, VGPU_MQD_REGISTERS), q->image, sizeof(q->image));
+	vgpu_stream_look(c, q);
 }
 
 /* Where the next word of the control stack goes and where wave state ends, on each XCC. */
@@ -120,7 +122,7 @@ static int write_back(struct vgpu_chip *c, struct vgpu_user_queue *q, u32 xcc)
 {
 	struct saved saved = what_is_saved(c, q);
 	u64 unit = q->kind == VGPU_QUEUE_AQL ? 16 : 1;
-	u64 wptr = q->published * unit;
+	u64 wptr = q->kind == VGPU_QUEUE_AQL ? q->published * unit : q->wptr;
 
 	if (vgpu_driver_put(c, mqd_at(q, xcc, VGPU_MQD_ACTIVE), 0) ||
 	    vgpu_driver_put(c, mqd_at(q, xcc, VGPU_MQD_VMID), 0) ||

@@ -214,6 +214,8 @@ static void begin(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	q->handle = ++c->handles ? c->handles : ++c->handles;
 	q->base = q->kind == VGPU_QUEUE_AQL ? rptr / 16 : rptr;
 	q->rptr = q->published = q->wptr = q->base;
+	if (q->kind != VGPU_QUEUE_AQL)
+		q->published = 0;
 	vgpu_process_of(c, q)->queues++;
 	if (vgpu_user_id(c, q) >= c->top)
 		c->top = vgpu_user_id(c, q) + 1;
@@ -240,6 +242,13 @@ static struct vgpu_user_queue *make(struct vgpu_chip *c, const struct vgpu_user_
 	q = &c->queues[id];
 	*q = *like;
 	begin(c, q);
+	if (q->kind == VGPU_QUEUE_SDMA ? vgpu_sdma_begin(c, q) : vgpu_pm4_begin(c, q)) {
+		vgpu_say_queue(c, q, "its MQD has no ring that can be");
+		vgpu_user_gone(c, q);
+		return NULL;
+	}
+	if (q->kind == VGPU_QUEUE_PM4)
+		q->base = 0;	/* the device below counts dispatches */
 	vgpu_driver_put(c, handle_address(q), q->handle);
 	return q;
 }
@@ -260,13 +269,42 @@ static void renew(struct vgpu_chip *c, struct vgpu_user_queue *q, const struct v
 	q->save_base = now->save_base;
 	q->save_size = now->save_size;
 	q->stack_size = now->stack_size;
+	if (q->kind == VGPU_QUEUE_SDMA) {
+		q->stream.sdma.base = now->ring;
+		q->stream.sdma.size = (u32)now->ring_packets;
+	} else if (q->kind == VGPU_QUEUE_PM4) {
+		q->stream.pm4.base = now->ring;
+		q->stream.pm4.size = (u32)now->ring_packets;
+	}
 	device_args(c, q, &args);
 	vgpu_queue_update(c->v, vgpu_user_id(c, q), &args);
 }
 
-static bool is_sdma(u32 dw1)
+/* The engine MAP_QUEUES means; VGPU_NONE: compute. */
+static u32 engine_of(u32 dw1)
 {
-	return vgpu_bits(dw1, 3, 2) || vgpu_bits(dw1, 28, 26) >= VGPU_PM4_SDMA0;
+	u32 extended = vgpu_bits(dw1, 3, 2), engine = vgpu_bits(dw1, 28, 26);
+
+	if (extended)
+		return (extended - 1) * 8 + engine;
+	return engine >= VGPU_PM4_SDMA0 ? engine - VGPU_PM4_SDMA0 : VGPU_NONE;
+}
+
+/* Reads the MQD and fills @now. NULL or what is wrong with it; */
+static const char *describe(struct vgpu_chip *c, struct vgpu_user_queue *now, u32 engine)
+{
+	bool sdma = engine != VGPU_NONE;
+
+	if (sdma && engine >= c->sdma_engines)
+		return "MAP_QUEUES names an SDMA engine that is not there";
+	memset(c->mqd, 0, sizeof(c->mqd));
+	if (vgpu_driver_read(c, now->mqd, c->mqd, 4 * (sdma ? VGPU_SDMA_MQD_DW : VGPU_MQD_DW)))
+		return "its MQD is not mapped";
+	if (!sdma)
+		return from_mqd(c, now);
+	now->kind = VGPU_QUEUE_SDMA;
+	now->engine = (u8)engine;
+	return vgpu_sdma_from_mqd(c, now);
 }
 
 /* MAP_QUEUES: the queue it names, ready to be mapped. NULL: reported. */
@@ -275,19 +313,15 @@ struct vgpu_user_queue *vgpu_user_map(struct vgpu_chip *c, u32 process, const u3
 	struct vgpu_user_queue *now = &c->described, *q;
 	const char *wrong;
 
-	if (is_sdma(map_queues[1])) {
-		vgpu_say(c, "SDMA queues are not modelled yet");
-		return NULL;
-	}
 	memset(now, 0, sizeof(*now));
 	now->process = process;
 	now->mqd = vgpu_wide(map_queues[3], map_queues[4]);
 	now->doorbell = vgpu_pm4_doorbell(map_queues[2]);
-	if (vgpu_driver_read(c, now->mqd, c->mqd, sizeof(c->mqd)))
-		return NULL;
-	wrong = from_mqd(c, now);
-	if (wrong || now->kind == VGPU_QUEUE_PM4) {
-		vgpu_say_queue(c, now, wrong ? wrong : "PM4 queues are not modelled yet");
+	/* Compute MQDs say it themselves, others do not. */
+	now->wptr_address = vgpu_wide(map_queues[5], map_queues[6]);
+	wrong = describe(c, now, engine_of(map_queues[1]));
+	if (wrong) {
+		vgpu_say_queue(c, now, wrong);
 		return NULL;
 	}
 	q = known(c, now->mqd, process, now->kind);
