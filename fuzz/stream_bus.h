@@ -14,7 +14,7 @@ enum { STREAM_BUS_BYTES = 1 << 16, STREAM_BUS_AT = 0x10000 };
 #define STREAM_BUS_END	(8ull << 30)
 
 struct stream_bus {
-	u8 bytes[STREAM_BUS_BYTES];
+	u8 bytes[STREAM_BUS_BYTES + 512];	/* the last access may reach over the end */
 	u32 reports, irqs;
 };
 
@@ -38,8 +38,7 @@ static inline int stream_bus_read(void *ctx, vgpu_space space, u64 address, void
 		__builtin_trap();
 	if (!stream_bus_has(address, n))
 		return -EFAULT;
-	for (u32 i = 0; i < n; i++)
-		((u8 *)to)[i] = b->bytes[(address + i) % STREAM_BUS_BYTES];
+	memcpy(to, b->bytes + address % STREAM_BUS_BYTES, n);
 	return 0;
 }
 
@@ -53,8 +52,7 @@ static inline int stream_bus_write(void *ctx, vgpu_space space, u64 address, con
 		__builtin_trap();
 	if (!stream_bus_has(address, n))
 		return -EFAULT;
-	for (u32 i = 0; i < n; i++)
-		b->bytes[(address + i) % STREAM_BUS_BYTES] = ((const u8 *)from)[i];
+	memcpy(b->bytes + address % STREAM_BUS_BYTES, from, n);
 	return 0;
 }
 

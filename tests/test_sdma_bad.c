@@ -5,21 +5,21 @@
 static void wrong_bytes_stop_the_queue_with_a_sentence(void **state)
 {
 	static const struct { const char *why; u32 dw[8]; u32 n; bool fault; } table[] = {
-		{ "no such op",			{ 0x77 }, 1, false },
-		{ "no such copy",		{ 1 | 3 << 8 }, 1, false },
-		{ "a copy backwards",		{ 1 | 1 << 25 }, 1, false },
-		{ "a tiled write",		{ 2 | 1 << 8 }, 1, false },
-		{ "page tables",		{ 12 }, 1, false },
-		{ "GCR is of another chip",	{ 17 | 1 << 8 }, 1, false },
-		{ "no such timestamp",		{ 13 | 3 << 8 }, 1, false },
-		{ "no such atomic",		{ 10 | 1u << 25, LO(FLAG), HI(FLAG) }, 8, false },
-		{ "an odd atomic",		{ 10 | 47u << 25, LO(FLAG + 4), HI(FLAG) }, 8, false },
+		{ "no such op",		{ 0x77 }, 1, false },
+		{ "no such copy",	{ 1 | 3 << 8 }, 1, false },
+		{ "a copy backwards",	{ 1 | 1 << 25 }, 1, false },
+		{ "a tiled write",	{ 2 | 1 << 8 }, 1, false },
+		{ "page tables",	{ 12 }, 1, false },
+		{ "GCR: another chip",	{ 17 | 1 << 8 }, 1, false },
+		{ "no such timestamp",	{ 13 | 3 << 8 }, 1, false },
+		{ "no such atomic",	{ 10 | 1u << 25, LO(FLAG), HI(FLAG) }, 8, false },
+		{ "an odd atomic",	{ 10 | 47u << 25, LO(FLAG + 4), HI(FLAG) }, 8, false },
 		{ "longer than the ring",	{ 2000 << 16 }, 1, false },
-		{ "a fence nowhere",		{ 5, 0x1000, 0, 1 }, 4, true },
-		{ "a poll nowhere",		{ 8 | 3u << 30, 0x1000 }, 6, true },
-		{ "an atomic nowhere",		{ 10 | 47u << 25, 0x1000 }, 8, true },
-		{ "a copy of nowhere",		{ 1, 99, 0, 0x1000, 0, LO(DST), HI(DST) }, 7, true },
-		{ "a buffer nowhere",		{ 4, 0x1000, 0, 9, 0, 0 }, 6, true },
+		{ "a fence nowhere",	{ 5, 0x1000, 0, 1 }, 4, true },
+		{ "a poll nowhere",	{ 8 | 3u << 30, 0x1000 }, 6, true },
+		{ "an atomic nowhere",	{ 10 | 47u << 25, 0x1000 }, 8, true },
+		{ "a copy of nowhere",	{ 1, 99, 0, 0x1000, 0, LO(DST), HI(DST) }, 7, true },
+		{ "a buffer nowhere",	{ 4, 0x1000, 0, 9, 0, 0 }, 6, true },
 	};
 
 	for (u32 i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
