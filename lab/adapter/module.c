@@ -7,6 +7,7 @@
 #include <linux/pci.h>
 #include <linux/vmalloc.h>
 #include <drm/drm_drv.h>
+#include <drm/drm_mode_config.h>
 
 #include "gpu.h"
 #include "record.h"
@@ -305,7 +306,9 @@ static int lab_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	locks_init(adev);
 	pci_set_drvdata(pdev, &adev->ddev);
 
-	r = gpu_init(gpu);
+	r = drmm_mode_config_init(&adev->ddev);
+	if (!r)
+		r = gpu_init(gpu);
 	if (r)
 		goto fail;
 	amdgpu_amdkfd_device_probe(adev);
@@ -313,8 +316,8 @@ static int lab_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (r)
 		goto fail;
 	amdgpu_amdkfd_device_init(adev);
-	if (!adev->kfd.init_complete) {
-		r = -ENODEV;
+	r = adev->kfd.init_complete ? amdgpu_amdkfd_drm_client_create(adev) : -ENODEV;
+	if (r) {
 		drm_dev_unplug(&adev->ddev);
 		goto fail;
 	}
