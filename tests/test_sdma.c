@@ -241,6 +241,18 @@ static void a_condition_that_fails_skips_its_dwords(void **state)
 	EXPECT_EQ(mem_u32(&f->m, FLAG + 12), 1);
 }
 
+static void a_condition_in_a_buffer_skips_nothing_behind_it(void **state)
+{
+	struct fixture *f = *state;
+	const u32 ib[] = { 9, LO(FLAG), HI(FLAG), 2, 100, FENCE(FLAG, 1) };
+
+	memcpy(mem_at(&f->m, MEM + 0x2000, sizeof(ib)), ib, sizeof(ib));
+	GIVE(f, 4, LO(MEM + 0x2000), HI(MEM), sizeof(ib) / 4, 0, 0, FENCE(FLAG + 8, 3));
+	EXPECT_EQ(run_dry(f), VGPU_SDMA_IDLE);
+	EXPECT_EQ(mem_u32(&f->m, FLAG), 0);
+	EXPECT_EQ(mem_u32(&f->m, FLAG + 8), 3);
+}
+
 static void a_packet_that_is_not_all_there_waits_for_the_rest(void **state)
 {
 	struct fixture *f = *state;
@@ -390,6 +402,7 @@ PROVE(
 	CLAIM_WITH(atomics_are_done_once, up, down),
 	CLAIM_WITH(an_indirect_buffer_is_run_and_then_passed, up, down),
 	CLAIM_WITH(a_condition_that_fails_skips_its_dwords, up, down),
+	CLAIM_WITH(a_condition_in_a_buffer_skips_nothing_behind_it, up, down),
 	CLAIM_WITH(a_packet_that_is_not_all_there_waits_for_the_rest, up, down),
 	CLAIM_WITH(a_copy_takes_its_bytes_and_nothing_is_early, up, down),
 	CLAIM_WITH(a_stopped_copy_goes_on_where_it_was, up, down),

@@ -55,7 +55,8 @@ static int load(struct vgpu_sdma_port *p)
 	u64 there;
 	u32 fixed, length;
 
-	if (s->wptr < s->rptr || s->wptr - s->rptr > s->size)
+	/* Behind the read pointer the difference is huge. */
+	if (s->wptr - s->rptr > s->size)
 		return vgpu_sdma_bad(p, "an SDMA write pointer is not within its ring");
 	pass_skipped(s);
 	there = available(s);
