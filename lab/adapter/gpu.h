@@ -43,7 +43,7 @@ struct lab_profile {
 	u32 engines, arrays_per_engine, cus_per_array;	/* of one XCC, as laid out on the die */
 	u32 cus_on;			/* of an XCC, spread over the engines */
 	u32 sdma_engines;
-	u32 lds_kib;
+	u32 lds_kib, l1_kib, instruction_kib, l2_kib, mall_mib;
 };
 
 /* Guest time that belongs to the model, and time that only the model knows. */

@@ -15,6 +15,7 @@ static int answer(const struct drm_amdgpu_info *info, const void *from, size_t n
 static int device_info(struct lab_gpu *gpu, const struct drm_amdgpu_info *info)
 {
 	struct amdgpu_device *adev = &gpu->adev;
+	u64 vm_bytes = (adev->vm_manager.max_pfn << AMDGPU_GPU_PAGE_SHIFT) - AMDGPU_VA_RESERVED_TOP;
 	struct drm_amdgpu_info_device d = { 0 };
 
 	d.device_id = adev->pdev->device;
@@ -31,7 +32,9 @@ static int device_info(struct lab_gpu *gpu, const struct drm_amdgpu_info *info)
 	memcpy(d.cu_bitmap, adev->gfx.cu_info.bitmap[0], sizeof(d.cu_bitmap));
 	d.ids_flags = 0;
 	d.virtual_address_offset = AMDGPU_VA_RESERVED_BOTTOM;
-	d.virtual_address_max = AMDGPU_GMC_HOLE_START - AMDGPU_VA_RESERVED_TOP;
+	d.virtual_address_max = min(vm_bytes, AMDGPU_GMC_HOLE_START);
+	d.high_va_offset = AMDGPU_GMC_HOLE_END;
+	d.high_va_max = AMDGPU_GMC_HOLE_END | vm_bytes;
 	d.virtual_address_alignment = AMDGPU_GPU_PAGE_SIZE;
 	d.pte_fragment_size = (1 << adev->vm_manager.fragment_size) * AMDGPU_GPU_PAGE_SIZE;
 	d.gart_page_size = AMDGPU_GPU_PAGE_SIZE;

@@ -104,7 +104,9 @@ static void place(struct lab_gpu *gpu)
 	amdgpu_gmc_gart_location(adev, gmc, AMDGPU_GART_PLACEMENT_BEST_FIT);
 
 	adev->doorbell.base = gmc->aper_base + gpu->vram_bytes;
-	adev->doorbell.size = LAB_DOORBELL_BYTES;
+	/* The last page stands for the registers that user space may write to flush HDP. */
+	adev->doorbell.size = LAB_DOORBELL_BYTES - PAGE_SIZE;
+	adev->rmmio_remap.bus_addr = adev->doorbell.base + adev->doorbell.size;
 	adev->vm_manager.first_kfd_vmid = 3;
 	set_bit(AMDGPU_GFXHUB(0), adev->vmhubs_mask);
 }
@@ -134,10 +136,10 @@ int lab_memory_init(struct lab_gpu *gpu)
 	r = dma_set_mask_and_coherent(adev->dev, DMA_BIT_MASK(VA_BITS));
 	if (r)
 		return r;
-	gpu->doorbells = (u64 __force *)ioremap(adev->doorbell.base, adev->doorbell.size);
+	gpu->doorbells = (u64 __force *)ioremap(adev->doorbell.base, LAB_DOORBELL_BYTES);
 	if (!gpu->doorbells)
 		return -ENOMEM;
-	memset_io((void __iomem __force *)gpu->doorbells, 0, adev->doorbell.size);
+	memset_io((void __iomem __force *)gpu->doorbells, 0, LAB_DOORBELL_BYTES);
 
 	amdgpu_vm_adjust_size(adev, 1 << (VA_BITS - 30), BLOCK_BITS, LEVELS, VA_BITS);
 	amdgpu_vm_manager_init(adev);

@@ -14,18 +14,21 @@ static const struct lab_profile profiles[] = {
 		.gc_version = IP_VERSION(9, 4, 3), .sdma_version = IP_VERSION(4, 4, 2),
 		.xccs = 4, .engines = 4, .arrays_per_engine = 1, .cus_per_array = 10,
 		.cus_on = 20, .sdma_engines = 16, .lds_kib = 64,
+		.l1_kib = 32, .instruction_kib = 64, .l2_kib = 4096, .mall_mib = 256,
 	}, {
 		.name = "mi300x", .product = "AMD Instinct MI300X (a model)",
 		.device_id = 0x74a1, .rev_id = 1,
 		.gc_version = IP_VERSION(9, 4, 3), .sdma_version = IP_VERSION(4, 4, 2),
 		.xccs = 8, .engines = 4, .arrays_per_engine = 1, .cus_per_array = 10,
 		.cus_on = 38, .sdma_engines = 16, .lds_kib = 64,
+		.l1_kib = 32, .instruction_kib = 64, .l2_kib = 4096, .mall_mib = 256,
 	}, {
 		.name = "mi210", .product = "AMD Instinct MI210 (a model)",
 		.device_id = 0x740f, .rev_id = 2,
 		.gc_version = IP_VERSION(9, 4, 2), .sdma_version = IP_VERSION(4, 4, 0),
 		.xccs = 1, .engines = 8, .arrays_per_engine = 1, .cus_per_array = 16,
 		.cus_on = 104, .sdma_engines = 5, .lds_kib = 64,
+		.l1_kib = 16, .instruction_kib = 32, .l2_kib = 8192,
 	},
 };
 
@@ -83,6 +86,19 @@ static void apply_cus(struct amdgpu_device *adev, const struct lab_profile *p)
 	}
 }
 
+/* In KiB, but L2 and MALL; all XCCs alike. Read in AMD's white papers of CDNA 2 and 3. */
+static void apply_caches(struct amdgpu_device *adev, const struct lab_profile *p)
+{
+	struct amdgpu_gfx_config *c = &adev->gfx.config;
+
+	c->gc_tcp_size_per_cu = p->l1_kib;
+	c->gc_l1_instruction_cache_size_per_sqc = p->instruction_kib;
+	c->gc_l1_data_cache_size_per_sqc = 16;
+	c->gc_num_cu_per_sqc = 2;
+	c->gc_tcc_size = p->l2_kib;
+	adev->gmc.mall_size = (u64)p->mall_mib << 20;
+}
+
 static void apply_queues(struct amdgpu_device *adev)
 {
 	u32 xcc, i;
@@ -132,7 +148,7 @@ void lab_profile_apply(struct lab_gpu *gpu)
 	for (i = 0; i < p->xccs; i++)
 		adev->ip_versions[GC_HWIP][i] = p->gc_version;
 	for (i = 0; i < p->sdma_engines; i++)
-		adev->ip_versions[i < 1 ? SDMA0_HWIP : SDMA0_HWIP][i] = p->sdma_version;
+		adev->ip_versions[SDMA0_HWIP][i] = p->sdma_version;
 	adev->ip_versions[MMHUB_HWIP][0] = IP_VERSION(1, 8, 0);
 	adev->ip_versions[MP1_HWIP][0] = IP_VERSION(13, 0, 6);
 
@@ -146,6 +162,7 @@ void lab_profile_apply(struct lab_gpu *gpu)
 	adev->gfx.mec_fw_version = 200;
 	adev->gfx.mec2_fw_version = 200;
 	apply_cus(adev, p);
+	apply_caches(adev, p);
 	apply_queues(adev);
 	apply_doorbells(adev, p);
 
