@@ -67,12 +67,18 @@ static void get_vm_pte(struct amdgpu_device *adev, struct amdgpu_bo_va_mapping *
 	}
 }
 
+static enum amdgpu_memory_partition query_mem_partition_mode(struct amdgpu_device *adev)
+{
+	return AMDGPU_NPS1_PARTITION_MODE;
+}
+
 static const struct amdgpu_gmc_funcs gmc_funcs = {
 	.flush_gpu_tlb = flush_gpu_tlb,
 	.flush_gpu_tlb_pasid = flush_gpu_tlb_pasid,
 	.map_mtype = map_mtype,
 	.get_vm_pde = get_vm_pde,
 	.get_vm_pte = get_vm_pte,
+	.query_mem_partition_mode = query_mem_partition_mode,
 };
 
 static void place(struct lab_gpu *gpu)
