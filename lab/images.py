@@ -347,10 +347,15 @@ class Images:
                 if os.path.isfile(path)]
 
 
+def module_info(module, field):
+    """The lines of @field that a module carries."""
+    done = subprocess.run(['/sbin/modinfo', '-F', field, module], capture_output=True, text=True,
+                          check=True)
+    return done.stdout.splitlines()
+
+
 def imports(module):
-    done = subprocess.run(['/sbin/modinfo', '-F', 'depends', module], capture_output=True,
-                          text=True, check=True)
-    return [name for name in done.stdout.strip().split(',') if name]
+    return [name for line in module_info(module, 'depends') for name in line.split(',') if name]
 
 
 def libraries(program):

@@ -37,6 +37,10 @@ done
 try lab
 exits 2 && says_err 'no COMMAND'
 
+claim "a parameter that the module does not have is exit 2: the kernel would ignore it"
+try "$top/lab/run" --param nonsense=1 -- true
+exits 2 && says_err "no parameter 'nonsense'"
+
 claim "--help lists every option"
 try lab --help
 exits 0
@@ -109,7 +113,7 @@ cp /bin/busybox "$tmp/root/bin/"
 ln -s busybox "$tmp/root/bin/sh"
 echo of the image >"$tmp/root/lab/words"
 echo more >"$tmp/more"
-/sbin/mke2fs -q -F -t ext4 -d "$tmp/root" "$tmp/root.img" 8M || no "mke2fs does not make an image"
+/sbin/mke2fs -q -F -t ext4 -d "$tmp/root" "$tmp/root.img" 8M >"$tmp/mke2fs" 2>&1 || no "mke2fs does not make an image"
 before=$(md5sum "$tmp/root.img")
 later root --root "$tmp/root.img" --copy "$tmp/words" --copy "$tmp/more" -- sh -c \
 	'echo changed >/bin/new; cat() { busybox cat "$@"; }; cat words more /bin/new; busybox ls -d /dev/vda /proc/1 /sys/kernel'
