@@ -6,7 +6,10 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096 };
+enum {
+	PAGE		= 4096,
+	ALLOC_TRIES	= 5,
+};
 
 static u64 whole_pages(u64 bytes)
 {
@@ -38,8 +41,13 @@ static int kfd_alloc(struct gp_client *c, struct gp_buffer *b, u64 *offset)
 		.gpu_id = c->node.gpu_id,
 		.flags = flags[b->kind] | GP_KFD_MEM_WRITABLE | GP_KFD_MEM_EXECUTABLE,
 	};
-	int err = gp_client_call(c, GP_KFD_IOC_ALLOC_MEMORY, &args, "ALLOC_MEMORY_OF_GPU");
+	u32 tries = 0;
+	int err;
 
+	/* Pages that moved while the driver collected them: EAGAIN, once more. */
+	do {
+		err = gp_client_call(c, GP_KFD_IOC_ALLOC_MEMORY, &args, "ALLOC_MEMORY_OF_GPU");
+	} while (err == -EAGAIN && ++tries < ALLOC_TRIES);
 	if (err)
 		return gp_client_fail(-err, "ALLOC_MEMORY_OF_GPU of %llu bytes of %s",
 				      (unsigned long long)b->bytes, kind_name(b->kind));

@@ -13,9 +13,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { PAGE = 4096 };
+
 static u64 smaller(u64 a, u64 b)
 {
 	return a < b ? a : b;
+}
+
+/*
+ * Reading a page of a file maps its neighbours too, sixteen at a time; the driver would
+ * ask for one after the other. (Reading fresh anonymous memory would do harm: the write
+ * that replaces the zero page invalidates what the driver has just collected, and it
+ * gives up after a second with EAGAIN.)
+ */
+static void touch(const volatile u8 *at, u64 bytes)
+{
+	for (u64 i = 0; i < bytes; i += PAGE)
+		(void)at[i];
 }
 
 /* Covers [@from, @to) with windows onto the start of the padding file. */
@@ -27,6 +41,7 @@ static int pad(u8 *at, u64 from, u64 to, int padding_fd)
 		if (mmap(at + from, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 			 padding_fd, 0) == MAP_FAILED)
 			return -errno;
+		touch(at + from, n);
 		from += n;
 	}
 	return 0;
