@@ -34,7 +34,10 @@ int amdgpu_use_xgmi_p2p = 1;
 int amdgpu_msi = -1;
 int amdgpu_tmz;
 uint amdgpu_sdma_phase_quantum = 32;
+
 bool no_system_mem_limit;
+module_param(no_system_mem_limit, bool, 0644);
+MODULE_PARM_DESC(no_system_mem_limit, "user memory is not counted: sparse save areas share pages");
 
 int sched_policy = KFD_SCHED_POLICY_HWS;
 module_param_unsafe(sched_policy, int, 0444);
