@@ -93,9 +93,9 @@ static int be_the_gpu(void *data)
 		} else if (look(gpu, &idle_ns)) {
 			gpu->active_ns = ktime_get_ns();
 		}
-		poll_ns = IDLE_POLL_NS;
-		if (ktime_get_ns() - gpu->active_ns < BUSY_NS)
-			poll_ns = lab_poll_us * NSEC_PER_USEC;
+		poll_ns = lab_poll_us * NSEC_PER_USEC;
+		if (ktime_get_ns() - gpu->active_ns >= BUSY_NS)
+			poll_ns = max_t(u64, poll_ns, IDLE_POLL_NS);
 		nap(gpu, clamp(idle_ns, NSEC_PER_USEC, poll_ns));
 	}
 	return 0;

@@ -7,12 +7,16 @@
  *   queues	the queues the chip knows, one per line
  *   packets	the last packets of the HIQ, oldest first
  *   fault	write: none, hang, preempt DOORBELL, slow-save TIMES, rptr-early
+ *   ledger	who used the guest's time (lab/ledger.h)
  *   record	the recording (lab/recording.h), empty without the parameter record=
  */
 #include <linux/debugfs.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/tick.h>
 
 #include "gpu.h"
+#include "ledger.h"
 #include "record.h"
 
 static struct dentry *top;
@@ -185,6 +189,44 @@ static const struct file_operations fault_fops = {
 	.write = fault_write,
 };
 
+static ssize_t ledger_read(struct file *file, char __user *to, size_t n, loff_t *pos)
+{
+	struct lab_gpu *gpu = file->private_data;
+	const struct vgpu_chip_counters *c;
+	const struct vgpu_counters *d;
+	struct lab_ledger l;
+	u64 stolen;
+
+	if (n < sizeof(l))
+		return -EINVAL;
+	spin_lock(&gpu->lock);
+	c = vgpu_chip_counters(gpu->chip);
+	d = vgpu_counters(vgpu_chip_device(gpu->chip));
+	l.unmap_packets = c->packets[VGPU_UNMAP_QUEUES];
+	l.query_packets = c->packets[VGPU_QUERY_STATUS];
+	l.runlist_packets = c->packets[VGPU_RUN_LIST];
+	l.write_packets = c->packets[VGPU_WRITE_DATA];
+	l.queues_mapped = d->queues_mapped;
+	l.queues_unmapped = d->queues_unmapped;
+	l.waves_saved = d->waves_saved;
+	l.bytes_saved = d->bytes_saved;
+	l.bytes_restored = d->bytes_restored;
+	spin_unlock(&gpu->lock);
+	lab_clock_ledger(&gpu->clock, &stolen, &l.modelled_ns);
+	l.device_ns = lab_clock_now(&gpu->clock);
+	/* Exact while the thread sleeps, and on one CPU it does when somebody reads this. */
+	l.thread_ns = READ_ONCE(gpu->thread->se.sum_exec_runtime);
+	l.idle_ns = get_cpu_idle_time_us(0, NULL) * NSEC_PER_USEC;
+	l.guest_ns = ktime_get_ns();
+	return copy_to_user(to, &l, sizeof(l)) ? -EFAULT : sizeof(l);
+}
+
+static const struct file_operations ledger_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = ledger_read,
+};
+
 static ssize_t record_read(struct file *file, char __user *to, size_t n, loff_t *pos)
 {
 	struct lab_gpu *gpu = file->private_data;
@@ -213,6 +255,7 @@ void lab_views_init(struct lab_gpu *gpu)
 	debugfs_create_file("queues", 0444, gpu->views, gpu, &queues_fops);
 	debugfs_create_file("packets", 0444, gpu->views, gpu, &packets_fops);
 	debugfs_create_file("fault", 0200, gpu->views, gpu, &fault_fops);
+	debugfs_create_file("ledger", 0400, gpu->views, gpu, &ledger_fops);
 	debugfs_create_file("record", 0400, gpu->views, gpu, &record_fops);
 }
 
