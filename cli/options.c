@@ -43,7 +43,7 @@ static const struct option options[GP_NR_OPTIONS] = {
 	OPTION(OUTPUT, "output", 'o', "DIR",
 	       "folder for the file written (.)"),
 	OPTION(PROFILE, "profile", 0, "P",
-	       "mi308x (unless told), mi300x or a100"),
+	       "mi308x (unless told), mi300x, mi210 or a100"),
 	OPTION(JOBS, "jobs", 'j', "N",
 	       "run N rows at a time (one per processor)"),
 	OPTION(JSON, "json", 0, NULL,

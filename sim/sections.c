@@ -70,7 +70,7 @@ static int set_save_area(struct gp_scenario *sc, void *section, const char *valu
 }
 
 static const struct gp_key gpu_keys[] = {
-	BY_HAND("profile", set_profile, "a profile (mi308x, mi300x, a100)"),
+	BY_HAND("profile", set_profile, "a profile (mi308x, mi300x, mi210, a100)"),
 	NUMBER("count", gpus, 1, GP_SCENARIO_GPUS),
 	BY_HAND("rptr_at", set_rptr_at, "completion or launch"),
 	BY_HAND("save_area", set_save_area, "vram or host"),

@@ -113,7 +113,7 @@ void cw_unmap(struct chip_world *w, u32 sel, u32 action, u32 param)
 
 void cw_query(struct chip_world *w)
 {
-	const u32 dw[7] = { 0xc005a400, 0x80000000, 0, (u32)w->fence, (u32)(w->fence >> 32), 100, 0 };
+	const u32 dw[7] = { 0xc005a400, 0x80000000, 0, (u32)w->fence, (u32)(w->fence >> 32), 100 };
 
 	cw_put64(w, 0, w->fence, 10);
 	cw_submit(w, dw, 7);

@@ -306,6 +306,38 @@ static void a_priority_and_a_cu_mask_take_effect_at_the_next_map(void **state)
 	EXPECT_EQ(v.waves, 4 * 4 * 32);	/* a CU of each SE of each XCC */
 }
 
+/* A chip of one XCC, and one of eight: the same driver, other copies of MQDs. */
+static void every_profile_under_amdkfd_saves_and_restores(void **state)
+{
+	static const char *const names[] = { "mi300x", "mi210" };
+	struct cw_dispatch d = { .workgroups = 9000, .ns = US(300) };
+	struct chip_world *w = calloc(1, sizeof(*w));
+
+	(void)state;
+	for (u32 i = 0; i < 2; i++) {
+		u32 q;
+
+		cw_init(w, names[i]);
+		cw_load_hiq(w);
+		cw_set_resources(w);
+		cw_run(w, 0);
+		q = cw_queue(w, 1);
+		cw_dispatch(w, q, &d);
+		for (u32 j = 0; j < 10; j++) {
+			cw_run_list_one(w, q);
+			cw_run(w, US(70));
+			cw_unmap_all(w);
+			EXPECT(cw_mqd_get(w, q, w->xccs - 1, VGPU_MQD_WG_STATE_OFFSET) > CW_STACK);
+		}
+		cw_run_list_one(w, q);
+		cw_run(w, MS(20));
+		EXPECT(cw_sums_right(w, q));
+		EXPECT_EQ(w->nr_reports, 0);
+		cw_fini(w);
+	}
+	free(w);
+}
+
 PROVE(
 	CLAIM_WITH(a_dispatch_runs_and_signals, cw_up, cw_down),
 	CLAIM_WITH(the_first_doorbell_is_seen_though_it_writes_zero, cw_up, cw_down),
@@ -319,5 +351,6 @@ PROVE(
 	CLAIM_WITH(thirty_queues_on_24_slots_all_run, cw_up, cw_down),
 	CLAIM_WITH(only_the_process_named_is_unmapped, cw_up, cw_down),
 	CLAIM_WITH(registers_show_who_has_the_slot, cw_up, cw_down),
+	CLAIM(every_profile_under_amdkfd_saves_and_restores),
 	CLAIM_WITH(a_priority_and_a_cu_mask_take_effect_at_the_next_map, cw_up, cw_down),
 )

@@ -247,10 +247,10 @@ static void a_list_that_does_not_fit_needs_an_unmap_first(void **state)
 
 static void every_number_of_every_profile_has_a_source(void **state)
 {
-	static const char *const names[] = { "mi308x", "mi300x", "a100" };
+	static const char *const names[] = { "mi308x", "mi300x", "mi210", "a100" };
 
 	(void)state;
-	for (u32 i = 0; i < 3; i++) {
+	for (u32 i = 0; i < 4; i++) {
 		const struct vgpu_facts *f = vgpu_profile(names[i]);
 
 		EXPECT(f && !strcmp(f->profile, names[i]));
@@ -264,7 +264,7 @@ static void every_number_of_every_profile_has_a_source(void **state)
 		}
 		w_free(w_new_with(f));
 	}
-	EXPECT(!vgpu_profile_names[3]);
+	EXPECT(!vgpu_profile_names[4]);
 	EXPECT(!vgpu_profile("mi999x"));
 	EXPECT(!vgpu_profile("mi308"));
 	EXPECT(!vgpu_fact_name(VGPU_NR_FACTS));

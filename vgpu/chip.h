@@ -44,7 +44,7 @@ typedef u64 vgpu_space;
 
 /* Interrupt sources, as the driver knows them (client and source id of the IH). */
 enum vgpu_interrupt_kind {
-	VGPU_IRQ_END_OF_PIPE,	/* client GRBM_CP, source 181: RELEASE_MEM, signals of AQL packets */
+	VGPU_IRQ_END_OF_PIPE,	/* client GRBM_CP, source 181: RELEASE_MEM, AQL signals */
 	VGPU_IRQ_QUERY_STATUS,	/* the same client and source, for QUERY_STATUS with an interrupt */
 	VGPU_IRQ_SDMA_TRAP,	/* client SDMAn, source 224 */
 	VGPU_IRQ_BAD_PACKET,	/* client GRBM_CP, source 183: a packet the CP does not know */

@@ -12,10 +12,10 @@
 #define READ(u, val, text)	FACT(u, VGPU_READ, val, text)
 #define ASSUMED(u, val, text)	FACT(u, VGPU_ASSUMED, val, text)
 
-/* What every device of the CDNA 3 generation under amdkfd has in common. */
-#define CDNA3_FACTS							\
+/* What every device of the CDNA 2 and 3 generations under amdkfd has in common. */
+#define CDNA_FACTS							\
 	[VGPU_WAVES_PER_CU]	= READ(VGPU_COUNT, 32,			\
-		"CDNA 3 ISA: 4 SIMDs of 8 waves; amdkfd sizes its area for 40"),	\
+		"CDNA 2 and 3: 4 SIMDs of 8 waves; amdkfd sizes its area for 40"),	\
 	[VGPU_VGPR_PER_CU]	= READ(VGPU_BYTES, 0x80000,		\
 		"kfd_queue.c, VGPR_SIZE_PER_CU of gfx 9.4.x (KFD-F.3)"),	\
 	[VGPU_LDS_PER_CU]	= READ(VGPU_BYTES, 0x10000,		\
@@ -32,16 +32,10 @@
 		"AMD says both occur (ROCR-Runtime #105, rocm-systems #4341); selftest"), \
 	[VGPU_SAVE_AREA]	= ASSUMED(VGPU_CHOICE, VGPU_SAVE_VRAM,	\
 		"VRAM with SVM, host without (libhsakmt queues.c); doctor, per process"), \
-	[VGPU_BANDWIDTH_HOST]	= ASSUMED(VGPU_BYTES_PER_US, 55000,	\
-		"PCIe 5 x16, about 55 GB/s of 63; a copy measured on the machine"),	\
 	[VGPU_SAVE_EFFICIENCY]	= ASSUMED(VGPU_PERMILLE, 600,		\
 		"share of peak a trap handler's stores reach; two saves of known size"), \
 	[VGPU_COMMAND_NS]	= ASSUMED(VGPU_NS, 3000,		\
 		"HIQ doorbell until the CP acts; fence of an unmap of idle queues"),	\
-	[VGPU_GRACE_NS]		= ASSUMED(VGPU_NS, 500,			\
-		"SCH_WAVE = 1 is 1K clocks (KFD-D.5), 2.1 GHz; an unmap measured"),	\
-	[VGPU_GRACE_DEFAULT_NS]	= READ(VGPU_NS, 31000,			\
-		"CP_IQ_WAIT_TIME2 = 0x40404040: 64K clocks at 2.1 GHz (KFD-D.5)"),	\
 	[VGPU_SAVE_FIXED_NS]	= ASSUMED(VGPU_NS, 2000,		\
 		"trap, halt and control stack; a save of one wave measured"),	\
 	[VGPU_RESTORE_FIXED_NS]	= ASSUMED(VGPU_NS, 2000,		\
@@ -60,11 +54,21 @@
 		"REEF (OSDI 22): reset-based preemption, on an MI50"),	\
 	[VGPU_SDMA_PACKET_NS]	= ASSUMED(VGPU_NS, 300,			\
 		"fetch and decode of a packet; timestamps around 100 NOPs"),	\
+	CDNA_HOST_FACTS
+
+/* Clocks and PCIe of CDNA 3. */
+#define CDNA3_FACTS							\
+	[VGPU_BANDWIDTH_HOST]	= ASSUMED(VGPU_BYTES_PER_US, 55000,	\
+		"PCIe 5 x16, about 55 GB/s of 63; a copy measured on the machine"),	\
+	[VGPU_GRACE_NS]		= ASSUMED(VGPU_NS, 500,			\
+		"SCH_WAVE = 1 is 1K clocks (KFD-D.5), 2.1 GHz; an unmap measured"),	\
+	[VGPU_GRACE_DEFAULT_NS]	= READ(VGPU_NS, 31000,			\
+		"CP_IQ_WAIT_TIME2 = 0x40404040: 64K clocks at 2.1 GHz (KFD-D.5)"),	\
 	[VGPU_SDMA_BANDWIDTH]	= ASSUMED(VGPU_BYTES_PER_US, 50000,	\
 		"one engine, taken to be what PCIe 5 x16 carries; copies of two sizes"), \
-	CDNA3_HOST_FACTS
+	CDNA_FACTS
 
-#define CDNA3_HOST_FACTS						\
+#define CDNA_HOST_FACTS						\
 	[VGPU_LOOK_NS]		= ASSUMED(VGPU_NS, 1200,		\
 		"2900 instructions for 100 queues in a trial; bench on the machine"),	\
 	[VGPU_WAKE_NS]		= ASSUMED(VGPU_NS, 4000,		\
@@ -99,6 +103,25 @@ static const struct vgpu_facts mi300x = {
 		[VGPU_BANDWIDTH_VRAM] = READ(VGPU_BYTES_PER_US, 5300000,
 			"AMD Instinct MI300X data sheet, 5.3 TB/s"),
 		CDNA3_FACTS,
+	},
+};
+
+static const struct vgpu_facts mi210 = {
+	.profile = "mi210",
+	.f = {
+		[VGPU_XCCS] = READ(VGPU_COUNT, 1, "gfx90a: one die, which has no XCCs"),
+		[VGPU_CUS_PER_XCC] = READ(VGPU_COUNT, 104, "AMD Instinct MI210 data sheet: 104 CUs"),
+		[VGPU_BANDWIDTH_VRAM] = READ(VGPU_BYTES_PER_US, 1600000,
+			"AMD Instinct MI210 data sheet, HBM2e, 1.6 TB/s"),
+		[VGPU_BANDWIDTH_HOST] = ASSUMED(VGPU_BYTES_PER_US, 27000,
+			"PCIe 4 x16, about 27 GB/s of 31.5; a copy measured on the machine"),
+		[VGPU_GRACE_NS] = ASSUMED(VGPU_NS, 600,
+			"SCH_WAVE = 1 is 1K clocks (KFD-D.5), 1.7 GHz; an unmap measured"),
+		[VGPU_GRACE_DEFAULT_NS] = READ(VGPU_NS, 38500,
+			"CP_IQ_WAIT_TIME2 = 0x40404040: 64K clocks at 1.7 GHz (KFD-D.5)"),
+		[VGPU_SDMA_BANDWIDTH] = ASSUMED(VGPU_BYTES_PER_US, 25000,
+			"one engine, taken to be what PCIe 4 x16 carries; copies of two sizes"),
+		CDNA_FACTS,
 	},
 };
 
@@ -152,13 +175,13 @@ static const struct vgpu_facts a100 = {
 		[VGPU_SDMA_PACKET_NS]	= ASSUMED(VGPU_NS, 300, "not used by the profile's rows"),
 		[VGPU_SDMA_BANDWIDTH]	= ASSUMED(VGPU_BYTES_PER_US, 25000,
 			"not used by the profile's rows"),
-		CDNA3_HOST_FACTS,
+		CDNA_HOST_FACTS,
 	},
 };
 
-static const struct vgpu_facts *const profiles[] = { &mi308x, &mi300x, &a100 };
+static const struct vgpu_facts *const profiles[] = { &mi308x, &mi300x, &mi210, &a100 };
 
-const char *const vgpu_profile_names[] = { "mi308x", "mi300x", "a100", NULL };
+const char *const vgpu_profile_names[] = { "mi308x", "mi300x", "mi210", "a100", NULL };
 
 static const char *const names[VGPU_NR_FACTS] = {
 	[VGPU_XCCS]			= "xccs",

@@ -3,7 +3,7 @@
  * Every number the model rests on, with its unit and where it comes from.
  *
  * A result is no better than the weakest number it used, so reports print it.
- * A profile (mi308x, mi300x, a100) is a full set; a scenario may override
+ * A profile (mi308x, mi300x, mi210, a100) is a full set; a scenario may override
  * single values, which makes them ASSUMED by the scenario.
  */
 #ifndef VGPU_FACTS_H
