@@ -272,6 +272,7 @@ static void a_kernel_that_cannot_be_executed_takes_time_only(void **state)
 		  cw_get64(w, 1, d.signal + VGPU_SIGNAL_START), US(20) / VGPU_TICK_NS);
 	EXPECT_EQ(cw_get64(w, 1, w->q[q].result), 0);
 	EXPECT_EQ(vgpu_chip_counters(w->chip)->time_only, 1);
+	EXPECT(strstr(w->report, "time only"));
 }
 
 PROVE(

@@ -69,7 +69,9 @@ static int kernel_object(struct vgpu_chip *c, struct vgpu_user_queue *q, const u
 		memcpy(&rsrc1, (const u8 *)&k + VGPU_DESCRIPTOR_RSRC1, sizeof(rsrc1));
 		ret->vgpr_bytes = (vgpu_bits(rsrc1, 5, 0) + 1) * VGPU_VGPR_GRANULE;
 		ret->workgroup_ns = c->unknown_ns;
-		c->counters.time_only++;
+		if (!c->counters.time_only++)
+			vgpu_say_queue(c, q, "a kernel that cannot be executed takes time only "
+				       "(said once, all are counted)");
 		return 0;
 	}
 	if (vgpu_user_read(c, q, get64(packet + VGPU_AQL_KERNARG), &arg, sizeof(arg)))
