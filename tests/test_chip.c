@@ -241,6 +241,7 @@ static void only_the_process_named_is_unmapped(void **state)
 	cw_unmap(w, VGPU_PM4_BY_PASID, VGPU_PM4_RESET, 2);
 	cw_query(w);
 	EXPECT(cw_wait(w, MS(5)));
+	EXPECT_EQ(vgpu_chip_last_unmapped(w->chip)->bytes, 0);	/* killed, not saved */
 	EXPECT_EQ(cw_view(w, q[0], &v), 0);
 	EXPECT_EQ(v.state, VGPU_MAPPED);
 	EXPECT(v.waves);

@@ -125,6 +125,22 @@ static void an_unloaded_hiq_does_nothing(void **state)
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
+/* The doorbell still holds what the ring before it ended with, and that comes again. */
+static void a_doorbell_from_before_the_hiq_was_loaded_is_not_taken_for_one(void **state)
+{
+	struct chip_world *w = *state;
+
+	cw_unload_hiq(w);
+	w->doorbells[w->hiq_doorbell] = 7;
+	cw_load_hiq(w);
+	cw_run(w, MS(1));
+	EXPECT_EQ(cw_get32(w, 0, w->hiq_rptr), 0);
+	cw_query(w);			/* 7 dwords */
+	EXPECT_EQ(w->pending64, 7);
+	EXPECT(cw_wait(w, MS(1)));
+	EXPECT_EQ(w->nr_reports, 0);
+}
+
 static void bad_packets_on_the_hiq_are_passed_over(void **state)
 {
 	struct chip_world *w = *state;
@@ -300,6 +316,7 @@ PROVE(
 	CLAIM_WITH(a_hang_ends_with_a_reset, cw_up, cw_down),
 	CLAIM_WITH(the_packet_made_to_hang_hangs, cw_up, cw_down),
 	CLAIM_WITH(an_unloaded_hiq_does_nothing, cw_up, cw_down),
+	CLAIM_WITH(a_doorbell_from_before_the_hiq_was_loaded_is_not_taken_for_one, cw_up, cw_down),
 	CLAIM_WITH(bad_packets_on_the_hiq_are_passed_over, cw_up, cw_down),
 	CLAIM_WITH(bad_runlists_are_reported, cw_up, cw_down),
 	CLAIM_WITH(bad_mqds_are_reported, cw_up, cw_down),

@@ -204,6 +204,22 @@ static void a_queue_is_known_again_and_a_new_one_in_its_memory_is_not(void **sta
 	EXPECT_EQ(v.rptr, 1);
 	cw_unmap_all(w);
 
+	/* Destroyed; the same process makes another one in the same memory. */
+	cw_mqd(w, q);
+	w->q[q].written = w->q[q].expected = w->q[q].expected_sum = 0;
+	cw_put64(w, 1, w->q[q].wptr, 0);
+	cw_put64(w, 1, w->q[q].rptr, 0);
+	cw_put64(w, 1, w->q[q].result, 0);
+	cw_put64(w, 1, w->q[q].result + 8, 0);
+	cw_run_list_one(w, q);
+	cw_run(w, MS(1));
+	cw_dispatch(w, q, &KERNEL);
+	cw_ring(w, q);
+	cw_run(w, MS(1));
+	EXPECT_EQ(cw_rptr(w, q), 1);
+	EXPECT(cw_sums_right(w, q));
+	cw_unmap_all(w);
+
 	/* Destroyed; another one of another process is made in the same memory. */
 	cw_mqd(w, q);
 	w->q[q].process = 2;

@@ -233,6 +233,5 @@ void vgpu_aql_signal(struct vgpu_chip *c, struct vgpu_user_queue *q,
 	if (vgpu_user_write(c, q, f->signal + VGPU_SIGNAL_START, ticks, sizeof(ticks)) ||
 	    vgpu_user_add(c, q, f->signal + VGPU_SIGNAL_VALUE, ~0ull))
 		return;
-	c->signalled = true;
 	ring_event(c, q, f->signal);
 }
