@@ -169,6 +169,8 @@ void gp_client_close(struct gp_client *c)
 {
 	struct gp_kfd_runtime_enable disable = { .mode = 0 };
 
+	if (c->debugs_itself)
+		gp_debug_disable(c, getpid());
 	if (c->runtime)
 		gp_client_call(c, GP_KFD_IOC_RUNTIME_ENABLE, &disable, "RUNTIME_ENABLE(0)");
 	c->runtime = false;

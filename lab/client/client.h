@@ -112,6 +112,7 @@ struct gp_client {
 	struct gp_geometry geometry;
 	struct gp_kfd_version version;
 	bool runtime;
+	bool debugs_itself;
 	u8 *doorbells;			/* mapped with the first queue */
 	struct gp_buffer event_page;	/* allocated with the first event */
 	int padding_fd;			/* what sparse save areas share; -1: none yet */
@@ -122,7 +123,11 @@ struct gp_client {
  * runtime as ROCr does. -ENODEV: no such GPU.
  */
 int gp_client_open(struct gp_client *c, const struct gp_client_args *args);
-/* Queues and buffers come first; what is left of them the driver frees. */
+/*
+ * Queues and buffers come first; what is left of them the driver frees. Ends a debug
+ * session of the process with itself. While another process debugs this one, it sleeps
+ * until that one lets it go, as ROCr's shutdown does.
+ */
 void gp_client_close(struct gp_client *c);
 
 /*

@@ -27,15 +27,21 @@ int gp_debug_enable(struct gp_client *c, pid_t pid, u64 exceptions, int fd,
 			.fd = (u32)fd,
 		},
 	};
+	int err = gp_debug(c, pid, &args, "DBG_TRAP ENABLE");
 
-	return gp_debug(c, pid, &args, "DBG_TRAP ENABLE");
+	if (!err && pid == getpid())
+		c->debugs_itself = true;
+	return err;
 }
 
 int gp_debug_disable(struct gp_client *c, pid_t pid)
 {
 	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_DISABLE };
+	int err = gp_debug(c, pid, &args, "DBG_TRAP DISABLE");
 
-	return gp_debug(c, pid, &args, "DBG_TRAP DISABLE");
+	if (!err && pid == getpid())
+		c->debugs_itself = false;
+	return err;
 }
 
 int gp_debug_snapshot(struct gp_client *c, pid_t pid, u64 clear, struct gp_kfd_queue_entry *entries,
