@@ -285,7 +285,29 @@ static void registers_show_who_has_the_slot(void **state)
 	cw_unmap_all(w);
 }
 
-static void a_priority_and_a_cu_mask_take_effect_at_the_next_map(void **state)
+static void a_priority_takes_effect_at_the_next_map(void **state)
+{
+	struct chip_world *w = *state;
+	struct cw_dispatch d = { .workgroups = 30000, .ns = US(100) };
+	u32 q[2] = { cw_queue(w, 1), cw_queue(w, 2) };
+	struct vgpu_chip_queue_view low, high;
+
+	cw_run_list(w, q, 2);
+	cw_run(w, US(50));
+	cw_unmap_all(w);
+	cw_mqd_put(w, q[1], VGPU_MQD_PIPE_PRIORITY, 2);
+	cw_mqd_put(w, q[1], VGPU_MQD_QUEUE_PRIORITY, 15);
+	cw_dispatch(w, q[0], &d);
+	cw_dispatch(w, q[1], &d);
+	cw_run_list(w, q, 2);
+	cw_run(w, US(150));
+	cw_view(w, q[0], &low);
+	cw_view(w, q[1], &high);
+	EXPECT_EQ(low.waves, 0);
+	EXPECT_EQ(high.waves, 80 * 32);
+}
+
+static void a_cu_mask_takes_effect_at_the_next_map(void **state)
 {
 	struct chip_world *w = *state;
 	struct cw_dispatch d = { .workgroups = 30000, .ns = US(100) };
@@ -355,5 +377,6 @@ PROVE(
 	CLAIM_WITH(only_the_process_named_is_unmapped, cw_up, cw_down),
 	CLAIM_WITH(registers_show_who_has_the_slot, cw_up, cw_down),
 	CLAIM(every_profile_under_amdkfd_saves_and_restores),
-	CLAIM_WITH(a_priority_and_a_cu_mask_take_effect_at_the_next_map, cw_up, cw_down),
+	CLAIM_WITH(a_priority_takes_effect_at_the_next_map, cw_up, cw_down),
+	CLAIM_WITH(a_cu_mask_takes_effect_at_the_next_map, cw_up, cw_down),
 )

@@ -125,6 +125,19 @@ static void an_unloaded_hiq_does_nothing(void **state)
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
+static void the_hiq_runs_when_every_xcc_has_it(void **state)
+{
+	struct chip_world *w = *state;
+	u32 all = w->xccs;
+
+	cw_unload_hiq(w);
+	w->xccs = all - 1;	/* the driver forgets one */
+	cw_load_hiq(w);
+	cw_query(w);
+	EXPECT(!cw_wait(w, MS(1)));
+	w->xccs = all;
+}
+
 /* The doorbell still holds what the ring before it ended with, and that comes again. */
 static void a_doorbell_from_before_the_hiq_was_loaded_is_not_taken_for_one(void **state)
 {
@@ -316,6 +329,7 @@ PROVE(
 	CLAIM_WITH(a_hang_ends_with_a_reset, cw_up, cw_down),
 	CLAIM_WITH(the_packet_made_to_hang_hangs, cw_up, cw_down),
 	CLAIM_WITH(an_unloaded_hiq_does_nothing, cw_up, cw_down),
+	CLAIM_WITH(the_hiq_runs_when_every_xcc_has_it, cw_up, cw_down),
 	CLAIM_WITH(a_doorbell_from_before_the_hiq_was_loaded_is_not_taken_for_one, cw_up, cw_down),
 	CLAIM_WITH(bad_packets_on_the_hiq_are_passed_over, cw_up, cw_down),
 	CLAIM_WITH(bad_runlists_are_reported, cw_up, cw_down),

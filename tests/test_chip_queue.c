@@ -38,6 +38,8 @@ static void a_barrier_waits_for_all_of_its_signals(void **state)
 	EXPECT_EQ(cw_signal_value(w, 1, done), 0);
 	EXPECT_EQ(cw_get64(w, 1, done + VGPU_SIGNAL_END),
 		  cw_get64(w, 1, d.signal + VGPU_SIGNAL_END));
+	EXPECT_EQ(cw_get64(w, 1, done + VGPU_SIGNAL_START),
+		  cw_get64(w, 1, done + VGPU_SIGNAL_END));
 	EXPECT_EQ(cw_rptr(w, q[0]), 2);
 	EXPECT(cw_sums_right(w, q[0]));
 }

@@ -199,6 +199,30 @@ static void an_sdma_queue_stopped_in_a_copy_goes_on_where_it_was(void **state)
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
+static void an_unmap_by_pasid_stops_engines_of_that_process(void **state)
+{
+	struct chip_world *w = *state;
+	u32 q = sdma_queue(w, 1);
+	struct vgpu_chip_queue_view v;
+
+	map_sdma(w, q, 0x28000010);
+	cw_run(w, US(50));
+	cw_unmap(w, VGPU_PM4_BY_PASID, VGPU_PM4_PREEMPT, 1);
+	cw_query(w);
+	EXPECT(cw_wait(w, MS(1)));
+	EXPECT_EQ(cw_view(w, q, &v), 0);
+	EXPECT_EQ(v.state, VGPU_UNMAPPED);
+	EXPECT_EQ(v.vmid, 0);
+	map_sdma(w, q, 0x28000010);
+	cw_run(w, US(50));
+	cw_unmap(w, VGPU_PM4_BY_DOORBELL, VGPU_PM4_PREEMPT, w->q[q].doorbell << 2);
+	cw_query(w);
+	EXPECT(cw_wait(w, MS(1)));
+	cw_view(w, q, &v);
+	EXPECT_EQ(v.state, VGPU_UNMAPPED);
+	EXPECT_EQ(w->nr_reports, 0);
+}
+
 /* A blit that waits for a kernel, and a kernel that waits for the blit. */
 static void engines_and_kernels_wait_for_each_other(void **state)
 {
@@ -273,6 +297,7 @@ PROVE(
 	CLAIM_WITH(a_bad_pm4_packet_stops_its_queue_only, cw_up, cw_down),
 	CLAIM_WITH(an_sdma_queue_copies_and_traps, cw_up, cw_down),
 	CLAIM_WITH(an_sdma_queue_stopped_in_a_copy_goes_on_where_it_was, cw_up, cw_down),
+	CLAIM_WITH(an_unmap_by_pasid_stops_engines_of_that_process, cw_up, cw_down),
 	CLAIM_WITH(engines_and_kernels_wait_for_each_other, cw_up, cw_down),
 	CLAIM_WITH(a_vendor_packet_jumps_into_pm4_in_its_place, cw_up, cw_down),
 	CLAIM_WITH(an_engine_that_is_not_there_is_reported, cw_up, cw_down),
