@@ -130,16 +130,27 @@ claim "when the time is up that is exit 125, with what the guest was doing"
 meet hang
 exits 125 && says_err '^lab: the time is up: no end after 2 s$' && says_err 'Show Blocked State' && prints before
 
+# gone SIGNAL: a lab that gets SIGNAL while it boots has no machine a moment later.
+gone() {
+	rm -rf "$tmp/private"
+	mkdir "$tmp/private"
+	TMPDIR=$tmp/private "$top/lab/run" --no-module -- sleep 1000 >/dev/null 2>"$tmp/err" &
+	pid=$!
+	while [ ! -s "$(echo "$tmp"/private/lab-*/console)" ]; do sleep 0.1; done
+	kill "-$1" $pid
+	code=0
+	wait $pid || code=$?
+	tried="lab ended by SIG$1"
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		pgrep -f "$tmp/private/lab-" >/dev/null || return 0
+		sleep 0.2
+	done
+	no "$tried leaves QEMU"
+}
 claim "a lab that is told to end leaves no process and no file"
-mkdir "$tmp/private"
-TMPDIR=$tmp/private "$top/lab/run" --no-module -- sleep 1000 >/dev/null 2>"$tmp/err" &
-pid=$!
-while [ ! -e "$(echo "$tmp"/private/lab-*/console)" ]; do sleep 0.1; done
-kill -TERM $pid
-code=0
-wait $pid || code=$?
-tried="lab ended by SIGTERM"
+gone TERM
 exits 143
 check test -z "$(ls "$tmp/private")"
-check test -z "$(pgrep -f "$tmp/private/lab-")"
+claim "nor does one that is killed leave a process"
+gone KILL
 end
