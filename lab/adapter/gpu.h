@@ -23,8 +23,8 @@
 
 #include "amdgpu.h"
 #include "amdgpu_amdkfd.h"
-#include "chip.h"
-#include "recording.h"
+#include "lab/recording.h"
+#include "vgpu/chip.h"
 
 enum {
 	LAB_KIQ_DWORDS		= 256,

@@ -16,7 +16,7 @@
 #include <linux/tick.h>
 
 #include "gpu.h"
-#include "ledger.h"
+#include "lab/ledger.h"
 #include "record.h"
 
 static struct dentry *top;
