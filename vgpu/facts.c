@@ -110,7 +110,8 @@ static const struct vgpu_facts mi210 = {
 	.profile = "mi210",
 	.f = {
 		[VGPU_XCCS] = READ(VGPU_COUNT, 1, "gfx90a: one die, which has no XCCs"),
-		[VGPU_CUS_PER_XCC] = READ(VGPU_COUNT, 104, "AMD Instinct MI210 data sheet: 104 CUs"),
+		[VGPU_CUS_PER_XCC] = READ(VGPU_COUNT, 104,
+			"AMD Instinct MI210 data sheet: 104 CUs"),
 		[VGPU_BANDWIDTH_VRAM] = READ(VGPU_BYTES_PER_US, 1600000,
 			"AMD Instinct MI210 data sheet, HBM2e, 1.6 TB/s"),
 		[VGPU_BANDWIDTH_HOST] = ASSUMED(VGPU_BYTES_PER_US, 27000,
