@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The debugger's side of a story. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "story.h"
+
+void debugger_open(struct debugger *d)
+{
+	*d = (struct debugger){ 0 };
+	NEED(gp_client_open(&d->c, &(struct gp_client_args){ .no_runtime = true }) == 0);
+	NEED(pipe2(d->pipe, O_NONBLOCK | O_CLOEXEC) == 0);
+}
+
+int debugger_enable(struct debugger *d, pid_t pid, u64 exceptions)
+{
+	return gp_debug_enable(&d->c, pid, exceptions, d->pipe[1], &d->info);
+}
+
+void debugger_attach(struct debugger *d, const struct target *t, u64 exceptions)
+{
+	u32 queues;
+
+	debugger_open(d);
+	seize(t->pid);
+	NEED(debugger_enable(d, t->pid, exceptions) == 0);
+	NEED(d->info.state == GP_KFD_RUNTIME_ON);
+	NEED(debugger_clear_new(d, t->pid, &queues) == 0);
+}
+
+int debugger_op(struct debugger *d, pid_t pid, u32 op)
+{
+	struct gp_kfd_dbg args = { .op = op };
+
+	return gp_debug(&d->c, pid, &args, "DBG_TRAP");
+}
+
+int debugger_clear_new(struct debugger *d, pid_t pid, u32 *ret_queues)
+{
+	struct gp_kfd_queue_entry entries[8];
+
+	return gp_debug_snapshot(&d->c, pid, NEW, entries, 8, ret_queues);
+}
+
+int debugger_send_runtime(struct debugger *d, pid_t pid)
+{
+	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_SEND_EVENT, .event.exceptions = RUNTIME };
+
+	return gp_debug(&d->c, pid, &args, "DBG_TRAP SEND_RUNTIME_EVENT");
+}
+
+int debugger_suspend(struct debugger *d, const struct target *t, u32 index)
+{
+	u32 id = t->queue[index];
+
+	return gp_debug_suspend(&d->c, t->pid, &id, 1, 1);
+}
+
+int debugger_resume(struct debugger *d, const struct target *t, u32 index)
+{
+	u32 id = t->queue[index];
+
+	return gp_debug_resume(&d->c, t->pid, &id, 1);
+}
+
+int debugger_bytes(struct debugger *d)
+{
+	char bytes[64];
+	ssize_t n = read(d->pipe[0], bytes, sizeof(bytes));
+
+	for (ssize_t i = 0; i < n; i++)
+		CHECK(bytes[i] == '.');
+	return n < 0 ? errno == EAGAIN ? 0 : -errno : (int)n;
+}

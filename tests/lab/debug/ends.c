@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* How a session ends, and what it leaves behind: queues that run. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "story.h"
+
+/* What the debugger does once it has suspended its target's queues. */
+enum then { THEN_WAIT, THEN_EXIT, THEN_EXEC, THEN_CLOSE };
+
+/* A debugger in a process of its own, which has said that all is suspended. */
+static pid_t debugger_process(const struct target *t, u32 queues, enum then then)
+{
+	struct debugger d;
+	char word = 'x';
+	int said[2];
+	pid_t pid;
+
+	NEED(pipe(said) == 0);
+	pid = fork();
+	NEED(pid >= 0);
+	if (pid) {
+		close(said[1]);
+		NEED(read(said[0], &word, 1) == 1);
+		close(said[0]);
+		return pid;
+	}
+	debugger_attach(&d, t, 0);
+	detach(t->pid);
+	for (u32 i = 0; i < queues; i++)
+		if (debugger_suspend(&d, t, i) != 1)
+			_exit(1);
+	if (then == THEN_CLOSE)
+		close(d.c.kfd_fd);
+	if (write(said[1], &word, 1) != 1 || then == THEN_EXIT)
+		_exit(0);
+	if (then == THEN_EXEC)
+		execl("/proc/self/exe", "lab-debug", "--sleep", NULL);
+	for (;;)
+		pause();
+}
+
+static struct target two_busy_queues(void)
+{
+	struct target t = target_ready(2);
+
+	EQ(target_ask(&t, ASK_LONG, 0), 0);
+	EQ(target_ask(&t, ASK_LONG, 1), 0);
+	return t;
+}
+
+static void both(const struct target *t, bool on)
+{
+	CHECK(device_maps(t->pid, t->ring[0], on));
+	CHECK(device_maps(t->pid, t->ring[1], on));
+}
+
+static void disable_resumes(void)
+{
+	struct target t = two_busy_queues();
+	struct gp_kfd_queue_entry e[2];
+	struct debugger d;
+	u32 count;
+
+	debugger_attach(&d, &t, 0);
+	EQ(debugger_suspend(&d, &t, 0), 1);
+	EQ(debugger_suspend(&d, &t, 1), 1);
+	both(&t, false);
+	target_queue(&t, 2);
+	EQ(gp_debug_disable(&d.c, t.pid), 0);
+	both(&t, true);
+	/* It clears every exception: the queue that was new no longer is. */
+	EQ(debugger_enable(&d, t.pid, 0), 0);
+	EQ(gp_debug_snapshot(&d.c, t.pid, 0, e, 1, &count), 0);
+	EQ(count, 3);
+	EQ(e[0].exceptions, 0);
+	EQ(debugger_suspend(&d, &t, 2), 1);
+	EQ(gp_debug_disable(&d.c, t.pid), 0);
+	EQ(gp_debug_disable(&d.c, t.pid), -EINVAL);
+	target_ends_right(&t);
+}
+
+static void killed_debugger(void)
+{
+	struct target t = two_busy_queues();
+	pid_t pid = debugger_process(&t, 2, THEN_WAIT);
+
+	both(&t, false);
+	CHECK(held(&t, 0) && held(&t, 1));
+	EQ(kill(pid, SIGKILL), 0);
+	EQ(waitpid(pid, NULL, 0), pid);
+	both(&t, true);
+	target_ends_right(&t);
+}
+
+static void leaving_debugger(void)
+{
+	struct target t = two_busy_queues();
+	pid_t pid = debugger_process(&t, 2, THEN_EXIT);
+
+	EQ(waitpid(pid, NULL, 0), pid);
+	both(&t, true);
+	target_ends_right(&t);
+}
+
+static void exec_of_the_debugger(void)
+{
+	struct target t = two_busy_queues();
+	pid_t pid = debugger_process(&t, 2, THEN_EXEC);
+
+	both(&t, true);
+	EQ(kill(pid, 0), 0);	/* it lives */
+	EQ(waitpid(pid, NULL, WNOHANG), 0);
+	target_ends_right(&t);
+}
+
+static void close_is_not_enough(void)
+{
+	struct target t = two_busy_queues();
+	pid_t pid = debugger_process(&t, 2, THEN_CLOSE);
+
+	both(&t, false);
+	usleep(200000);
+	both(&t, false);
+	EQ(kill(pid, SIGKILL), 0);
+	both(&t, true);
+	target_ends_right(&t);
+}
+
+static void detach_is_not_enough(void)
+{
+	struct target t = two_busy_queues();
+	struct debugger d;
+
+	debugger_attach(&d, &t, 0);
+	EQ(debugger_suspend(&d, &t, 0), 1);
+	EQ(debugger_suspend(&d, &t, 1), 1);
+	detach(t.pid);
+	both(&t, false);
+	CHECK(held(&t, 0) && held(&t, 1));
+	EQ(gp_debug_resume(&d.c, t.pid, NULL, 0), 2);
+	target_ends_right(&t);
+}
+
+const struct story ends[] = {
+	{ "DISABLE resumes every queue and clears every exception", disable_resumes },
+	{ "a debugger that is killed: its target's queues run again", killed_debugger },
+	{ "a debugger that exits: its target's queues run again", leaving_debugger },
+	{ "a debugger that calls exec lives on, and its target's queues run again",
+	  exec_of_the_debugger },
+	{ "a debugger that closes /dev/kfd holds on until it ends", close_is_not_enough },
+	{ "detaching changes nothing: the queues stay suspended", detach_is_not_enough },
+	{ NULL, NULL }
+};

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Who may debug whom, and in which order the driver refuses. */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "story.h"
+
+enum { NOBODY = 0x3ffff0, KERNEL_THREAD = 2, NO_SUCH_OP = 99 };
+
+static const u32 hardware_ops[] = {
+	GP_KFD_DBG_LAUNCH_OVERRIDE, GP_KFD_DBG_LAUNCH_MODE, GP_KFD_DBG_SUSPEND, GP_KFD_DBG_RESUME,
+	GP_KFD_DBG_SET_WATCH, GP_KFD_DBG_CLEAR_WATCH, GP_KFD_DBG_SET_FLAGS,
+};
+
+/* Those that ask for nothing of the arguments first. */
+static const u32 other_ops[] = {
+	GP_KFD_DBG_DISABLE, GP_KFD_DBG_SET_EXCEPTIONS, GP_KFD_DBG_SEND_EVENT,
+	GP_KFD_DBG_QUERY_EVENT, GP_KFD_DBG_QUERY_INFO, GP_KFD_DBG_QUEUE_SNAPSHOT,
+	GP_KFD_DBG_DEVICE_SNAPSHOT, NO_SUCH_OP,
+};
+
+#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+
+/* Every operation but ENABLE is refused in this way. */
+static void all_refused(struct debugger *d, pid_t pid, int err)
+{
+	for (size_t i = 0; i < COUNT(hardware_ops); i++)
+		EQ(debugger_op(d, pid, hardware_ops[i]), err);
+	for (size_t i = 0; i < COUNT(other_ops); i++)
+		EQ(debugger_op(d, pid, other_ops[i]), err);
+}
+
+static void nobody_there(void)
+{
+	struct target t = target_start();	/* it never opens /dev/kfd */
+	struct debugger d;
+
+	debugger_open(&d);
+	all_refused(&d, NOBODY, -ESRCH);
+	EQ(debugger_enable(&d, NOBODY, 0), -ESRCH);
+	all_refused(&d, KERNEL_THREAD, -ESRCH);
+	EQ(debugger_enable(&d, KERNEL_THREAD, 0), -ESRCH);
+	/* Before EPERM: it is not traced either. */
+	all_refused(&d, t.pid, -ESRCH);
+	EQ(debugger_enable(&d, t.pid, 0), -ESRCH);
+}
+
+static void not_the_tracer(void)
+{
+	struct target t = target_ready(1);
+	struct debugger d;
+
+	EQ(target_ask(&t, ASK_SHORT, 0), 0);
+	debugger_open(&d);
+	EQ(debugger_enable(&d, t.pid, 0), -EPERM);
+	/* Before EINVAL: it is not enabled either. DISABLE is no exception. */
+	all_refused(&d, t.pid, -EPERM);
+	seize(t.pid);
+	all_refused(&d, t.pid, -EINVAL);
+	detach(t.pid);
+	all_refused(&d, t.pid, -EPERM);
+	target_ends_right(&t);
+}
+
+struct call {
+	struct debugger *d;
+	pid_t pid;
+	int enable, snapshot;
+};
+
+static void *call_from_here(void *arg)
+{
+	struct call *c = arg;
+	u32 queues;
+
+	c->enable = debugger_enable(c->d, c->pid, NEW);
+	c->snapshot = debugger_clear_new(c->d, c->pid, &queues);
+	return NULL;
+}
+
+/* The same two calls from a thread that does not trace. */
+static struct call call_from_other_thread(struct debugger *d, pid_t pid)
+{
+	struct call c = { .d = d, .pid = pid };
+	pthread_t thread;
+
+	NEED(!pthread_create(&thread, NULL, call_from_here, &c));
+	pthread_join(thread, NULL);
+	return c;
+}
+
+static void tracing_is_a_threads(void)
+{
+	struct target t = target_ready(1);
+	struct debugger d;
+	struct call c;
+
+	EQ(target_ask(&t, ASK_LONG, 0), 0);
+	debugger_open(&d);
+	seize(t.pid);
+	c = call_from_other_thread(&d, t.pid);
+	EQ(c.enable, -EPERM);
+	EQ(c.snapshot, -EPERM);
+	EQ(debugger_enable(&d, t.pid, NEW), 0);
+	c = call_from_other_thread(&d, t.pid);
+	EQ(c.enable, -EALREADY);
+	EQ(c.snapshot, 0);
+	EQ(debugger_suspend(&d, &t, 0), 1);
+	EQ(gp_debug_resume(&d.c, t.pid, NULL, 0), 1);
+	EQ(gp_debug_disable(&d.c, t.pid), 0);
+	c = call_from_other_thread(&d, t.pid);
+	EQ(c.enable, -EPERM);
+	target_ends_right(&t);
+}
+
+static void detached_debugger_stays(void)
+{
+	struct target t = target_ready(1);
+	struct debugger d;
+
+	EQ(target_ask(&t, ASK_LONG, 0), 0);
+	debugger_attach(&d, &t, NEW);
+	detach(t.pid);
+	EQ(debugger_suspend(&d, &t, 0), 1);
+	CHECK(device_maps(t.pid, t.ring[0], false));
+	EQ(debugger_resume(&d, &t, 0), 1);
+	CHECK(device_maps(t.pid, t.ring[0], true));
+	EQ(gp_debug_disable(&d.c, t.pid), 0);
+	/* With the session the right is gone. */
+	EQ(debugger_op(&d, t.pid, GP_KFD_DBG_DISABLE), -EPERM);
+	EQ(debugger_enable(&d, t.pid, 0), -EPERM);
+	target_ends_right(&t);
+}
+
+static void runtime_off_forbids_hardware(void)
+{
+	struct target t = target_start();
+	struct debugger d;
+	u32 queues = 9;
+
+	EQ(target_ask(&t, ASK_OPEN, 1), 0);
+	target_queue(&t, 0);
+	EQ(target_ask(&t, ASK_SHORT, 0), 0);
+	debugger_open(&d);
+	seize(t.pid);
+	EQ(debugger_enable(&d, t.pid, 0), 0);
+	EQ(d.info.state, GP_KFD_RUNTIME_OFF);
+	for (size_t i = 0; i < COUNT(hardware_ops); i++)
+		EQ(debugger_op(&d, t.pid, hardware_ops[i]), -EPERM);
+	EQ(debugger_clear_new(&d, t.pid, &queues), 0);
+	EQ(queues, 1);
+	EQ(debugger_op(&d, t.pid, NO_SUCH_OP), -EINVAL);
+	EQ(gp_debug_disable(&d.c, t.pid), 0);
+	target_ends_right(&t);
+}
+
+static void *self_calls(void *arg)
+{
+	struct debugger *d = arg;
+
+	/* Its own process by the id of a thread, from a thread: nobody traces anybody. */
+	EQ(debugger_enable(d, (pid_t)syscall(SYS_gettid), 0), 0);
+	EQ(d->info.state, GP_KFD_RUNTIME_OFF);
+	EQ(gp_debug_disable(&d->c, getpid()), 0);
+	return NULL;
+}
+
+static void any_thread_names_its_process(void)
+{
+	struct target t = target_ready(1);
+	pthread_t thread;
+	struct debugger d;
+	u32 id = t.queue[0];
+	pid_t tid;
+
+	EQ(target_ask(&t, ASK_LONG, 0), 0);
+	tid = (pid_t)target_ask(&t, ASK_TID, 0);
+	CHECK(tid > 0 && tid != t.pid);
+	debugger_attach(&d, &t, 0);
+	EQ(gp_debug_suspend(&d.c, tid, &id, 1, 1), 1);
+	EQ(gp_debug_resume(&d.c, tid, NULL, 0), 1);
+	EQ(gp_debug_disable(&d.c, tid), 0);
+	NEED(!pthread_create(&thread, NULL, self_calls, &d));
+	pthread_join(thread, NULL);
+	target_ends_right(&t);
+}
+
+/* The other debugger, a process of its own; how many of its calls were as expected. */
+static int second_debugger(const struct target *t)
+{
+	struct debugger d;
+	int right = 0;
+
+	debugger_open(&d);
+	right += debugger_op(&d, t->pid, GP_KFD_DBG_DISABLE) == -EPERM;
+	seize(t->pid);
+	right += debugger_enable(&d, t->pid, 0) == -EALREADY;
+	detach(t->pid);
+	right += debugger_suspend(&d, t, 0) == 1;
+	right += device_maps(t->pid, t->ring[0], false);
+	/* The session's end must be this one's: the driver counts it for the first. */
+	right += gp_debug_disable(&d.c, t->pid) == 0;
+	return right;
+}
+
+static void second_tracer_takes_over(void)
+{
+	struct target t = target_ready(1);
+	struct debugger d;
+	int status, told[2];
+	char word;
+	pid_t pid;
+
+	EQ(target_ask(&t, ASK_LONG, 0), 0);
+	NEED(pipe(told) == 0);
+	pid = fork();
+	if (!pid)
+		_exit(read(told[0], &word, 1) == 1 ? second_debugger(&t) : 99);
+	debugger_attach(&d, &t, 0);
+	EQ(debugger_enable(&d, t.pid, 0), -EALREADY);
+	detach(t.pid);
+	EQ(debugger_suspend(&d, &t, 0), 1);
+	NEED(write(told[1], "", 1) == 1);
+	NEED(waitpid(pid, &status, 0) == pid);
+	EQ(WEXITSTATUS(status), 5);
+	EQ(debugger_suspend(&d, &t, 0), -EPERM);
+	CHECK(device_maps(t.pid, t.ring[0], true));
+	target_ends_right(&t);
+}
+
+const struct story refusals[] = {
+	{ "no such process, a kernel thread, a process that has not opened the device: ESRCH, "
+	  "before any question of permission", nobody_there },
+	{ "who does not trace gets EPERM for every operation, DISABLE too; the tracer EINVAL "
+	  "before ENABLE", not_the_tracer },
+	{ "before ENABLE only the thread that traces may; after it every thread of the debugger",
+	  tracing_is_a_threads },
+	{ "a debugger that detaches after ENABLE may go on until DISABLE",
+	  detached_debugger_stays },
+	{ "without the target's runtime every operation on hardware is EPERM, the others work",
+	  runtime_off_forbids_hardware },
+	{ "a process may be named by any of its threads; who debugs himself needs no ptrace",
+	  any_thread_names_its_process },
+	{ "a second tracer gets EALREADY, and yet becomes the debugger in the first one's place",
+	  second_tracer_takes_over },
+	{ NULL, NULL }
+};

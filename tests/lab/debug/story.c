@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The stories one after the other, each in a process of its own. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "story.h"
+
+enum { STORY_SECONDS = 90 };
+
+static bool failed;
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool story_check(bool holds, const char *file, int line, const char *what)
+{
+	if (holds)
+		return true;
+	failed = true;
+	printf("# %s:%d: not so: %s\n", file_name(file), line, what);
+	fflush(stdout);
+	return false;
+}
+
+bool story_check_eq(s64 got, s64 want, const char *file, int line, const char *what)
+{
+	if (got == want)
+		return true;
+	failed = true;
+	printf("# %s:%d: not so: %s; got %lld (0x%llx), not %lld", file_name(file), line, what,
+	       (long long)got, (unsigned long long)got, (long long)want);
+	if (got < 0 && got > -200)
+		printf(": %s", strerror((int)-got));
+	printf("\n");
+	fflush(stdout);
+	return false;
+}
+
+void story_stop(const char *file, int line, const char *what)
+{
+	story_check(false, file, line, what);
+	if (*gp_client_error())
+		printf("# the last error was: %s\n", gp_client_error());
+	fflush(stdout);
+	_exit(1);
+}
+
+/* The story and whoever it started are one process group: all of it ends here. */
+static bool tell(const struct story *s)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setpgid(0, 0);
+		alarm(STORY_SECONDS);
+		s->tell();
+		fflush(stdout);
+		_exit(failed);
+	}
+	if (pid < 0)
+		return false;
+	setpgid(pid, pid);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	kill(-pid, SIGKILL);
+	if (WIFSIGNALED(status))
+		printf("# it ended by signal %d%s\n", WTERMSIG(status),
+		       WTERMSIG(status) == SIGALRM ? ": too slow" : "");
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool tell_all(const struct story *s, const char *only, u32 *number)
+{
+	bool all = true;
+
+	for (; s->claim; s++) {
+		bool holds;
+
+		if (only && !strstr(s->claim, only))
+			continue;
+		holds = tell(s);
+		printf("%sok %u - %s\n", holds ? "" : "not ", ++*number, s->claim);
+		fflush(stdout);
+		all = holds && all;
+	}
+	return all;
+}
+
+/* The lab's `--sleep` is what an exec in a story becomes. */
+int main(int argc, char **argv)
+{
+	static const struct story *const groups[] = {
+		refusals, sessions, suspends, flags, ends, runtimes, events, hardware, selves,
+	};
+	const char *only = argc > 1 ? argv[1] : NULL;
+	bool all = true;
+	u32 number = 0;
+
+	if (only && !strcmp(only, "--sleep"))
+		return pause();
+	if (only && !strcmp(only, "--no-hws"))
+		return !tell_all(no_hws, NULL, &number);
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
+		all = tell_all(groups[i], only, &number) && all;
+	return !all;
+}

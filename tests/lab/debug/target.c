@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The other process: a child with queues of its own that does what it is asked. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lab/client/work.h"
+#include "story.h"
+
+enum {
+	SLOTS		= 64,
+	WORKGROUPS	= 100,
+	WAVES		= 4,
+	LONG_NS		= 100000000,
+	SHORT_NS	= 1000000,
+	PATIENCE_MS	= 30000,
+	LOOK_US		= 5000,
+	HELD_US		= 20000,
+};
+
+struct request {
+	u32 what, a;
+	u32 percentage, priority;	/* ASK_UPDATE */
+};
+
+/* What the child has. */
+struct worker {
+	struct gp_client c;
+	struct gp_queue queue[4];
+	u32 queues;
+	struct gp_work work[2];		/* long, short */
+	u32 used[2];			/* their slots */
+};
+
+static s64 work_submit(struct worker *w, u32 kind, u32 queue, u32 kernels)
+{
+	int err = 0;
+
+	for (u32 i = 0; !err && i < kernels; i++) {
+		if (w->used[kind] == SLOTS)
+			return -ENOSPC;
+		err = gp_work_submit(&w->work[kind], w->used[kind]++, &w->queue[queue], WORKGROUPS,
+				     WAVES, NULL);
+	}
+	return err;
+}
+
+static u32 work_pending(const struct worker *w)
+{
+	u32 pending = 0;
+
+	for (u32 kind = 0; kind < 2; kind++)
+		for (u32 i = 0; i < w->used[kind]; i++)
+			pending += !gp_work_done(&w->work[kind], i);
+	return pending;
+}
+
+static s64 work_finish(struct worker *w)
+{
+	int err = 0;
+
+	for (u32 waited = 0; work_pending(w); waited++) {
+		if (waited == PATIENCE_MS * 1000 / LOOK_US)
+			return -ETIME;
+		usleep(LOOK_US);
+	}
+	for (u32 kind = 0; kind < 2; kind++)
+		for (u32 i = 0; !err && i < w->used[kind]; i++)
+			err = gp_work_check(&w->work[kind], i);
+	return err;
+}
+
+static s64 worker_open(struct worker *w, bool no_runtime)
+{
+	const u64 ns[2] = { LONG_NS, SHORT_NS };
+	int err = gp_client_open(&w->c, &(struct gp_client_args){ .no_runtime = no_runtime });
+
+	for (u32 i = 0; !err && i < 2; i++)
+		err = gp_work_init(&w->work[i], &w->c, &(struct gp_work_args){
+			.slots = SLOTS, .memory = GP_MEMORY_GTT, .workgroup_ns = ns[i],
+			.seed = i + 1,
+		});
+	return err;
+}
+
+static s64 worker_queue(struct worker *w)
+{
+	struct gp_queue *q = &w->queue[w->queues];
+	int err = gp_queue_create(&w->c, q, &(struct gp_queue_args){ .type = GP_KFD_QUEUE_AQL });
+
+	if (err)
+		return err;
+	w->queues++;
+	return q->id;
+}
+
+static s64 worker_wave_state(struct worker *w, u32 index)
+{
+	struct gp_kfd_wave_state s = {
+		.ctl_stack = (u64)(uintptr_t)w->queue[index].save.at,
+		.queue_id = w->queue[index].id,
+	};
+
+	return gp_client_call(&w->c, GP_KFD_IOC_GET_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE");
+}
+
+/* Not repeated when interrupted. */
+static s64 raw(int fd, unsigned long request, void *arg)
+{
+	int r = ioctl(fd, request, arg);
+
+	return r < 0 ? -errno : r;
+}
+
+static void *sleeper(void *ret_tid)
+{
+	__atomic_store_n((pid_t *)ret_tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	pause();
+	return NULL;
+}
+
+static s64 other_thread(void)
+{
+	static pid_t tid;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, sleeper, &tid))
+		return -EAGAIN;
+	while (!__atomic_load_n(&tid, __ATOMIC_ACQUIRE))
+		usleep(LOOK_US);
+	return tid;
+}
+
+static s64 worker_do(struct worker *w, const struct request *r)
+{
+	struct gp_kfd_runtime_enable runtime = { .r_debug = 0x1000, .mode = r->a };
+	struct gp_kfd_destroy_queue destroy = { .queue_id = w->queue[r->a & 3].id };
+
+	switch ((enum ask)r->what) {
+	case ASK_OPEN:
+		return worker_open(w, r->a);
+	case ASK_RUNTIME:
+		return raw(w->c.kfd_fd, GP_KFD_IOC_RUNTIME_ENABLE, &runtime);
+	case ASK_QUEUE:
+		return worker_queue(w);
+	case ASK_RING:
+		return (s64)(uintptr_t)w->queue[r->a].ring.at;
+	case ASK_LONG:
+		return work_submit(w, 0, r->a, 3);
+	case ASK_SHORT:
+		return work_submit(w, 1, r->a, 1);
+	case ASK_PENDING:
+		return work_pending(w);
+	case ASK_DONE:
+		return work_finish(w);
+	case ASK_UPDATE:
+		return gp_queue_update(&w->queue[r->a], r->percentage, r->priority);
+	case ASK_DESTROY:
+		return gp_queue_destroy(&w->queue[r->a]);
+	case ASK_DESTROY_RAW:
+		return raw(w->c.kfd_fd, GP_KFD_IOC_DESTROY_QUEUE, &destroy);
+	case ASK_WAVE_STATE:
+		return worker_wave_state(w, r->a);
+	case ASK_CRIU:
+		return gp_criu(&w->c, r->a);
+	case ASK_TID:
+		return other_thread();
+	case ASK_EXIT:
+		_exit(0);
+	}
+	return -ENOSYS;
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+static void worker_main(int fd, pid_t parent)
+{
+	struct sigaction interrupt = { .sa_handler = nothing };	/* not SA_RESTART */
+	static struct worker w;
+	struct request r;
+	s64 answer;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	sigaction(SIGUSR1, &interrupt, NULL);
+	for (;;) {
+		ssize_t n = read(fd, &r, sizeof(r));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n != sizeof(r))
+			_exit(0);
+		answer = worker_do(&w, &r);
+		if (write(fd, &answer, sizeof(answer)) != sizeof(answer))
+			_exit(1);
+	}
+}
+
+struct target target_start(void)
+{
+	pid_t parent = getpid();
+	struct target t = { 0 };
+	int fd[2];
+
+	NEED(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd) == 0);
+	t.pid = fork();
+	NEED(t.pid >= 0);
+	if (!t.pid) {
+		close(fd[0]);
+		worker_main(fd[1], parent);
+	}
+	close(fd[1]);
+	t.fd = fd[0];
+	return t;
+}
+
+static void send_request(const struct target *t, struct request r)
+{
+	NEED(write(t->fd, &r, sizeof(r)) == sizeof(r));
+}
+
+void target_tell(const struct target *t, enum ask what, u32 a)
+{
+	send_request(t, (struct request){ .what = what, .a = a });
+}
+
+bool target_answers(const struct target *t, int ms)
+{
+	return poll(&(struct pollfd){ .fd = t->fd, .events = POLLIN }, 1, ms) == 1;
+}
+
+s64 target_answer(const struct target *t)
+{
+	s64 answer;
+
+	if (!target_answers(t, PATIENCE_MS + 5000))
+		return -ETIME;
+	return read(t->fd, &answer, sizeof(answer)) == sizeof(answer) ? answer : -EPIPE;
+}
+
+s64 target_ask(const struct target *t, enum ask what, u32 a)
+{
+	target_tell(t, what, a);
+	return target_answer(t);
+}
+
+s64 target_update(const struct target *t, u32 index, u32 percentage, u32 priority)
+{
+	send_request(t, (struct request){
+		.what = ASK_UPDATE, .a = index, .percentage = percentage, .priority = priority,
+	});
+	return target_answer(t);
+}
+
+void target_queue(struct target *t, u32 index)
+{
+	s64 id = target_ask(t, ASK_QUEUE, 0);
+
+	NEED(id >= 0);
+	t->queue[index] = (u32)id;
+	t->ring[index] = (u64)target_ask(t, ASK_RING, index);
+}
+
+struct target target_ready(u32 queues)
+{
+	struct target t = target_start();
+
+	NEED(target_ask(&t, ASK_OPEN, 0) == 0);
+	for (u32 i = 0; i < queues; i++)
+		target_queue(&t, i);
+	return t;
+}
+
+bool target_sleeps_in(pid_t pid, const char *function)
+{
+	char path[64], line[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/stack", pid);
+	for (u32 waited = 0; waited < PATIENCE_MS * 1000 / LOOK_US; waited++) {
+		FILE *f = fopen(path, "re");
+		bool found = false;
+
+		NEED(f);
+		while (fgets(line, sizeof(line), f))
+			found = found || strstr(line, function);
+		fclose(f);
+		if (found)
+			return true;
+		usleep(LOOK_US);
+	}
+	return false;
+}
+
+bool driver_forgot(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/class/kfd/kfd/proc/%d", pid);
+	for (u32 waited = 0; waited < PATIENCE_MS * 1000 / LOOK_US; waited++) {
+		if (access(path, F_OK))
+			return true;
+		usleep(LOOK_US);
+	}
+	return false;
+}
+
+bool held(const struct target *t, u32 index)
+{
+	s64 before;
+
+	if (target_ask(t, ASK_SHORT, index))
+		return false;
+	before = target_ask(t, ASK_PENDING, 0);
+	usleep(HELD_US);
+	/* Its kernels complete in order: none of them has. */
+	return before > 0 && target_ask(t, ASK_PENDING, 0) == before;
+}
+
+void target_ends_right(const struct target *t)
+{
+	int status;
+
+	EQ(target_ask(t, ASK_DONE, 0), 0);
+	target_tell(t, ASK_EXIT, 0);
+	close(t->fd);
+	/* Under ptrace its end is told like any other stop. */
+	while (waitpid(t->pid, &status, __WALL) == t->pid && WIFSTOPPED(status))
+		ptrace(PTRACE_CONT, t->pid, 0, 0);
+	CHECK(WIFEXITED(status));
+	CHECK(driver_forgot(t->pid));
+}
+
+void seize(pid_t pid)
+{
+	NEED(ptrace(PTRACE_SEIZE, pid, 0, 0) == 0);
+}
+
+/* Only of a stopped process. */
+void detach(pid_t pid)
+{
+	int status;
+
+	NEED(ptrace(PTRACE_INTERRUPT, pid, 0, 0) == 0);
+	NEED(waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status));
+	NEED(ptrace(PTRACE_DETACH, pid, 0, 0) == 0);
+}
