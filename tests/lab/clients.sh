@@ -16,6 +16,7 @@ part() {
 	timeout 200 "$@" 2>&1 || code=$?
 	echo "exit $code"
 }
+part topology cat /sys/class/kfd/kfd/topology/nodes/1/properties
 part rocminfo rocminfo
 part enumerator rocm_agent_enumerator
 part smi rocm-smi
@@ -53,14 +54,22 @@ counts() {
 # The claims of a client program become ours.
 passes() {
 	look "$1"
-	grep '^not ok' "$tmp/out" | sed 's/^/# /'
+	if grep '^not ok' "$tmp/out" >"$tmp/failed"; then
+		no "$tried: $(cat "$tmp/failed")"
+	fi
 	exits 0 && check test "$(grep -c '^ok - ' "$tmp/out")" -ge "$2"
 }
+
+# What the two programs copy: three ways, and two ways from two kinds of memory.
+hsa_bytes=$((3 * (4097 + 1000003)))
+hip_bytes=$((4 * (1 + 4097 + 1048576 + 3145733)))
 
 claim "a guest of Debian 13 runs to its end without a complaint of the kernel"
 boot trixie mi308x
 
-claim "rocminfo lists an MI308X"
+claim "rocminfo lists an MI308X, which the driver says has four XCCs"
+look topology
+exits 0 && says '^num_xcc 4$'
 look rocminfo
 exits 0 && says 'Name: *gfx942' && says 'Compute Unit: *80' && says 'Chip ID: *29858' &&
 	says 'amdgcn-amd-amdhsa--gfx942'
@@ -78,13 +87,16 @@ passes hsa 25 && says 'gfx942 with 80 compute units'
 
 claim "its copies were made by SDMA"
 look hsa-counters
-counts 'SDMA copy' 6 && counts sdma_bytes 3000000
+counts 'SDMA copy' 6 && check test "$(value sdma_bytes)" -eq $hsa_bytes
 
 claim "a HIP program's streams, copies, kernel and events do what they should"
 passes hip 40 && says 'gfx942.* with 80 compute units'
 
-claim "its kernels were run as time only, and counted as such"
+claim "every byte of its copies went through SDMA, there and back"
 look hip-counters
+counts 'SDMA copy' 22 && check test "$(value sdma_bytes)" -eq $((hsa_bytes + hip_bytes))
+
+claim "its kernels were run as time only, and counted as such"
 counts time_only 1
 
 claim "a guest of Debian 12 on an MI210 runs to its end without a complaint of the kernel"
@@ -99,8 +111,13 @@ passes hsa 25 && says 'gfx90a with 104 compute units'
 
 claim "its copies were made by SDMA"
 look hsa-counters
-counts 'SDMA copy' 6 && counts sdma_bytes 3000000
+counts 'SDMA copy' 6 && check test "$(value sdma_bytes)" -eq $hsa_bytes
 
 claim "its HIP program does what it should"
 passes hip 40
+
+# This HIP writes the smallest copies to the device by the processor.
+claim "its large copies were made by SDMA"
+look hip-counters
+counts sdma_bytes $((hsa_bytes + hip_bytes - 3 * 4097))
 end
