@@ -28,6 +28,11 @@ static const struct part {
 	{ .gfx_version = 90010, .xccs = 1, .simds = 416, .simds_per_cu = 4, .waves_per_simd = 8,
 	  .arrays = 8, .arrays_per_engine = 1, .save_bytes = 0x3c91000, .ctl_stack_bytes = 0x9000 },
 	{ 104, 4096, 0x9000, 0x3c91000, 0x20000, 4096, 63639552 },
+}, two_mi210 = {	/* no such part: the limit per engine, with more than one XCC */
+	{ .gfx_version = 90402, .xccs = 2, .simds = 832, .simds_per_cu = 4, .waves_per_simd = 8,
+	  .arrays = 16, .arrays_per_engine = 1, .save_bytes = 0x3c91000,
+	  .ctl_stack_bytes = 0x9000 },
+	{ 104, 4096, 0x9000, 0x3c91000, 0x20000, 4096, 127279104 },
 };
 
 static void expect_sizes(const struct part *p)
@@ -50,6 +55,7 @@ static void save_areas_have_the_size_the_driver_asks_for(void **state)
 	expect_sizes(&mi308x);
 	expect_sizes(&mi300x);
 	expect_sizes(&mi210);
+	expect_sizes(&two_mi210);
 }
 
 static void a_driver_with_another_formula_is_refused(void **state)

@@ -145,6 +145,9 @@ static void a_kernel_has_exactly_the_waves_asked_for(void **state)
 	expect_shape(100, 0, 10, 10);
 	expect_shape(100, 50, 50, 2);
 	EXPECT_EQ(gp_load_shape(&o, &mi308x, &groups, &per_group), -EINVAL);
+	o = (struct gp_load_options){ .waves = 10, .workgroups = 3 };
+	EXPECT_EQ(gp_load_shape(&o, &mi308x, &groups, &per_group), -EINVAL);
+	o = (struct gp_load_options){ .waves = 100 };
 	o.workgroups = 5;			/* 20 waves in one workgroup */
 	EXPECT_EQ(gp_load_shape(&o, &mi308x, &groups, &per_group), -EINVAL);
 	EXPECT(strstr(gp_client_error(), "100 waves"));

@@ -15,7 +15,7 @@
 
 #include "lab/client/load.h"
 
-enum { QUEUES = 2, DEPTH = 4, PACKETS = 16, SLOTS = 32, TICK_NS = 1000000 };
+enum { QUEUES = 2, DEPTH = 4, PACKETS = 16, SLOTS = 32, TICK_NS = 1000000, LONG_AGO = 8 };
 
 enum fault { NONE, LOSE, TWICE, SWAP, LATE, STUCK };
 
@@ -34,7 +34,7 @@ static struct device {
 	struct gp_work_slot slots[SLOTS];
 	u64 arrived_ns[SLOTS];
 	bool used[SLOTS];
-	struct gp_work_slot *before;
+	struct gp_work_slot *past[LONG_AGO];	/* what completed last */
 } dev;
 
 static void run_packet(const struct gp_aql_kernel *p)
@@ -57,10 +57,10 @@ static void run_packet(const struct gp_aql_kernel *p)
 	/* One workgroup lost, another done twice: the count alone does not tell. */
 	if (wrong && dev.fault == SWAP)
 		slot->sum += slot->arg.key;
-	/* A packet that completed long ago gets one more workgroup. */
+	/* A packet that completed and was checked long ago gets one more workgroup. */
 	if (wrong && dev.fault == LATE)
-		dev.before->count += 1;
-	dev.before = slot;
+		dev.past[dev.done % LONG_AGO]->count += 1;
+	dev.past[dev.done % LONG_AGO] = slot;
 	slot->done.end_ts = dev.now_ns / 10;
 	__atomic_store_n(&slot->done.value, 0, __ATOMIC_RELEASE);
 }
