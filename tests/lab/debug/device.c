@@ -137,6 +137,29 @@ bool device_maps(pid_t pid, u64 ring, bool on)
 	return so >= SETTLE_US / LOOK_US;
 }
 
+bool device_ended_with(const char *packets)
+{
+	FILE *f = fopen(VIEWS "packets", "re");
+	char line[256], name[32], all[4096] = " ";
+	size_t used = 1, wanted = strlen(packets);
+	unsigned int word;
+
+	NEED(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*s %31s %*x %x", name, &word) != 2 || !strcmp(name, "NOP"))
+			continue;
+		if (!strcmp(name, "UNMAP_QUEUES"))
+			snprintf(name, sizeof(name), "UNMAP_QUEUES:%x", word);
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s ", name);
+	}
+	fclose(f);
+	all[--used] = '\0';
+	if (used >= wanted && !strcmp(all + used - wanted, packets))
+		return true;
+	printf("# the last packets were:%s\n", used > 200 ? all + used - 200 : all);
+	return false;
+}
+
 /* The register's second byte. Of the last two packets: before and after the unmap. */
 int device_graces(u32 *ret_first, u32 *ret_last)
 {

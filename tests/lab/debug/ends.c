@@ -70,6 +70,7 @@ static void disable_resumes(void)
 	EQ(debugger_suspend(&d, &t, 1), 1);
 	both(&t, false);
 	target_queue(&t, 2);
+	CHECK(device_maps(t.pid, t.ring[2], true));	/* new ones are on at once */
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	both(&t, true);
 	/* It clears every exception: the queue that was new no longer is. */
@@ -94,6 +95,41 @@ static void killed_debugger(void)
 	EQ(waitpid(pid, NULL, 0), pid);
 	both(&t, true);
 	target_ends_right(&t);
+}
+
+static void killed_debugger_of_two(void)
+{
+	struct target t = two_busy_queues(), u = two_busy_queues();
+	struct debugger d;
+	char word = 'x';
+	int said[2];
+	u32 queues;
+	pid_t pid;
+
+	NEED(pipe(said) == 0);
+	pid = fork();
+	NEED(pid >= 0);
+	if (!pid) {
+		debugger_attach(&d, &t, 0);
+		seize(u.pid);
+		NEED(debugger_enable(&d, u.pid, 0) == 0);
+		NEED(debugger_clear_new(&d, u.pid, &queues) == 0);
+		NEED(debugger_suspend(&d, &t, 0) == 1 && debugger_suspend(&d, &t, 1) == 1);
+		NEED(debugger_suspend(&d, &u, 0) == 1 && debugger_suspend(&d, &u, 1) == 1);
+		NEED(write(said[1], &word, 1) == 1);
+		for (;;)
+			pause();
+	}
+	NEED(read(said[0], &word, 1) == 1);
+	both(&t, false);
+	both(&u, false);
+	/* It still traces both, unlike the others. */
+	EQ(kill(pid, SIGKILL), 0);
+	EQ(waitpid(pid, NULL, 0), pid);
+	both(&t, true);
+	both(&u, true);
+	target_ends_right(&t);
+	target_ends_right(&u);
 }
 
 static void leaving_debugger(void)
@@ -148,6 +184,7 @@ static void detach_is_not_enough(void)
 const struct story ends[] = {
 	{ "DISABLE resumes every queue and clears every exception", disable_resumes },
 	{ "a debugger that is killed: its target's queues run again", killed_debugger },
+	{ "so do those of all its targets, also while it traces them", killed_debugger_of_two },
 	{ "a debugger that exits: its target's queues run again", leaving_debugger },
 	{ "a debugger that calls exec lives on, and its target's queues run again",
 	  exec_of_the_debugger },

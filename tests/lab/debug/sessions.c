@@ -39,6 +39,7 @@ static void enable_tells_the_runtime(void)
 	before = device_counts();
 	EQ(enable(&d, t.pid, d.pipe[1], &info, &bytes), 0);
 	SAW(&before, 1, 1, 2);
+	CHECK(device_ended_with("WRITE_DATA UNMAP_QUEUES:20 QUERY_STATUS WRITE_DATA RUN_LIST"));
 	EQ(device_graces(&first, &last), 0);
 	EQ(first, 1);
 	EQ(last, 0x40);

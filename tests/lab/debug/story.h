@@ -58,6 +58,11 @@ bool device_saw(const struct device_counts *since, u64 unmaps, u64 run_lists, u6
 	device_saw(since, unmaps, run_lists, graces, __FILE__, __LINE__)
 /* Whether the queue of @pid with this ring is, or comes to be, on the device (or off it). */
 bool device_maps(pid_t pid, u64 ring, bool on);
+/*
+ * The last packets the device has seen are these, as in "WRITE_DATA UNMAP_QUEUES:20";
+ * an unmap with its second word in hex, paddings left out.
+ */
+bool device_ended_with(const char *packets);
 /* The graces in the last two WRITE_DATA packets; 0 or -ENOENT. */
 int device_graces(u32 *ret_first, u32 *ret_last);
 /* The words of the first MAP_PROCESS packet of the driver's runlist. */

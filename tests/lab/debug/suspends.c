@@ -216,6 +216,7 @@ static void packets_of_operations(void)
 	before = device_counts();
 	EQ(debugger_suspend(&d, &t, 0), 1);
 	SAW(&before, 1, 1, 2);
+	CHECK(device_ended_with("WRITE_DATA UNMAP_QUEUES:30 QUERY_STATUS WRITE_DATA RUN_LIST"));
 	before = device_counts();
 	EQ(debugger_suspend(&d, &t, 0), 1);	/* for nothing, and yet a cycle */
 	SAW(&before, 1, 1, 2);
@@ -231,6 +232,7 @@ static void packets_of_operations(void)
 	before = device_counts();
 	EQ(gp_debug_resume(&d.c, t.pid, NULL, 0), 2);
 	SAW(&before, 1, 1, 0);
+	CHECK(device_ended_with("UNMAP_QUEUES:30 QUERY_STATUS RUN_LIST"));
 	before = device_counts();
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	SAW(&before, 4, 4, 6);			/* resume, launch mode, flags, trap */
