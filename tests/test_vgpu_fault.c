@@ -43,7 +43,6 @@ static void a_hang_never_ends_until_the_gpu_is_reset(void **state)
 	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q, 1, false }, MS(9000), NULL), -EBUSY);
 	EXPECT_EQ(w->words[0], 640);		/* the waves ran out, none followed */
 
-	EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_NONE, 0), 0);
 	vgpu_gpu_reset(w->v, MS(9001));
 	EXPECT_EQ(w->nr_unmapped, 0);
 	EXPECT_EQ(vgpu_queue_state(w->v, q), VGPU_UNMAPPED);
@@ -51,6 +50,8 @@ static void a_hang_never_ends_until_the_gpu_is_reset(void **state)
 	w_run_dry(w);
 	EXPECT_EQ(w->words[0], 640 + 1280);
 	EXPECT_EQ(w->q[q].completed, 1);
+	w_unmap(w, VGPU_SAVE, 0, MS(9900));
+	EXPECT_EQ(w->nr_unmapped, 1);
 }
 
 static void a_gpu_reset_spares_what_is_in_a_save_area(void **state)
@@ -92,6 +93,21 @@ static void a_failed_preemption_leaves_one_queue_on(void **state)
 		EXPECT_EQ(w->words[1], 2 * w_sum(10, 3));
 		w_free(w);
 	}
+}
+
+static void a_fault_of_a_queue_ends_with_it(void **state)
+{
+	struct world *w = *state;
+	u32 q = running(w, 1, 2), next;
+
+	EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_PREEMPT, q), 0);
+	EXPECT_EQ(vgpu_queue_destroy(w->v, q, US(50)), 0);
+	next = w_queue(w, 1);
+	EXPECT_EQ(next, q);
+	w_submit(w, next, w_kernel(640, US(200)), US(60));
+	w_map(w, &next, 1, US(60));
+	w_unmap(w, VGPU_SAVE, 0, US(150));
+	EXPECT_EQ(w->unmapped.failed, 0);
 }
 
 static void a_slow_save_takes_that_many_times_as_long(void **state)
@@ -184,6 +200,7 @@ PROVE(
 	CLAIM_WITH(a_hang_never_ends_until_the_gpu_is_reset, up, down),
 	CLAIM_WITH(a_gpu_reset_spares_what_is_in_a_save_area, up, down),
 	CLAIM(a_failed_preemption_leaves_one_queue_on),
+	CLAIM_WITH(a_fault_of_a_queue_ends_with_it, up, down),
 	CLAIM_WITH(a_slow_save_takes_that_many_times_as_long, up, down),
 	CLAIM(a_queue_can_die_in_the_middle_of_anything),
 	CLAIM_WITH(one_thing_at_a_time, up, down),

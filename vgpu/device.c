@@ -186,6 +186,9 @@ int vgpu_queue_destroy(struct vgpu *v, u32 queue, u64 now_ns)
 	vgpu_queue_stop(v, q);
 	vgpu_queue_drop(v, q);
 	vgpu_runlist_remove(v, q);
+	/* Another queue may get its number. */
+	if (v->faults.stuck == queue)
+		v->faults.stuck = VGPU_NONE;
 	q->used = false;
 	vgpu_settle(v);
 	return 0;
@@ -297,6 +300,7 @@ int vgpu_fault(struct vgpu *v, enum vgpu_fault fault, u64 arg)
 void vgpu_gpu_reset(struct vgpu *v, u64 now_ns)
 {
 	vgpu_advance(v, now_ns);
+	v->faults.hang = false;
 	vgpu_hws_reset(v);
 	vgpu_settle(v);
 }

@@ -227,7 +227,10 @@ u64 vgpu_slots(const struct vgpu_facts *facts, const struct vgpu_packet *p);
 u64 vgpu_save_bytes(const struct vgpu_facts *facts, const struct vgpu_packet *p, u64 workgroups);
 u64 vgpu_save_ns(const struct vgpu_facts *facts, u64 bytes);
 
-/* Faults on demand. Each holds until cleared with VGPU_FAULT_NONE. */
+/*
+ * Faults on demand. Each holds until cleared with VGPU_FAULT_NONE; a hang also ends
+ * with a GPU reset, a failing preemption with its queue.
+ */
 enum vgpu_fault {
 	VGPU_FAULT_NONE,
 	VGPU_FAULT_HANG,		/* the next unmap never ends */
