@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * What this GPU has not, as the driver finds it out: no display, no power management,
- * no RAS, no XGMI link, no MES, no rings of amdgpu's own (copies of buffers are made by
- * the CPU), no virtual functions. Refusals say so; nothing here pretends.
+ * no RAS, no XGMI link, no MES, no rings of amdgpu's own but one that moves
+ * memory (moves.c), no virtual functions. Refusals say so; nothing here pretends.
  */
 #include "gpu.h"
 #include "aldebaran.h"
@@ -297,35 +297,6 @@ int amdgpu_mes_reg_write_reg_wait(struct amdgpu_device *adev, u32 reg0, u32 reg1
 
 /* --- rings and jobs --- */
 
-int amdgpu_job_alloc(struct amdgpu_device *adev, struct amdgpu_vm *vm,
-		     struct drm_sched_entity *entity, void *owner, unsigned int num_ibs,
-		     struct amdgpu_job **job, u64 drm_client_id)
-{
-	return -ENODEV;
-}
-
-int amdgpu_job_alloc_with_ib(struct amdgpu_device *adev, struct drm_sched_entity *entity,
-			     void *owner, size_t size, enum amdgpu_ib_pool_type pool_type,
-			     struct amdgpu_job **job, u64 k_job_id)
-{
-	return -ENODEV;
-}
-
-void amdgpu_job_free(struct amdgpu_job *job)
-{
-}
-
-struct dma_fence *amdgpu_job_submit(struct amdgpu_job *job)
-{
-	return ERR_PTR(-ENODEV);
-}
-
-int amdgpu_job_submit_direct(struct amdgpu_job *job, struct amdgpu_ring *ring,
-			     struct dma_fence **fence)
-{
-	return -ENODEV;
-}
-
 int amdgpu_ib_schedule(struct amdgpu_ring *ring, unsigned int num_ibs, struct amdgpu_ib *ibs,
 		       struct amdgpu_job *job, struct dma_fence **f)
 {
@@ -360,7 +331,7 @@ unsigned int amdgpu_fence_count_emitted(struct amdgpu_ring *ring)
 
 bool amdgpu_ring_sched_ready(struct amdgpu_ring *ring)
 {
-	return false;
+	return ring && ring->sched.ready;
 }
 
 void amdgpu_ring_ib_begin(struct amdgpu_ring *ring)

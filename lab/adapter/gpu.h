@@ -8,6 +8,7 @@
  *   memory.c	 VRAM, GART and the page-table format
  *   bus.c	 memory and doorbells as the chip sees them
  *   registers.c what the driver reads and writes by MMIO
+ *   moves.c	 the ring by which amdgpu itself moves and clears memory
  *   kiq.c	 the ring that loads the HIQ
  *   interrupt.c from the chip to the IH ring
  *   thread.c	 the thread that is the GPU
@@ -25,6 +26,7 @@
 #include "amdgpu_amdkfd.h"
 #include "lab/recording.h"
 #include "vgpu/chip.h"
+#include "vgpu/sdma.h"
 
 enum {
 	LAB_KIQ_DWORDS		= 256,
@@ -60,6 +62,17 @@ struct lab_record {
 	u64 room;
 };
 
+/* amdgpu's own jobs: one at a time. */
+struct lab_moves {
+	struct mutex lock;	/* from the making of a job to its end */
+	struct amdgpu_job *job;
+	struct amdgpu_ring ring;
+	struct amdgpu_bo *bo;	/* its packets */
+	u64 address;
+	u32 *dwords;
+	struct vgpu_sdma sdma;
+};
+
 /* What GRBM_GFX_CNTL and GRBM_GFX_INDEX of one XCC point at. */
 struct lab_select {
 	u32 me, pipe, queue, vmid;
@@ -85,6 +98,7 @@ struct lab_gpu {
 	u64 interrupts_lost;
 	struct lab_record record;
 
+	struct lab_moves moves;
 	struct lab_clock clock;
 	struct task_struct *thread;
 	wait_queue_head_t wake;
@@ -119,6 +133,7 @@ void lab_memory_fini(struct lab_gpu *gpu);
 
 /* bus.c */
 extern const struct vgpu_bus lab_bus;
+extern const struct vgpu_bus lab_bus_unrecorded;
 extern struct list_head lab_gpus;
 extern struct mutex lab_gpus_lock;
 
@@ -126,6 +141,10 @@ extern struct mutex lab_gpus_lock;
 int lab_registers_init(struct lab_gpu *gpu);
 void lab_registers_fini(struct lab_gpu *gpu);
 u32 lab_register_of_wait_time2(struct lab_gpu *gpu);
+
+/* moves.c */
+int lab_moves_init(struct lab_gpu *gpu);
+void lab_moves_fini(struct lab_gpu *gpu);
 
 /* kiq.c */
 void lab_kiq_init(struct lab_gpu *gpu);

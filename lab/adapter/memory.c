@@ -153,7 +153,8 @@ int lab_memory_init(struct lab_gpu *gpu)
 	if (r)
 		return r;
 	gpu->vram = (void __force *)adev->mman.aper_base_kaddr;
-	return gart_init(adev);
+	r = gart_init(adev);
+	return r ? r : lab_moves_init(gpu);
 }
 
 void lab_memory_fini(struct lab_gpu *gpu)
@@ -161,6 +162,7 @@ void lab_memory_fini(struct lab_gpu *gpu)
 	struct amdgpu_device *adev = &gpu->adev;
 
 	if (adev->mman.initialized) {
+		lab_moves_fini(gpu);
 		amdgpu_gart_table_vram_free(adev);
 		amdgpu_doorbell_fini(adev);
 		amdgpu_bo_fini(adev);

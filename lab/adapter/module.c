@@ -233,10 +233,10 @@ static void gpu_fini(void *data)
 	lab_thread_stop(gpu);
 	amdgpu_amdkfd_device_fini_sw(adev);
 	lab_interrupt_fini(gpu);
+	lab_memory_fini(gpu);
 	mutex_lock(&lab_gpus_lock);
 	list_del_init(&gpu->link);
 	mutex_unlock(&lab_gpus_lock);
-	lab_memory_fini(gpu);
 	if (adev->reset_domain)
 		amdgpu_reset_put_reset_domain(adev->reset_domain);
 	lab_registers_fini(gpu);
@@ -257,6 +257,9 @@ static int gpu_init(struct lab_gpu *gpu)
 	adev->reset_domain = amdgpu_reset_create_reset_domain(SINGLE_DEVICE, "vgpu-reset");
 	if (!adev->reset_domain)
 		return -ENOMEM;
+	mutex_lock(&lab_gpus_lock);
+	list_add_tail(&gpu->link, &lab_gpus);
+	mutex_unlock(&lab_gpus_lock);
 	r = lab_registers_init(gpu);
 	if (!r)
 		r = chip_init(gpu);
@@ -264,12 +267,7 @@ static int gpu_init(struct lab_gpu *gpu)
 		r = lab_memory_init(gpu);
 	if (!r)
 		r = lab_interrupt_init(gpu);
-	if (r)
-		return r;
-	mutex_lock(&lab_gpus_lock);
-	list_add_tail(&gpu->link, &lab_gpus);
-	mutex_unlock(&lab_gpus_lock);
-	return lab_thread_start(gpu);
+	return r ? r : lab_thread_start(gpu);
 }
 
 static int lab_probe(struct pci_dev *pdev, const struct pci_device_id *id)

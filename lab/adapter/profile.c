@@ -174,5 +174,6 @@ void lab_profile_apply(struct lab_gpu *gpu)
 	adev->gds.gds_size = 0;
 	adev->smuio.funcs = &smuio_funcs;
 	adev->pm.dpm_enabled = true;
+	adev->have_atomics_support = true;
 	adev->unique_id = 0x6770726565000000ull + gpu->adev.ddev.primary->index;
 }
