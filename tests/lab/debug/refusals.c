@@ -2,6 +2,8 @@
 /* Who may debug whom, and in which order the driver refuses. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -231,6 +233,63 @@ static void second_tracer_takes_over(void)
 	target_ends_right(&t);
 }
 
+/* A debugger that is this user; its first failure. */
+static int debugger_of(u32 user, const struct target *t)
+{
+	struct debugger d;
+	u32 queues;
+	int err;
+
+	debugger_open(&d);
+	err = become(user);
+	if (err)
+		return err;
+	if (ptrace(PTRACE_SEIZE, t->pid, 0, 0))
+		return -errno;
+	err = debugger_enable(&d, t->pid, 0);
+	if (!err)
+		err = debugger_clear_new(&d, t->pid, &queues);
+	if (!err)
+		err = debugger_suspend(&d, t, 0);
+	return err < 0 ? err : 0;
+}
+
+/* What it got; it then waits to be killed if that was a suspended queue. */
+static int debugger_says(u32 user, const struct target *t, pid_t *ret_pid)
+{
+	int said[2], err;
+
+	NEED(pipe(said) == 0);
+	*ret_pid = fork();
+	NEED(*ret_pid >= 0);
+	if (!*ret_pid) {
+		err = debugger_of(user, t);
+		NEED(write(said[1], &err, sizeof(err)) == sizeof(err));
+		for (;;)
+			pause();
+	}
+	NEED(read(said[0], &err, sizeof(err)) == sizeof(err));
+	return err;
+}
+
+static void ordinary_users(void)
+{
+	enum { SOMEBODY = 1000, SOMEBODY_ELSE = 1001 };
+	struct target t = target_ready(1);
+	pid_t pid;
+
+	EQ(target_ask(&t, ASK_LONG, 0), 0);
+	EQ(target_ask(&t, ASK_USER, SOMEBODY), 0);
+	EQ(debugger_says(SOMEBODY_ELSE, &t, &pid), -EPERM);
+	EQ(kill(pid, SIGKILL), 0);
+	EQ(debugger_says(SOMEBODY, &t, &pid), 0);
+	CHECK(device_maps(t.pid, t.ring[0], false));
+	CHECK(held(&t, 0));
+	EQ(kill(pid, SIGKILL), 0);
+	CHECK(device_maps(t.pid, t.ring[0], true));
+	target_ends_right(&t);
+}
+
 const struct story refusals[] = {
 	{ "no such process, a kernel thread, a process that has not opened the device: ESRCH, "
 	  "before any question of permission", nobody_there },
@@ -246,5 +305,6 @@ const struct story refusals[] = {
 	  any_thread_names_its_process },
 	{ "a second tracer gets EALREADY, and yet becomes the debugger in the first one's place",
 	  second_tracer_takes_over },
+	{ "an ordinary user may suspend his own processes, and no other user may", ordinary_users },
 	{ NULL, NULL }
 };

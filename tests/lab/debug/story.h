@@ -85,6 +85,7 @@ enum ask {
 	ASK_WAVE_STATE,		/* a: index */
 	ASK_CRIU,		/* a: enum gp_kfd_criu_op */
 	ASK_TID,		/* the id of a thread that is not the first */
+	ASK_USER,		/* a: the user it becomes */
 	ASK_EXIT,
 };
 
@@ -117,6 +118,9 @@ bool held(const struct target *t, u32 index);
 void target_ends_right(const struct target *t);
 /* The driver has no process of this id any more, or comes to have none. */
 bool driver_forgot(pid_t pid);
+
+/* Gives up root, and stays open to ptrace by processes of that user. */
+int become(u32 user);
 
 /* ptrace: of the calling thread. */
 void seize(pid_t pid);

@@ -140,6 +140,13 @@ static s64 other_thread(void)
 	return tid;
 }
 
+int become(u32 user)
+{
+	if (setresgid(user, user, user) || setresuid(user, user, user))
+		return -errno;
+	return prctl(PR_SET_DUMPABLE, 1) ? -errno : 0;
+}
+
 static s64 worker_do(struct worker *w, const struct request *r)
 {
 	struct gp_kfd_runtime_enable runtime = { .r_debug = 0x1000, .mode = r->a };
@@ -174,6 +181,8 @@ static s64 worker_do(struct worker *w, const struct request *r)
 		return gp_criu(&w->c, r->a);
 	case ASK_TID:
 		return other_thread();
+	case ASK_USER:
+		return become(r->a);
 	case ASK_EXIT:
 		_exit(0);
 	}
