@@ -256,13 +256,17 @@ class Images:
         if not os.path.isdir(headers):
             raise Trouble(3, f'no {headers}; install the package linux-headers-{self.version}')
         folder = os.path.dirname(self.module)
-        inputs = [os.path.join(self.top, name) for name in ('lab/adapter', 'vgpu', 'env')]
+        inputs = [os.path.join(self.top, name) for name in
+                  ('lab/adapter', 'lab/abi', 'lab/ledger.h', 'lab/recording.h', 'uapi', 'vgpu', 'env')]
         try:
             with made_from(self.path('module.stamp'), self.version + hash_of(*inputs)) as new:
                 if new:
                     say('building the module amdgpu' +
                         ('' if os.path.exists(folder) else ', about a minute the first time'))
                     os.makedirs(folder, exist_ok=True)
+                    run_logged(self.path('abi.log'),
+                               [os.path.join(self.top, 'lab/abi/check'), self.source],
+                               "comparing our definitions with the kernel's")
                     run_logged(self.path('module.log'), [builder, self.source, headers, folder],
                                'building the module')
         except Trouble as trouble:
