@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The runlist: who is on it, what each operation costs, and when it is too long. */
+#include "queues.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+	MS		= 1000000,
+	SLOTS		= 24,	/* hardware queues of the driver */
+	PROCESS_DW	= 21,
+	QUEUE_DW	= 7,
+	RUNLIST_DW	= 4,
+	CHAIN		= 1 << 20 | 1 << 22,
+	VALID		= 1 << 23,
+};
+
+#define MAP_PROCESS	0xc013a100u
+#define MAP_QUEUES	0xc005a200u
+#define RUN_LIST	0xc002a500u
+
+struct listed {
+	u32 processes;
+	u32 pasid[16];
+	u32 queue_count[16];	/* as MAP_PROCESS says */
+	u32 queues;
+	u32 doorbell[PROBE_QUEUES];
+	u64 mqd[PROBE_QUEUES];
+	u64 wptr[PROBE_QUEUES];
+	u32 chained;		/* dword 3 of the RUN_LIST at the end, or 0 */
+	u32 dwords;
+};
+
+static struct listed read_runlist(void)
+{
+	static u32 dw[PROBE_IB_DW];
+	struct listed l = { .dwords = probe_runlist(dw) };
+
+	for (u32 at = 0; at < l.dwords && dw[at];) {
+		if (dw[at] == MAP_PROCESS) {
+			EXPECT(l.processes < 16);
+			l.pasid[l.processes] = dw[at + 1] & 0xffff;
+			l.queue_count[l.processes++] = dw[at + 13] >> 22;
+			at += PROCESS_DW;
+		} else if (dw[at] == MAP_QUEUES) {
+			EXPECT(l.queues < PROBE_QUEUES);
+			EXPECT_EQ(dw[at + 1], 0x20000010);
+			l.doorbell[l.queues] = dw[at + 2] >> 2 & 0x3ffffff;
+			l.mqd[l.queues] = dw[at + 3] | (u64)dw[at + 4] << 32;
+			l.wptr[l.queues++] = dw[at + 5] | (u64)dw[at + 6] << 32;
+			at += QUEUE_DW;
+		} else {
+			EXPECT_EQ(dw[at], RUN_LIST);
+			l.chained = dw[at + 3];
+			at += RUNLIST_DW;
+		}
+	}
+	return l;
+}
+
+/* Dword 3 of the last RUN_LIST that went through the HIQ. */
+static u32 last_run_list(void)
+{
+	const char *text = probe_file("/sys/kernel/debug/vgpu/0/packets");
+	u32 last = 0, dw;
+
+	for (const char *at = text; (at = strstr(at, "RUN_LIST ")); at++)
+		if (sscanf(at, "RUN_LIST c002a500 %*x %*x %x", &dw) == 1)
+			last = dw;
+	return last;
+}
+
+void runlist_is_active(struct gp_client *c)
+{
+	struct gp_queue q[5];
+	struct probe_mqds m = { 0 };
+	struct listed l;
+
+	for (u32 i = 0; i < 5; i++)
+		OK(gp_queue_create(c, &q[i], &(struct gp_queue_args){
+			.type = GP_KFD_QUEUE_AQL, .off = i == 1 || i == 3 }));
+	l = read_runlist();
+	EXPECT_EQ(l.processes, 1);
+	EXPECT_EQ(l.pasid[0], probe_pasid());
+	/* All queues of the process are counted here, only the active ones follow. */
+	EXPECT_EQ(l.queue_count[0], 5);
+	EXPECT_EQ(l.queues, 3);
+	EXPECT_EQ(l.chained, 0);
+	EXPECT_EQ(l.dwords, PROCESS_DW + 3 * QUEUE_DW);
+	probe_mqds(&m, getpid());
+	for (u32 i = 0; i < 3; i++) {
+		/* Newest first: 4, 2, 0; and so are the MQDs, of all five. */
+		const struct gp_queue *want = &q[4 - 2 * i];
+		const u32 *dw = m.dw[2 * i][0];
+
+		EXPECT_EQ(l.wptr[i], (u64)(uintptr_t)want->write);
+		EXPECT_EQ(l.mqd[i], dw[MQD_BASE] | (u64)dw[MQD_BASE + 1] << 32);
+		EXPECT_EQ(l.doorbell[i], dw[MQD_DOORBELL] >> 2 & 0x3ffffff);
+	}
+	SOON(last_run_list() == (VALID | 1 << 24 | l.dwords));
+
+	OK(gp_queue_update(&q[3], 100, 7));
+	OK(gp_queue_update(&q[0], 0, 7));
+	l = read_runlist();
+	EXPECT_EQ(l.queues, 3);
+	EXPECT_EQ(l.wptr[1], (u64)(uintptr_t)q[3].write);
+	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	EXPECT_EQ(read_runlist().dwords, 0);
+	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	EXPECT_EQ(read_runlist().queues, 3);
+	for (u32 i = 0; i < 5; i++)
+		OK(gp_queue_destroy(&q[i]));
+	EXPECT_EQ(read_runlist().dwords, 0);
+}
+
+/*
+ * Another process: it makes a queue that is off when told to, and ends when told to.
+ * It is started before there are buffers: a fork evicts a process that has any.
+ */
+struct other {
+	pid_t pid;
+	int tell[2], hear[2];
+};
+
+static void be_other(const struct other *o)
+{
+	struct gp_client c;
+	struct gp_queue q;
+	char byte;
+
+	EXPECT_EQ(read(o->tell[0], &byte, 1), 1);
+	OK(gp_client_open(&c, &(struct gp_client_args){ 0 }));
+	probe_queue_off(&c, &q);
+	EXPECT_EQ(write(o->hear[1], "r", 1), 1);
+	EXPECT_EQ(read(o->tell[0], &byte, 1), 1);
+	_exit(0);
+}
+
+static void other_start(struct other *o)
+{
+	EXPECT_EQ(pipe(o->tell) | pipe(o->hear), 0);
+	o->pid = fork();
+	if (!o->pid)
+		be_other(o);
+	EXPECT(o->pid > 0);
+}
+
+static void other_makes_queue(struct other *o)
+{
+	char byte;
+
+	EXPECT_EQ(write(o->tell[1], "q", 1), 1);
+	EXPECT_EQ(read(o->hear[0], &byte, 1), 1);
+}
+
+static void other_ends(struct other *o)
+{
+	int status;
+
+	EXPECT_EQ(write(o->tell[1], "e", 1), 1);
+	EXPECT_EQ(waitpid(o->pid, &status, 0), o->pid);
+	EXPECT_EQ(status, 0);
+}
+
+void idle_process_listed(struct gp_client *c)
+{
+	struct other o;
+	struct listed l;
+	struct gp_queue q;
+
+	other_start(&o);
+	other_makes_queue(&o);
+	probe_queue(c, &q);
+	l = read_runlist();
+	EXPECT_EQ(l.processes, 2);
+	EXPECT_EQ(l.queues, 1);
+	/* The process that had its first queue last comes first. */
+	EXPECT_EQ(l.pasid[0], probe_pasid());
+	EXPECT_EQ(l.queue_count[1], 1);
+	EXPECT_EQ(l.dwords, 2 * PROCESS_DW + QUEUE_DW);
+	other_ends(&o);
+	SOON(read_runlist().processes == 1);
+}
+
+void costs(struct gp_client *c)
+{
+	struct gp_kfd_set_cu_mask mask = { .bits = 32, .mask = (u64)(uintptr_t)&(u32){ 0xffff } };
+	struct gp_queue a, b, o;
+	struct probe_hiq since = probe_hiq();
+
+	probe_queue(c, &a);
+	COSTS(&since, "create the first queue", 0, 0, 1, 1, 1);
+	probe_queue_off(c, &o);
+	COSTS(&since, "create a queue that is off", 0, 0, 0, 0, 0);
+	probe_queue(c, &b);
+	COSTS(&since, "create another", 1, 1, 1, 1, 2);
+	OK(gp_queue_update(&a, 100, 9));
+	COSTS(&since, "update, still on", 1, 1, 1, 1, 2);
+	OK(gp_queue_update(&a, 0, 9));
+	COSTS(&since, "update to off", 1, 1, 1, 1, 1);
+	OK(gp_queue_update(&o, 0, 9));
+	COSTS(&since, "update of a queue that is off", 1, 1, 1, 1, 1);
+	OK(gp_queue_update(&b, 0, 9));
+	COSTS(&since, "update the last one to off", 1, 1, 0, 0, 0);
+	OK(gp_queue_update(&b, 0, 7));
+	COSTS(&since, "update with no runlist", 0, 0, 0, 0, 0);
+	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	COSTS(&since, "evict and restore with nothing on", 0, 0, 0, 0, 0);
+	OK(gp_queue_update(&b, 100, 7));
+	COSTS(&since, "update back on", 0, 0, 1, 1, 1);
+	OK(gp_queue_update(&a, 100, 7));
+	COSTS(&since, "update the other on", 1, 1, 1, 1, 2);
+	mask.queue_id = a.id;
+	OK(gp_client_call(c, GP_KFD_IOC_SET_CU_MASK, &mask, "SET_CU_MASK"));
+	COSTS(&since, "set a CU mask", 1, 1, 1, 1, 2);
+	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	COSTS(&since, "evict", 1, 1, 0, 0, 0);
+	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	COSTS(&since, "restore", 0, 0, 1, 1, 2);
+	OK(gp_queue_destroy(&o));
+	COSTS(&since, "destroy a queue that is off", 0, 0, 0, 0, 0);
+	OK(gp_queue_destroy(&a));
+	COSTS(&since, "destroy one", 1, 1, 1, 1, 1);
+	OK(gp_queue_destroy(&b));
+	COSTS(&since, "destroy the last one", 1, 1, 0, 0, 0);
+}
+
+void cost_of_exit(struct gp_client *c)
+{
+	struct probe_hiq since;
+	struct gp_queue q;
+	struct other o;
+
+	other_start(&o);
+	since = probe_hiq();
+	probe_queue(c, &q);
+	COSTS(&since, "create", 0, 0, 1, 1, 1);
+	other_makes_queue(&o);
+	/* It is off: nothing is done now, and the process will be on the next list. */
+	COSTS(&since, "another process with a queue that is off", 0, 0, 0, 0, 0);
+	other_ends(&o);
+	/*
+	 * Its pages go first, which evicts it as any process whose user pages go; what
+	 * the driver knows of it goes later, in a worker.
+	 */
+	COSTS(&since, "the end of a process", 2, 2, 2, 3, 2);
+}
+
+static bool logged(const char *what)
+{
+	static char log[1 << 20];
+	FILE *f = popen("dmesg", "re");
+	size_t n = f ? fread(log, 1, sizeof(log) - 1, f) : 0;
+
+	log[n] = '\0';
+	if (f)
+		pclose(f);
+	return strstr(log, what);
+}
+
+static u32 hqds_of_xcc(u32 xcc)
+{
+	static struct probe_hqd h[PROBE_QUEUES * 4];
+	u32 n = probe_hqds(h, PROBE_QUEUES * 4), count = 0;
+
+	for (u32 i = 0; i < n; i++)
+		count += !h[i].hiq && h[i].xcc == xcc;
+	return count;
+}
+
+void oversubscribed(struct gp_client *c)
+{
+	static struct gp_queue q[SLOTS + 2];
+	static const char line[] = "Runlist is getting oversubscribed";
+	bool before = logged(line);
+	struct gp_work w;
+	struct listed l;
+	u32 dwords;
+
+	probe_work(c, &w, SLOTS + 2, 20 * MS);
+	for (u32 i = 0; i < SLOTS; i++)
+		probe_queue(c, &q[i]);
+	l = read_runlist();
+	EXPECT_EQ(l.queues, SLOTS);
+	EXPECT_EQ(l.chained, 0);
+	EXPECT_EQ(l.dwords, PROCESS_DW + SLOTS * QUEUE_DW);
+	SOON(last_run_list() == (VALID | 1 << 24 | l.dwords));
+	for (u32 k = 0; k < c->node.xccs; k++)
+		SOON(hqds_of_xcc(k) == SLOTS);
+	EXPECT_EQ(logged(line), before);
+
+	probe_queue(c, &q[SLOTS]);
+	probe_queue(c, &q[SLOTS + 1]);
+	l = read_runlist();
+	dwords = PROCESS_DW + (SLOTS + 2) * QUEUE_DW + RUNLIST_DW;
+	EXPECT_EQ(l.queues, SLOTS + 2);
+	EXPECT_EQ(l.dwords, dwords);
+	/* The list ends with a RUN_LIST of itself. */
+	EXPECT_EQ(l.chained, VALID | CHAIN | 1 << 24 | dwords);
+	SOON((last_run_list() & ~(u32)CHAIN) == (VALID | 1 << 24 | dwords));
+	EXPECT(logged(line));
+	SOON(hqds_of_xcc(0) == SLOTS);
+	for (u32 i = 0; i < w.slots; i++)
+		OK(gp_work_submit(&w, i, &q[i], 20, 4, NULL));
+	probe_finish(&w);
+	OK(gp_queue_destroy(&q[SLOTS]));
+	OK(gp_queue_destroy(&q[SLOTS + 1]));
+	EXPECT_EQ(read_runlist().chained, 0);
+}
