@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What the processes of a storm share. */
+#ifndef GP_LAB_STORM_H
+#define GP_LAB_STORM_H
+
+#include "lab_test.h"
+
+enum { STORM_ACTORS = 16, STORM_OPS = 12, STORM_NAMES = 64 };
+
+/* In memory that all of them see. */
+struct storm {
+	volatile int over;		/* finish what you do */
+	volatile pid_t pid[STORM_ACTORS + 1];
+	u64 ops[STORM_OPS];		/* how often each was done */
+	u64 sessions, suspends;		/* of debuggers */
+	u64 checked;			/* sums */
+	char doing[STORM_NAMES][16];	/* by pid, for who looks at one that hangs */
+};
+
+extern struct storm *storm;
+
+/* Below @below, from *@state, which it moves on. */
+u32 storm_random(u64 *state, u32 below);
+
+static inline void storm_count(u64 *counter)
+{
+	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* The exit code: 0 if everything it saw was right. */
+int storm_act(u64 seed, u64 number, u32 gpu);
+const char *storm_op_name(u32 op);
+void storm_debug(u64 seed, u32 actors) __attribute__((noreturn));
+
+#endif /* GP_LAB_STORM_H */

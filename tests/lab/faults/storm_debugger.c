@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The storm's debugger: seizes one process after another, suspends and resumes its queues and
+ * lets go of it in one of several ways. It is killed in the middle of that now and then: the
+ * driver resumes then. Its victims die under its hands, so that no call has to succeed.
+ */
+#include "storm.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ENTRIES = 16, SESSIONS = 30, MOST_PAUSE_US = 20000 };
+
+/* A stop that belongs to nobody's story: let it go on. */
+static void let_run(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, WNOHANG | __WALL) > 0)
+		if (WIFSTOPPED(status))
+			ptrace(PTRACE_CONT, pid, NULL, 0);
+}
+
+static void rounds(struct gp_client *c, pid_t pid, u64 *random)
+{
+	u64 new_bit = GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW);
+	u32 turns = storm_random(random, 8) + 1;
+
+	for (u32 turn = 0; turn < turns && !storm->over; turn++) {
+		struct gp_kfd_queue_entry entries[ENTRIES];
+		u32 ids[ENTRIES], n = 0;
+
+		let_run(pid);
+		if (gp_debug_snapshot(c, pid, new_bit, entries, ENTRIES, &n) || !n)
+			return;
+		if (n > ENTRIES)
+			n = ENTRIES;
+		for (u32 i = 0; i < n; i++)
+			ids[i] = entries[i].queue_id;
+		if (gp_debug_suspend(c, pid, ids, n, storm_random(random, 3)) > 0)
+			storm_count(&storm->suspends);
+		sleep_us(storm_random(random, MOST_PAUSE_US));
+		/* Sometimes they stay suspended into the next turn, or until the end. */
+		if (storm_random(random, 4))
+			gp_debug_resume(c, pid, NULL, 0);
+		sleep_us(storm_random(random, MOST_PAUSE_US));
+	}
+}
+
+static void session(struct gp_client *c, pid_t pid, int fd, u64 *random)
+{
+	struct gp_kfd_runtime_info info;
+
+	if (ptrace(PTRACE_SEIZE, pid, NULL, 0))
+		return;
+	if (!gp_debug_enable(c, pid, 0, fd, &info)) {
+		storm_count(&storm->sessions);
+		rounds(c, pid, random);
+		if (storm_random(random, 3))
+			gp_debug_disable(c, pid);
+	}
+	/* Only one that is stopped can be let go of; else our own end does it. */
+	ptrace(PTRACE_INTERRUPT, pid, NULL, 0);
+	for (int i = 0; i < 200; i++) {
+		int status;
+
+		if (waitpid(pid, &status, WNOHANG | __WALL) > 0) {
+			ptrace(PTRACE_DETACH, pid, NULL, 0);
+			return;
+		}
+		sleep_us(5000);
+	}
+}
+
+void storm_debug(u64 seed, u32 actors)
+{
+	const struct gp_client_args args = { 0 };
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct gp_client c;
+
+	if (gp_client_open(&c, &args)) {
+		printf("# debugger: %s\n", gp_client_error());
+		exit(1);
+	}
+	for (int i = 0; i < SESSIONS && !storm->over; i++) {
+		pid_t pid = storm->pid[storm_random(&seed, actors)];
+
+		if (pid)
+			session(&c, pid, fd, &seed);
+		sleep_us(storm_random(&seed, MOST_PAUSE_US));
+	}
+	exit(0);
+}
