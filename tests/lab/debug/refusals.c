@@ -251,6 +251,7 @@ static int debugger_of(u32 user, const struct target *t)
 		err = debugger_clear_new(&d, t->pid, &queues);
 	if (!err)
 		err = debugger_suspend(&d, t, 0);
+	detach(t->pid);
 	return err < 0 ? err : 0;
 }
 
@@ -270,6 +271,45 @@ static int debugger_says(u32 user, const struct target *t, pid_t *ret_pid)
 	}
 	NEED(read(said[0], &err, sizeof(err)) == sizeof(err));
 	return err;
+}
+
+/* A debugger that comes second and is gone at once, without DISABLE. */
+static int intruder(const struct target *t)
+{
+	struct debugger d;
+
+	debugger_open(&d);
+	seize(t->pid);
+	EQ(debugger_enable(&d, t->pid, 0), -EALREADY);
+	detach(t->pid);
+	return 0;
+}
+
+static void orphaned_session(void)
+{
+	struct target t = target_ready(1);
+	struct debugger d;
+	pid_t first, second;
+
+	EQ(target_ask(&t, ASK_LONG, 0), 0);
+	EQ(debugger_says(0, &t, &first), 0);
+	second = fork();
+	if (!second)
+		_exit(intruder(&t));
+	EQ(waitpid(second, NULL, 0), second);
+	CHECK(driver_forgot(second));
+	EQ(kill(first, SIGKILL), 0);
+	EQ(waitpid(first, NULL, 0), first);
+	CHECK(driver_forgot(first));
+	CHECK(device_maps(t.pid, t.ring[0], false));
+	CHECK(held(&t, 0));
+	/* Left like this, the target's exit would make the driver write to freed memory. */
+	debugger_open(&d);
+	seize(t.pid);
+	EQ(debugger_enable(&d, t.pid, 0), -EALREADY);
+	EQ(gp_debug_disable(&d.c, t.pid), 0);
+	CHECK(device_maps(t.pid, t.ring[0], true));
+	target_ends_right(&t);
 }
 
 static void ordinary_users(void)
@@ -306,5 +346,7 @@ const struct story refusals[] = {
 	{ "a second tracer gets EALREADY, and yet becomes the debugger in the first one's place",
 	  second_tracer_takes_over },
 	{ "an ordinary user may suspend his own processes, and no other user may", ordinary_users },
+	{ "after a second tracer came and went, the death of the debugger resumes nothing; a third "
+	  "can end the session", orphaned_session },
 	{ NULL, NULL }
 };
