@@ -18,6 +18,7 @@ struct gp_cycle {
 	u8 how;			/* enum vgpu_how */
 	bool victims_only;	/* unmap only those that go; everybody else stays as he is */
 	bool map_only;		/* unmap nobody */
+	bool driver_grace;	/* the call has no grace of its own: the driver's default */
 	u64 grace_ns;
 	u64 pause_ns;		/* fence until RUN_LIST is on the ring */
 	/* It is over, whatever came of it; the fields below are filled in. */

@@ -117,8 +117,8 @@ static void begin_cycle(struct gp_simmech_action *a, struct gp_cycle *c)
 
 	c->ctx = a;
 	c->pause_ns += vgpu_value(&m->costs->device, VGPU_RUNLIST_NS);
-	c->grace_ns = vgpu_value(&m->costs->device,
-				 m->grace_default ? VGPU_GRACE_DEFAULT_NS : VGPU_GRACE_NS);
+	c->grace_ns = vgpu_value(&m->costs->device, m->grace_default || c->driver_grace ?
+				 VGPU_GRACE_DEFAULT_NS : VGPU_GRACE_NS);
 	if (gp_cycle_begin(&m->gpu[a->device], c))
 		gp_engine_fail(m->engine, -EPROTO, "too many cycles wait on GPU %u", a->device);
 }
@@ -227,6 +227,8 @@ static void debug_send(void *ctx, u64 id)
 		.off = a->next < a->nr_out ? process : 0,
 		.on = a->next < a->nr_out ? 0 : process,
 		.how = VGPU_SAVE, .done = debug_cycle_done,
+		/* RESUME_QUEUES takes no grace: everybody is unmapped as the driver has it. */
+		.driver_grace = a->next >= a->nr_out,
 	};
 
 	if (a->id == id)
