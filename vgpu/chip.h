@@ -156,6 +156,8 @@ struct vgpu_chip_counters {
 	u64 reports;
 	u64 faults;		/* accesses to addresses that are not mapped */
 	u64 commands_ns;	/* time the command processor took for what the driver asked */
+	u64 unmaps_ns;		/* of that, until the fences of unmaps */
+	u64 saves_ns;		/* of that, saving waves (or waiting for their end) */
 };
 const struct vgpu_chip_counters *vgpu_chip_counters(const struct vgpu_chip *c);
 /* The device below: its counters, its state. */

@@ -321,6 +321,10 @@ void vgpu_hiq_ended(struct vgpu_chip *c)
 	if (h->waits == VGPU_HIQ_UNMAPS && c->last_unmapped.failed)
 		name_failed(c);
 	c->counters.commands_ns += c->v->now - h->began_ns;
+	if (h->waits == VGPU_HIQ_UNMAPS) {
+		c->counters.unmaps_ns += c->v->now - h->began_ns;
+		c->counters.saves_ns += c->last_unmapped.done_at - c->last_unmapped.save_at;
+	}
 	h->began_ns = c->v->now;
 	h->waits = VGPU_HIQ_READY;
 	unmap_next(c);
