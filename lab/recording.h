@@ -6,7 +6,8 @@
  * way is in the recording too, and is compared.
  *
  * A recording is a struct recording_head, then entries: struct recording_entry, @bytes
- * bytes, zeros up to a multiple of eight.
+ * bytes, zeros up to a multiple of eight. The file in debugfs is the recording up to the
+ * moment when it was opened; opening it adds the state at that moment as an entry.
  */
 #ifndef LAB_RECORDING_H
 #define LAB_RECORDING_H
@@ -23,11 +24,20 @@ enum recording_kind {
 	RECORDING_RESET,
 	RECORDING_SLOT_RESET,	/* @address: xcc << 16 | pipe << 8 | queue */
 	RECORDING_FAULT,	/* @address: enum vgpu_fault, @space: its argument */
+	RECORDING_REGISTER,	/* @address: xcc << 24 | pipe << 16 | queue << 8 | register */
+	RECORDING_STATE,	/* the views at that moment follow, as text (adapter/state.h) */
 	/* found or done by the chip; @error is what it was answered */
 	RECORDING_READ,		/* what was read follows */
 	RECORDING_WRITE,	/* what was written follows */
 	RECORDING_ADD,		/* the value added and the new value follow */
 	RECORDING_DOORBELL,	/* @address: index; the value follows */
+	RECORDING_ANSWER,	/* of a register; the value, 32 bits, follows */
+	RECORDING_INTERRUPT,	/* @address of a fault; a struct recording_interrupt follows */
+	RECORDING_NR_KINDS,
+};
+
+struct recording_interrupt {
+	u32 kind, vmid, engine, xcc, pasid, context, doorbell, write;
 };
 
 struct recording_head {
@@ -44,7 +54,7 @@ struct recording_head {
 struct recording_entry {
 	u8 kind;		/* enum recording_kind */
 	u8 pad[3];
-	s32 error;
+	int error;
 	u32 bytes;
 	u32 pad2;
 	u64 at;

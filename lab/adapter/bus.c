@@ -201,6 +201,19 @@ static u64 bus_doorbell(void *ctx, u32 index)
 	return value;
 }
 
+static void bus_interrupt(void *ctx, const struct vgpu_interrupt *irq)
+{
+	struct recording_interrupt kept = {
+		.kind = irq->kind, .vmid = irq->vmid, .engine = irq->engine, .xcc = irq->xcc,
+		.pasid = irq->pasid, .context = irq->context, .doorbell = irq->doorbell,
+		.write = irq->write,
+	};
+
+	lab_record(ctx, &(struct recording_entry){ .kind = RECORDING_INTERRUPT,
+		   .address = irq->address, .bytes = sizeof(kept) }, &kept);
+	lab_interrupt_raise(ctx, irq);
+}
+
 static void bus_report(void *ctx, const char *what)
 {
 	struct lab_gpu *gpu = ctx;
@@ -213,7 +226,7 @@ const struct vgpu_bus lab_bus = {
 	.write = bus_write,
 	.add = bus_add,
 	.doorbell = bus_doorbell,
-	.interrupt = lab_interrupt_raise,
+	.interrupt = bus_interrupt,
 	.report = bus_report,
 };
 

@@ -17,6 +17,7 @@
  *   reset.c	 amdgpu's half of a GPU reset
  *   absent.c	 what this GPU has not
  *   record.c	 everything that went into the chip, for a replay outside
+ *   state.c	 the chip's state as text, here and outside
  *   views.c	 debugfs
  */
 #ifndef LAB_GPU_H

@@ -5,6 +5,8 @@
 
 #include "gpu.h"
 
+extern const struct file_operations lab_record_fops;
+
 int lab_record_init(struct lab_gpu *gpu, const struct vgpu_chip_args *args);
 void lab_record_fini(struct lab_gpu *gpu);
 void lab_record_keep(struct lab_gpu *gpu, const struct recording_entry *entry, const void *data);
@@ -53,6 +55,18 @@ static inline int lab_chip_fault(struct lab_gpu *gpu, enum vgpu_fault fault, u64
 	lab_record(gpu, &(struct recording_entry){ .kind = RECORDING_FAULT, .at = now,
 		   .address = fault, .space = arg }, NULL);
 	return vgpu_chip_fault(gpu->chip, fault, arg);
+}
+
+static inline u32 lab_chip_hqd(struct lab_gpu *gpu, u32 xcc, u32 pipe, u32 queue, u32 reg)
+{
+	u32 value;
+
+	lab_record(gpu, &(struct recording_entry){ .kind = RECORDING_REGISTER,
+		   .address = xcc << 24 | pipe << 16 | queue << 8 | reg }, NULL);
+	value = vgpu_chip_hqd(gpu->chip, xcc, pipe, queue, reg);
+	lab_record(gpu, &(struct recording_entry){ .kind = RECORDING_ANSWER,
+		   .bytes = sizeof(value) }, &value);
+	return value;
 }
 
 #endif /* LAB_RECORD_H */

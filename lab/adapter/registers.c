@@ -139,8 +139,7 @@ static bool read_chip(struct lab_gpu *gpu, u32 reg, u32 *ret)
 		return true;
 	}
 	if (offset >= mmCP_MQD_BASE_ADDR && offset < mmCP_MQD_BASE_ADDR + VGPU_HQD_REGISTERS) {
-		*ret = vgpu_chip_hqd(gpu->chip, xcc, pipe_of(s), s->queue,
-				     offset - mmCP_MQD_BASE_ADDR);
+		*ret = lab_chip_hqd(gpu, xcc, pipe_of(s), s->queue, offset - mmCP_MQD_BASE_ADDR);
 		return true;
 	}
 	return read_spi(gpu, offset, xcc, ret);

@@ -18,6 +18,7 @@
 #include "gpu.h"
 #include "lab/ledger.h"
 #include "record.h"
+#include "state.h"
 
 static struct dentry *top;
 static int users;
@@ -35,77 +36,33 @@ static void show_ledger(struct seq_file *m, struct lab_gpu *gpu)
 	seq_printf(m, "interrupts_lost %llu\n", gpu->interrupts_lost);
 }
 
-static int counters_show(struct seq_file *m, void *unused)
+/* Everything @tell says, at one moment. */
+static int show_state(struct seq_file *m, void (*tell)(struct lab_text *t, struct vgpu_chip *c))
 {
 	struct lab_gpu *gpu = m->private;
-	struct vgpu_chip_counters c;
-	struct vgpu_counters d;
-	struct vgpu_unmapped u;
-	int i;
+	struct lab_text text = { .room = LAB_STATE_BYTES };
 
+	text.at = kvzalloc(text.room, GFP_KERNEL);
+	if (!text.at)
+		return -ENOMEM;
 	spin_lock(&gpu->lock);
-	c = *vgpu_chip_counters(gpu->chip);
-	d = *vgpu_counters(vgpu_chip_device(gpu->chip));
-	u = *vgpu_chip_last_unmapped(gpu->chip);
+	tell(&text, gpu->chip);
 	spin_unlock(&gpu->lock);
-
-	show_ledger(m, gpu);
-	for (i = 0; i < VGPU_NR_PACKETS; i++)
-		seq_printf(m, "%s %llu\n", vgpu_chip_packet_name(i), c.packets[i]);
-	seq_printf(m, "time_only %llu\nsdma_bytes %llu\ninterrupts %llu\nreports %llu\nfaults %llu\n",
-		   c.time_only, c.sdma_bytes, c.interrupts, c.reports, c.faults);
-	seq_printf(m, "commands_ns %llu\n", c.commands_ns);
-	seq_printf(m, "maps %llu\nunmaps %llu\nqueues_mapped %llu\nqueues_unmapped %llu\n",
-		   d.maps, d.unmaps, d.queues_mapped, d.queues_unmapped);
-	seq_printf(m, "waves_saved %llu\nwaves_restored %llu\nbytes_saved %llu\nbytes_restored %llu\n",
-		   d.waves_saved, d.waves_restored, d.bytes_saved, d.bytes_restored);
-	seq_printf(m, "workgroups_done %llu\npackets_done %llu\ndoorbells %llu\nevents %llu\n",
-		   d.workgroups_done, d.packets_done, d.doorbells, d.events);
-	seq_printf(m, "last_unmap_command_ns %llu\nlast_unmap_save_ns %llu\nlast_unmap_bytes %llu\n",
-		   u.save_at - u.command_at, u.done_at - u.save_at, u.bytes);
-	seq_printf(m, "last_unmap_queues %u\nlast_unmap_waves %u\nlast_unmap_failed %u\n",
-		   u.queues, u.waves, u.failed);
+	seq_write(m, text.at, text.used);
+	kvfree(text.at);
 	return 0;
+}
+
+static int counters_show(struct seq_file *m, void *unused)
+{
+	show_ledger(m, m->private);
+	return show_state(m, lab_state_counters);
 }
 DEFINE_SHOW_ATTRIBUTE(counters);
 
-static const char *state_name(u8 state)
-{
-	static const char *const names[] = {
-		[VGPU_UNMAPPED] = "unmapped", [VGPU_MAPPING] = "mapping", [VGPU_MAPPED] = "mapped",
-		[VGPU_UNMAPPING] = "unmapping", [VGPU_WAITING] = "waiting", [VGPU_ERROR] = "error",
-	};
-
-	return state < ARRAY_SIZE(names) && names[state] ? names[state] : "?";
-}
-
 static int queues_show(struct seq_file *m, void *unused)
 {
-	static const char *const kinds[] = { "aql", "pm4", "sdma" };
-	struct lab_gpu *gpu = m->private;
-	struct vgpu_chip_queue_view v;
-	char slot[16];
-	u32 nr;
-	int r;
-
-	seq_puts(m, "pasid doorbell kind state slot vmid mqd ring rptr wptr waves saved error\n");
-	for (nr = 0; ; nr++) {
-		spin_lock(&gpu->lock);
-		r = vgpu_chip_view(gpu->chip, nr, &v);
-		spin_unlock(&gpu->lock);
-		if (r == -ENOENT)
-			return 0;
-		if (r)
-			continue;
-		scnprintf(slot, sizeof(slot), "-");
-		if (v.kind == VGPU_QUEUE_SDMA)
-			scnprintf(slot, sizeof(slot), "engine%u", v.engine);
-		else if (v.slotted)
-			scnprintf(slot, sizeof(slot), "%u.%u", v.pipe, v.queue);
-		seq_printf(m, "%u 0x%x %s %s %s %u 0x%llx 0x%llx %llu %llu %u %llu %s\n", v.pasid,
-			   v.doorbell, kinds[v.kind], state_name(v.state), slot, v.vmid, v.mqd,
-			   v.ring, v.rptr, v.wptr, v.waves, v.saved_bytes, v.error ?: "-");
-	}
+	return show_state(m, lab_state_queues);
 }
 DEFINE_SHOW_ATTRIBUTE(queues);
 
@@ -227,22 +184,6 @@ static const struct file_operations ledger_fops = {
 	.read = ledger_read,
 };
 
-static ssize_t record_read(struct file *file, char __user *to, size_t n, loff_t *pos)
-{
-	struct lab_gpu *gpu = file->private_data;
-	struct recording_head *head = gpu->record.head;
-
-	if (!head)
-		return 0;
-	return simple_read_from_buffer(to, n, pos, head, sizeof(*head) + READ_ONCE(head->bytes));
-}
-
-static const struct file_operations record_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.read = record_read,
-};
-
 void lab_views_init(struct lab_gpu *gpu)
 {
 	char name[8];
@@ -256,7 +197,7 @@ void lab_views_init(struct lab_gpu *gpu)
 	debugfs_create_file("packets", 0444, gpu->views, gpu, &packets_fops);
 	debugfs_create_file("fault", 0200, gpu->views, gpu, &fault_fops);
 	debugfs_create_file("ledger", 0400, gpu->views, gpu, &ledger_fops);
-	debugfs_create_file("record", 0400, gpu->views, gpu, &record_fops);
+	debugfs_create_file("record", 0400, gpu->views, gpu, &lab_record_fops);
 }
 
 void lab_views_fini(struct lab_gpu *gpu)
