@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The operations of operations.h in the simulator, in virtual time. */
+#ifndef LAB_MODEL_H
+#define LAB_MODEL_H
+
+#include "operations.h"
+
+/*
+ * Does all of them and says what each cost. 0, or -errno with a sentence in @why.
+ * @profile: of the facts, as in the lab.
+ */
+int lab_model_run(const char *profile, struct lab_cost cost[LAB_NR_OPERATIONS], char *why,
+		  size_t why_size);
+
+#endif /* LAB_MODEL_H */
