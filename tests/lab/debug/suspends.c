@@ -88,7 +88,7 @@ static void snapshot_stride(void)
 static void device_snapshot(void)
 {
 	struct target t = target_ready(1);
-	struct gp_kfd_device_entry e;
+	struct gp_kfd_device_entry e = { 0 };
 	struct gp_kfd_dbg_snapshot s = { .count = 1, .entry_bytes = sizeof(e) };
 	struct debugger d;
 
