@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The configuration of gpreemptd: one file and the drop-ins beside it, in
+ * conf.d/, sorted by name.
+ *
+ * A configuration is an immutable object. Loading gives a new one or the text
+ * of what is wrong, and touches nothing else: whoever reloads keeps the old one
+ * until a good new one is there. Classes and rules of a configuration are gone
+ * with it, so tasks are matched again before the old one is freed.
+ */
+#ifndef GP_DAEMON_CONFIG_H
+#define GP_DAEMON_CONFIG_H
+
+#include <stdio.h>
+
+#include "core/policy.h"
+#include "rules.h"
+
+#define GP_CONFIG_PATH	"/etc/gpreempt/gpreempt.conf"
+
+enum {
+	GP_CONFIG_FILES		= 64,
+	GP_CONFIG_BYTES		= 1 << 20,	/* of a file */
+	GP_CONFIG_TEXT		= 108,		/* of a path that is a value; sun_path */
+	GP_CONFIG_POLICIES	= 8,
+	GP_CONFIG_MESSAGES	= 20,		/* listed; the others are counted */
+	GP_CONFIG_ERRORS	= 16384,	/* bytes of a buffer that holds them */
+	GP_CONFIG_SCHEMA	= 1,		/* of the JSON */
+};
+
+enum gp_mechanism_choice {
+	GP_USE_AUTO,		/* the best that works here: kmod, else kfd-debug */
+	GP_USE_KFD_DEBUG,
+	GP_USE_KMOD,
+	GP_USE_NONE,		/* decide and count, never act */
+};
+
+/* [daemon] */
+struct gp_daemon_settings {
+	u8 mechanism;		/* enum gp_mechanism_choice */
+	u8 log;			/* 0 error, 1 warning, 2 info, 3 debug */
+	bool environment;	/* processes may lower themselves with GPREEMPT_CLASS */
+	char gpus[GP_CONFIG_TEXT];	/* "all", or indices and BDFs */
+	char socket[GP_CONFIG_TEXT];
+	char group[GP_CLASS_NAME];	/* who may touch what is not theirs, beside root */
+	char state[GP_CONFIG_TEXT];	/* folder of what survives a restart */
+	char default_class[GP_CLASS_NAME];
+	u32 clients;		/* connections to the socket at a time */
+	u32 grace;		/* of a suspend, 1000 GPU clocks each; 1..255 */
+	u32 attach_rate;	/* attaches and detaches per second, at most */
+	u64 attach_after_ns;	/* nobody with younger queues is attached */
+	u64 scan_ns;		/* how often GPU processes are looked for */
+	u64 heartbeat_ns;	/* silent for so long: the keeper ends the daemon */
+};
+
+struct gp_config {
+	struct gp_daemon_settings daemon;
+	const struct gp_policy *policy;		/* NULL: observe only */
+	u64 param[GP_CONFIG_POLICIES][GP_NR_PARAMS];	/* by place in gp_policies */
+	struct gp_named_class class[GP_CLASSES];
+	u32 nr_classes;
+	struct gp_rule rule[GP_RULES];
+	u32 nr_rules;
+	char *file[GP_CONFIG_FILES];	/* read, in that order */
+	u32 nr_files;
+	struct gp_rules rules;		/* all of the above, for gp_rules_match() */
+};
+
+/*
+ * @path: the file, or the folder of gpreempt.conf. NULL: GP_CONFIG_PATH, which
+ * need not exist (then: observe only). Free the result with gp_config_free().
+ *
+ * -EINVAL: refused, and @errors has one line "file:line: what; what to do" for
+ * each fault. Other -errno: a file could not be read; one line says which.
+ */
+int gp_config_load(const char *path, struct gp_config **ret, char *errors, size_t size);
+/* The same for a text called @name, which needs no terminator and has no drop-ins. */
+int gp_config_parse(const char *name, const char *text, size_t text_size,
+		    struct gp_config **ret, char *errors, size_t size);
+void gp_config_free(struct gp_config *config);	/* NULL is fine */
+
+/* GP_NR_PARAMS settings for gp_sched_set() under @policy; NULL: of the one configured. */
+const u64 *gp_config_params(const struct gp_config *config, const struct gp_policy *policy);
+
+/* The effective configuration as a file that loads to the same. 0, or -EIO. */
+int gp_config_print(const struct gp_config *config, FILE *to);
+/* As JSON, times in ns. 0, -EIO, or -ENOMEM. */
+int gp_config_print_json(const struct gp_config *config, FILE *to);
+
+#endif /* GP_DAEMON_CONFIG_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Patterns of the shell. Not fnmatch(): its time can grow exponentially with the
+ * number of stars, and what is matched here is written by whoever is judged.
+ */
+#ifndef GP_DAEMON_GLOB_H
+#define GP_DAEMON_GLOB_H
+
+#include "gp_env.h"
+
+enum gp_glob_kind {
+	GP_GLOB_TEXT,	/* '*' and '?' match everything */
+	GP_GLOB_PATH,	/* '*', '?' and [] do not match '/'; "**" does */
+};
+
+/* '*' '?' "[a-z]" "[!a-z]", and '\' before any of these. At most |pattern| x |text|^2 steps. */
+bool gp_glob(const char *pattern, const char *text, enum gp_glob_kind kind);
+/* The same for @path or one of the folders it is in: "/a" matches "/a/b". */
+bool gp_glob_within(const char *pattern, const char *path);
+/* What is wrong with @pattern, or NULL. */
+const char *gp_glob_wrong(const char *pattern);
+
+#endif /* GP_DAEMON_GLOB_H */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Rules: which class a process gets when it appears. The first rule whose
+ * conditions all hold decides. What the process itself asks for in its
+ * environment (GPREEMPT_CLASS) may then lower it, never raise it.
+ */
+#ifndef GP_DAEMON_RULES_H
+#define GP_DAEMON_RULES_H
+
+#include "class.h"
+#include "glob.h"
+
+enum {
+	GP_RULE_NAME	= 48,
+	GP_RULE_IDS	= 32,	/* ranges of one uid or gid key */
+	GP_RULE_GLOB	= 192,
+	GP_RULES	= 256,
+	GP_MATCH_WHY	= 320,
+};
+
+#define GP_CLASS_VARIABLE	"GPREEMPT_CLASS"
+
+struct gp_id_range {
+	u32 first, last;
+};
+
+struct gp_ids {
+	u32 nr;			/* 0: anybody */
+	struct gp_id_range range[GP_RULE_IDS];
+};
+
+/* Empty conditions are not looked at. */
+struct gp_rule {
+	char name[GP_RULE_NAME];
+	bool everybody;		/* match = all, and no condition */
+	struct gp_ids uid, gid;
+	char exe[GP_RULE_GLOB];		/* '*' stays within a folder, "**" does not */
+	char cmdline[GP_RULE_GLOB];	/* '*' is anything */
+	char cgroup[GP_RULE_GLOB];	/* as exe; of the cgroup or of one above it */
+	char class_name[GP_CLASS_NAME];
+	const struct gp_named_class *class;	/* of the same configuration */
+	const char *file;		/* where it stands */
+	u32 line;
+};
+
+/* What there is to know about a process; NULL: could not be read, matches nothing. */
+struct gp_subject {
+	u32 uid, gid;		/* real ones: what it was started as */
+	const char *exe;	/* as /proc/PID/exe says, without " (deleted)" */
+	const char *cmdline;	/* arguments with one blank between them */
+	const char *cgroup;	/* "/a/b": of cgroup 2, else the longest of cgroup 1 */
+	const char *wanted;	/* value of GPREEMPT_CLASS, NULL: not set */
+};
+
+/* The rules of a configuration, which owns all of it. */
+struct gp_rules {
+	const struct gp_rule *rule;
+	u32 nr;
+	const struct gp_named_class *class;
+	u32 nr_classes;
+	const struct gp_named_class *otherwise;	/* if no rule matches */
+	bool environment;	/* look at gp_subject.wanted */
+};
+
+struct gp_match {
+	const struct gp_named_class *class;	/* never NULL; lives as long as the rules */
+	const struct gp_rule *rule;	/* NULL: none */
+	bool lowered;			/* by GPREEMPT_CLASS */
+	/* one line for people: "rule 'vllm' (/etc/gpreempt/gpreempt.conf:12): class online" */
+	char why[GP_MATCH_WHY];
+};
+
+void gp_rules_match(const struct gp_rules *rules, const struct gp_subject *who,
+		    struct gp_match *ret);
+
+/* NULL if there is none of that name. */
+const struct gp_named_class *gp_rules_class(const struct gp_rules *rules, const char *name);
+
+/*
+ * "alice, 1000, 2000-2999". @group: names are groups. 0, or -EINVAL with what is
+ * wrong with which word in @why.
+ */
+int gp_ids_parse(const char *text, bool group, struct gp_ids *ret, char *why, size_t size);
+
+#endif /* GP_DAEMON_RULES_H */
