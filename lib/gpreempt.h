@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * libgpreempt: talk to gpreemptd. gpreempt(3) has an example.
+ *
+ * Calls return 0 or -errno and never print, exit or raise a signal; what a call returned
+ * is a sentence by gp_strerror(). *ret and out-parameters are written only on success.
+ *
+ *	-ENOTCONN	gpreemptd is not there
+ *	-EPERM		not allowed: not your process, or it would raise its class
+ *	-ESRCH		no such process
+ *	-EINVAL		no such class, policy, parameter; value out of bounds
+ *	-EBUSY, -ENOSPC	not now; not admitted by the policy
+ *	-ETIMEDOUT	no answer in time
+ *	-ENOSYS		the daemon does not know the call
+ *	-EPROTO		what came is not an answer
+ *
+ * A client may be used by several threads at once: their calls wait for each other. After
+ * a restart of the daemon the next call connects again. Not to be used across fork().
+ */
+#ifndef GPREEMPT_H
+#define GPREEMPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GP_CONTROL_SOCKET	"/run/gpreempt/control"
+
+struct gp_client;
+struct gp_events;
+
+/*
+ * What the last call of this thread that returned @err had to say about it, or else
+ * the system's words for @err. Either sign. Valid until this thread's next call.
+ */
+const char *gp_strerror(int err);
+
+/*
+ * @path: NULL is GP_CONTROL_SOCKET. Connects at once. -ENOTCONN, -EACCES, -ENOMEM,
+ * -ENAMETOOLONG.
+ */
+int gp_client_open(const char *path, struct gp_client **ret);
+void gp_client_close(struct gp_client *client);
+/* How long a call waits for its answer, 5000 at first; negative: for ever. */
+void gp_client_set_timeout(struct gp_client *client, int milliseconds);
+
+/*
+ * Any method of the interface (gpreempt(3) lists them) by its name, "Status" or
+ * "org.gpreempt.Status". @parameters: a JSON object, NULL: none. *@ret: the answer, a
+ * JSON object, to be given to free(); @ret may be NULL.
+ */
+int gp_client_call(struct gp_client *client, const char *method, const char *parameters,
+		   char **ret);
+
+/* ---- whom a call is about ---- */
+
+struct gp_client_target {
+	int32_t pid;		/* 0: the calling process, where that makes sense */
+	uint32_t reserved;
+	uint64_t start;		/* field 22 of /proc/PID/stat; 0: whoever has the pid */
+};
+
+/* The calling process is to have this class; NULL: what the configured rules give. */
+int gp_client_register(struct gp_client *client, const char *class_name);
+int gp_client_set_class(struct gp_client *client, const struct gp_client_target *target,
+			const char *class_name);
+/* Work of @target (NULL: the caller's) comes in @in_ns; forget it @for_ns later. */
+int gp_client_hint(struct gp_client *client, const struct gp_client_target *target,
+		   uint64_t in_ns, uint64_t for_ns);
+
+enum gp_client_hold_flag {
+	GP_CLIENT_WAIT	= 1 << 0,	/* return when it is off the GPU */
+};
+
+/* Hold off the GPU for at most @lease_ns; calling again renews. *@granted may be NULL. */
+int gp_client_hold(struct gp_client *client, const struct gp_client_target *target,
+		   uint64_t lease_ns, uint32_t flags, uint64_t *granted_ns);
+int gp_client_release(struct gp_client *client, const struct gp_client_target *target);
+/* Look at the queues now. @target: NULL is the caller. */
+int gp_client_trigger(struct gp_client *client, const struct gp_client_target *target);
+
+/* The kill switch. */
+int gp_client_enable(struct gp_client *client);
+int gp_client_disable(struct gp_client *client);
+
+/* ---- reading ---- */
+
+struct gp_client_status {
+	char version[32];
+	char policy[32];
+	char mechanism[32];
+	int32_t pid;
+	uint32_t enabled, observe_only;	/* 0 or 1 */
+	uint32_t gpus, processes, held;
+	uint64_t up_ns;
+	uint64_t reserved[4];
+};
+
+int gp_client_status(struct gp_client *client, struct gp_client_status *ret);
+
+/* Where a process is; on several GPUs the one furthest from ON. */
+enum gp_client_state {
+	GP_CLIENT_ON, GP_CLIENT_STARTING, GP_CLIENT_STOPPING, GP_CLIENT_OFF, GP_CLIENT_LOST,
+	GP_CLIENT_UNKNOWN,
+};
+
+struct gp_client_process {
+	int32_t pid;
+	uint32_t uid;
+	uint64_t start;
+	char name[64];
+	char class_name[64];
+	uint32_t state;			/* enum gp_client_state */
+	uint32_t gpus, queues;
+	uint32_t reserved0;
+	uint64_t preempted;		/* times taken off */
+	uint64_t on_ns, off_ns;		/* summed over its GPUs */
+	uint64_t vram_bytes;
+	uint64_t reserved[4];
+};
+
+/* *@ret: @count of them, to be given to free(). */
+int gp_client_list(struct gp_client *client, struct gp_client_process **ret, size_t *count);
+
+/* ---- events ---- */
+
+struct gp_client_event {
+	uint64_t at_ns;			/* CLOCK_MONOTONIC */
+	uint64_t start;			/* of the process, 0 */
+	int32_t pid;			/* 0: of no process */
+	int32_t cause_pid;		/* for whom it was done, 0 */
+	int32_t gpu;			/* -1: of no GPU */
+	uint32_t lost;			/* events dropped before this one */
+	uint32_t state;			/* enum gp_client_state */
+	uint32_t reserved0;
+	char kind[16];
+	char class_name[64];
+	char what[128];			/* a sentence */
+	uint64_t reserved[4];
+};
+
+/*
+ * A connection of its own, by one thread at a time. @kinds: NULL or a list such as
+ * "state,hold,trouble".
+ */
+int gp_client_subscribe(struct gp_client *client, const char *kinds, struct gp_events **ret);
+/* Readable when gp_events_next() may have one. */
+int gp_events_fd(const struct gp_events *events);
+/* Never waits. -EAGAIN: none; -ENOTCONN: the daemon is gone, close it. */
+int gp_events_next(struct gp_events *events, struct gp_client_event *ret);
+void gp_events_close(struct gp_events *events);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GPREEMPT_H */

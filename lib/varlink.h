@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The wire of the control socket: Varlink, JSON objects that each end with a
+ * NUL byte.
+ *
+ *	call	{"method": "org.gpreempt.Hold", "parameters": {...}, "more": false}
+ *	reply	{"parameters": {...}, "continues": false}
+ *	error	{"error": "org.gpreempt.NotFound", "parameters": {...}}
+ *
+ * Nothing here trusts a byte: a message has a largest size and a deepest nesting,
+ * checked before a parser sees it. Nothing blocks, prints or keeps global state.
+ */
+#ifndef GP_VARLINK_H
+#define GP_VARLINK_H
+
+#include <sys/types.h>
+
+#include <jansson.h>
+
+#include "gp_env.h"
+
+enum {
+	GP_VARLINK_CALL_MAX	= 16 << 10,	/* bytes of a call, without its NUL */
+	GP_VARLINK_REPLY_MAX	= 16 << 20,	/* bytes of a reply */
+	GP_VARLINK_DEPTH_MAX	= 12,		/* arrays and objects within each other */
+	GP_VARLINK_READ_MAX	= 16 << 10,	/* bytes taken from a socket at a time */
+	GP_VARLINK_FLUSH_MAX	= 64 << 10,	/* bytes given to a socket at a time */
+};
+
+/* ---- reading ---- */
+
+/* Bytes as they come, messages as they are complete. Zero it, set @max. */
+struct gp_varlink_reader {
+	size_t max;		/* bytes of a message */
+	char *buf;
+	size_t len, room;
+	size_t begin;		/* of the first message not yet taken */
+	size_t seen;		/* no NUL before this */
+};
+
+void gp_varlink_reader_fini(struct gp_varlink_reader *r);
+/*
+ * Append @n bytes. -EMSGSIZE: a message is longer than @max; -ENOMEM. The
+ * connection is then of no more use: there is no way to find the next message.
+ */
+int gp_varlink_feed(struct gp_varlink_reader *r, const void *bytes, size_t n);
+/*
+ * One recv() without waiting, of at most GP_VARLINK_READ_MAX bytes. How many, 0 at
+ * the end of the stream, -EAGAIN if there are none, else as gp_varlink_feed().
+ */
+ssize_t gp_varlink_receive(struct gp_varlink_reader *r, int fd);
+/* Is a whole message waiting, good or bad? */
+bool gp_varlink_waiting(struct gp_varlink_reader *r);
+/* Bytes of a message that has begun and not ended. */
+size_t gp_varlink_partial(struct gp_varlink_reader *r);
+/*
+ * The next message, an object, the caller's. -EAGAIN: not complete yet.
+ * -EBADMSG: not a JSON object, nested too deep, or with a name twice; it is skipped.
+ */
+int gp_varlink_next(struct gp_varlink_reader *r, json_t **ret);
+/* What gp_varlink_next() does with one message of @n bytes. */
+int gp_varlink_parse(const char *text, size_t n, json_t **ret);
+
+/* ---- writing ---- */
+
+/* Bytes that wait to be sent, in order. Zero it, set @max. */
+struct gp_varlink_writer {
+	size_t max;		/* bytes that may wait */
+	char *buf;
+	size_t begin, len, room;
+};
+
+void gp_varlink_writer_fini(struct gp_varlink_writer *w);
+/* Append raw text. -ENOBUFS: more than @max would wait, nothing was appended; -ENOMEM. */
+int gp_varlink_put(struct gp_varlink_writer *w, const void *text, size_t n);
+/* Append @message and its NUL; its reference stays the caller's. As gp_varlink_put(). */
+int gp_varlink_put_json(struct gp_varlink_writer *w, const json_t *message);
+/*
+ * One send() without waiting, of at most GP_VARLINK_FLUSH_MAX bytes. How many, 0 if
+ * nothing waits, -EAGAIN if the socket is full, -errno.
+ */
+ssize_t gp_varlink_flush(struct gp_varlink_writer *w, int fd);
+static inline size_t gp_varlink_unsent(const struct gp_varlink_writer *w)
+{
+	return w->len - w->begin;
+}
+
+/* ---- calls ---- */
+
+struct gp_varlink_call {
+	const char *method;	/* in the message, "interface.Method" */
+	json_t *parameters;	/* in the message, an object; NULL if absent */
+	bool more, oneway, upgrade;
+};
+
+/* -EBADMSG: @message is not a call. *@ret points into @message. */
+int gp_varlink_call(json_t *message, struct gp_varlink_call *ret);
+
+struct gp_varlink_reply {
+	const char *error;	/* in the message, NULL if it went well */
+	json_t *parameters;	/* in the message, NULL if absent */
+	bool continues;
+};
+
+/* -EBADMSG: @message is not a reply. *@ret points into @message. */
+int gp_varlink_reply(json_t *message, struct gp_varlink_reply *ret);
+
+/* ---- errors ---- */
+
+#define GP_INTERFACE	"org.gpreempt"
+
+/* The interface, as org.gpreempt.varlink describes it. */
+extern const char gp_varlink_description[];
+
+/* The name of an error of ours that says -@err best: never NULL. */
+const char *gp_varlink_error_name(int err);
+/* The errno, positive, that an error by this name means; EREMOTEIO if unknown. */
+int gp_varlink_error_number(const char *name);
+
+#endif /* GP_VARLINK_H */
