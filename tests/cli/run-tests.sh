@@ -42,6 +42,11 @@ suite 'echo 1..2; echo ok 1 - a; echo "not ok 2 # SKIP no hardware"'
 try run_suite
 exits 0 && says '^skip t: no hardware' && says '^1 passed, 0 failed$'
 
+claim "figures marked for it are shown although every claim holds, other comments are not"
+suite 'echo 1..1; echo "# quiet"; echo "#| 42 rows"; echo ok 1 - a'
+try run_suite
+exits 0 && says '^ *42 rows$' && check test "$(grep -c quiet "$tmp/out")" -eq 0
+
 claim "a run without a single claim fails"
 suite 'exit 77'
 try run_suite
