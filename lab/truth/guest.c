@@ -341,13 +341,15 @@ static void end(enum lab_operation op, struct on want)
 	mark();
 }
 
-/* A process's queues leave the GPU some time after it is gone. */
-static void wait_for_unmap(void)
+/* The driver does its last thing for a process some time after that is gone. */
+static void wait_until_forgotten(pid_t pid)
 {
-	for (u32 ms = 0; count().part[LAB_QUEUES_UNMAPPED] == before.part[LAB_QUEUES_UNMAPPED];
-	     ms += 2) {
+	char name[64];
+
+	snprintf(name, sizeof(name), "/sys/class/kfd/kfd/proc/%d", (int)pid);
+	for (u32 ms = 0; !access(name, F_OK); ms += 2) {
 		if (ms > PATIENCE_MS)
-			give_up("exit", "the queues of a process stay on");
+			give_up(name, "the driver does not forget it");
 		usleep(2000);
 	}
 }
@@ -421,7 +423,7 @@ static void end_of(struct person *p, enum lab_operation op, struct on want)
 	else
 		shutdown(p->fd, SHUT_WR);
 	waitpid(p->pid, NULL, 0);
-	wait_for_unmap();
+	wait_until_forgotten(p->pid);
 	end(op, want);
 }
 

@@ -87,7 +87,8 @@ static void add_times(struct model *m, u64 command, u64 acted, u64 saved, u64 sw
 
 	m->cost->part[LAB_COMMAND_NS] += acted - command;
 	m->cost->part[LAB_SAVE_NS] += saved - acted;
-	m->cost->part[LAB_SWITCH_NS] += switched - saved - pause;
+	if (switched - saved > pause)	/* else there was no RUN_LIST */
+		m->cost->part[LAB_SWITCH_NS] += switched - saved - pause;
 }
 
 /* ---- cycles of the driver ---- */

@@ -22,7 +22,7 @@ claim "its bytes lead a chip outside the virtual machine to every state the lab 
 try replay "$tmp/recording"
 exits 0
 cp "$tmp/out" "$tmp/state"
-echo "# $(wc -c <"$tmp/recording") bytes: $(value UNMAP_QUEUES) unmaps, $(value RUN_LIST) runlists," \
+echo "#| $(wc -c <"$tmp/recording") bytes: $(value UNMAP_QUEUES) unmaps, $(value RUN_LIST) runlists," \
 	"$(value queues_mapped) queues mapped, $(value bytes_saved) bytes saved"
 
 claim "nothing in them was wrong or unknown to the chip"
@@ -42,7 +42,7 @@ exits 1 && check test "$(wc -l <"$tmp/err")" -eq 1 && says_err 'entry [0-9]*, [0
 claim "the simulator counts exactly what the lab counts, and its times are within 10 %"
 try model_error "$tmp/operations"
 exits 0
-sed 's/^/# /' "$tmp/out"
+sed 's/^/#| /' "$tmp/out"
 
 claim "the table is there as JSON, too"
 try model_error --json "$tmp/operations"
