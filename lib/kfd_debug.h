@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * One debug session of one process: the driver's way to take queues off the GPU from
+ * outside, on an unmodified kernel.
+ *
+ * Attaching needs ptrace for a moment only. A thread made for it seizes the target,
+ * enables the session and ends, which lets the target go without ever having stopped
+ * it; from then on the driver knows this process as the debugger. Where the driver is
+ * older (before the middle of 2025) and insists on its tracer, the session says so
+ * (attached): then every call must come from the thread that attached, and
+ * gp_session_wait_stops() must be called often, since each signal stops the target.
+ *
+ * The target must not depend on us being alive. While somebody debugs it, its runtime
+ * sleeps in hsa_shut_down until the debugger says "go on"; we say it in advance, at
+ * attach, where it is kept. A target whose runtime is not enabled is left at once.
+ * When this process dies, the driver resumes every queue.
+ *
+ * A session is not locked: one thread at a time. The functions sleep in the driver, up to
+ * its preemption timeout (9 s) when a GPU hangs. 0 or -errno; gp_strerror() has the sentence.
+ */
+#ifndef GP_LIB_KFD_DEBUG_H
+#define GP_LIB_KFD_DEBUG_H
+
+#include <sys/types.h>
+
+#include "gp_env.h"
+#include "uapi/kfd.h"
+
+enum { GP_SESSION_QUEUES = GP_KFD_DBG_QUEUE_MAX };
+
+struct gp_session {
+	pid_t pid;
+	pid_t tid;		/* what the driver is told: another thread if the first has ended */
+	u64 start;		/* so that a reused pid is not taken for it */
+	int kfd_fd;
+	int pipe[2];		/* [0] becomes readable when gp_session_events() has something */
+	bool enabled;
+	bool attached;		/* ptrace persists: see above */
+	u32 nr_queues;		/* as last seen by gp_session_refresh() */
+	struct gp_kfd_queue_entry *queues;	/* newest first; room for GP_SESSION_QUEUES */
+};
+
+struct gp_session_args {
+	int kfd_fd;		/* of this process, open as long as the session */
+	pid_t pid;
+	u64 start;		/* gp_process_start(); 0: whoever has the pid */
+	bool stay_attached;	/* as if the driver were an older one: for tests */
+};
+
+/*
+ * Attaches. On failure there is no session and the target is as it was.
+ * -EAGAIN	its runtime is not enabled yet: come back later
+ * -EOPNOTSUPP	it has queues and its runtime is not enabled: an old ROCm, it never will be
+ * -EALREADY	a debugger has it (rocgdb, another daemon)
+ * -ESRCH	it is gone, has become another, or has not opened the driver
+ * -EPERM	it may not be traced (Yama, another user, a container)
+ * -ENOTSUP	the driver has no debug interface, or no hardware scheduler
+ * -EBUSY	the driver could not activate it (an older GPU debugs one process at a time)
+ */
+int gp_session_open(struct gp_session *s, const struct gp_session_args *args);
+
+/* Resumes everything and leaves. Of a session that has ended it only frees. */
+void gp_session_close(struct gp_session *s);
+
+/*
+ * The queues as they are now into s->queues; new ones can be suspended from here on.
+ * @ret_new: how many were new. -ESRCH: the target is gone, the session has ended.
+ */
+int gp_session_refresh(struct gp_session *s, u32 *ret_new);
+
+/* What a call did to a set of queues. */
+struct gp_session_done {
+	u32 asked, done;
+	u32 vanished;		/* destroyed in between, or being destroyed: nothing to hold */
+	u64 command_ns;		/* CLOCK_MONOTONIC around the driver's call */
+	u64 done_ns;
+};
+
+/*
+ * Takes every known queue of the target on @gpu_id (0: on all) off, in one call. @grace:
+ * 1..255 thousand GPU clocks. All or nothing: if the hardware fails for one (-EIO), or
+ * one is refused as new twice (-EAGAIN), those taken off are put back.
+ * -EPERM: its runtime is disabled by now. -ESRCH: gone. -EINVAL: bad grace.
+ */
+int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_session_done *ret);
+/* The same the other way; a queue that was not off counts as done. */
+int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *ret);
+
+enum gp_session_event {
+	GP_SESSION_NEW_QUEUES	= 1 << 0,	/* refresh and, if it is held, suspend again */
+	GP_SESSION_OTHER	= 1 << 1,	/* queues destroyed: refresh when convenient */
+	/*
+	 * Its runtime is being disabled (hsa_shut_down) or enabled: all its queues run
+	 * again, and it has been told to go on. Close the session, and come back later.
+	 */
+	GP_SESSION_RUNTIME	= 1 << 2,
+	GP_SESSION_GONE		= 1 << 3,	/* it has ended: close */
+};
+
+/* What has happened since the last call, as a mask; never sleeps for events. Or -errno. */
+int gp_session_events(struct gp_session *s);
+
+/* Only of an attached one, by its thread: lets the target go on after signals. */
+void gp_session_wait_stops(struct gp_session *s);
+
+/*
+ * Wakes a process that sleeps in enabling or disabling its runtime because its debugger
+ * died: the call returns EINTR and the runtime asks again. Harmless for all others: a
+ * thread is interrupted as by a stop and a continue. -ESRCH, -EPERM, -ETIMEDOUT.
+ */
+int gp_session_poke(pid_t pid);
+/* Every thread of it is asleep elsewhere: 0; one sleeps there: 1; or -errno. */
+int gp_session_needs_poke(const char *proc, pid_t pid);
+
+#endif /* GP_LIB_KFD_DEBUG_H */

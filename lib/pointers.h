@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The read and write pointers of a process's queues, read from outside.
+ *
+ * One process_vm_readv per look for all queues of a process. It cannot read pages of
+ * the driver (queues whose pointers are in GTT): those go through /proc/PID/mem,
+ * queue by queue, from then on. What comes out counts up for ever, whatever the
+ * unit and the wrap of the queue: differences are all that means anything.
+ *
+ * A set belongs to one thread at a time.
+ */
+#ifndef GP_LIB_POINTERS_H
+#define GP_LIB_POINTERS_H
+
+#include "mqd_dump.h"
+
+enum gp_ring_flag {
+	GP_RING_READ		= 1 << 0,	/* read in the last look */
+	GP_RING_MOVED		= 1 << 1,	/* something changed since the look before */
+	GP_RING_AT_BARRIER	= 1 << 2,	/* as gp_pointers_barriers() saw it */
+};
+
+struct gp_ring_pointers {
+	/* the caller's */
+	u64 read_at, write_at;	/* addresses; write_at 0: not known, see below */
+	u64 ring_base;
+	u32 ring_bytes;		/* a power of two */
+	u32 kind;		/* enum gp_ring_kind */
+	/* results */
+	u64 rptr, wptr;		/* wptr - rptr: what is pending */
+	u32 flags;		/* enum gp_ring_flag */
+	/* private */
+	u64 raw_read, raw_write;
+	bool by_file;
+	bool known;
+};
+
+struct gp_pointers_set;
+
+/*
+ * @pid is not opened before the first look. @proc NULL: /proc. The rings are copied
+ * (their results cleared) and are the set's. -EINVAL: a size is no power of two, an
+ * address is not aligned to 8 or @count is above GP_MQDS_MAX.
+ *
+ * A queue whose write pointer is not known (SDMA in a dump) has as write pointer
+ * its read pointer: that it moves is seen, that it has work is not.
+ */
+int gp_pointers_alloc(const char *proc, pid_t pid, const struct gp_ring_pointers *rings,
+		      u32 count, struct gp_pointers_set **ret);
+void gp_pointers_free(struct gp_pointers_set *s);
+
+/*
+ * One look. 0: flags say who was read. -ESRCH: the process is gone, or has become
+ * another by exec. -EPERM: may not be looked at.
+ */
+int gp_pointers_look(struct gp_pointers_set *s);
+
+/*
+ * For AQL queues that are pending: is the packet at the read pointer a barrier (so that
+ * the queue waits, and is not work)? One more call; only worth it for queues that have
+ * not moved for a while. 0 or as gp_pointers_look().
+ */
+int gp_pointers_barriers(struct gp_pointers_set *s);
+
+/* As many as were given, in their order. */
+const struct gp_ring_pointers *gp_pointers_rings(const struct gp_pointers_set *s, u32 *ret_count);
+
+#endif /* GP_LIB_POINTERS_H */
