@@ -14,7 +14,7 @@
  *	-ENOSYS		the daemon does not know the call
  *	-EPROTO		what came is not an answer
  *
- * A client may be used by several threads at once: their calls wait for each other. After
+ * A connection may be used by several threads at once: their calls wait for each other. After
  * a restart of the daemon the next call connects again. Not to be used across fork().
  */
 #ifndef GPREEMPT_H
@@ -30,7 +30,7 @@ extern "C" {
 
 #define GP_CONTROL_SOCKET	"/run/gpreempt/control"
 
-struct gp_client;
+struct gp_daemon;
 struct gp_events;
 
 /*
@@ -43,53 +43,53 @@ const char *gp_strerror(int err);
  * @path: NULL is GP_CONTROL_SOCKET. Connects at once. -ENOTCONN, -EACCES, -ENOMEM,
  * -ENAMETOOLONG.
  */
-int gp_client_open(const char *path, struct gp_client **ret);
-void gp_client_close(struct gp_client *client);
+int gp_daemon_open(const char *path, struct gp_daemon **ret);
+void gp_daemon_close(struct gp_daemon *daemon);
 /* How long a call waits for its answer, 5000 at first; negative: for ever. */
-void gp_client_set_timeout(struct gp_client *client, int milliseconds);
+void gp_daemon_set_timeout(struct gp_daemon *daemon, int milliseconds);
 
 /*
  * Any method of the interface (gpreempt(3) lists them) by its name, "Status" or
  * "org.gpreempt.Status". @parameters: a JSON object, NULL: none. *@ret: the answer, a
  * JSON object, to be given to free(); @ret may be NULL.
  */
-int gp_client_call(struct gp_client *client, const char *method, const char *parameters,
+int gp_daemon_call(struct gp_daemon *daemon, const char *method, const char *parameters,
 		   char **ret);
 
 /* ---- whom a call is about ---- */
 
-struct gp_client_target {
+struct gp_daemon_target {
 	int32_t pid;		/* 0: the calling process, where that makes sense */
 	uint32_t reserved;
 	uint64_t start;		/* field 22 of /proc/PID/stat; 0: whoever has the pid */
 };
 
 /* The calling process is to have this class; NULL: what the configured rules give. */
-int gp_client_register(struct gp_client *client, const char *class_name);
-int gp_client_set_class(struct gp_client *client, const struct gp_client_target *target,
+int gp_daemon_register(struct gp_daemon *daemon, const char *class_name);
+int gp_daemon_set_class(struct gp_daemon *daemon, const struct gp_daemon_target *target,
 			const char *class_name);
 /* Work of @target (NULL: the caller's) comes in @in_ns; forget it @for_ns later. */
-int gp_client_hint(struct gp_client *client, const struct gp_client_target *target,
+int gp_daemon_hint(struct gp_daemon *daemon, const struct gp_daemon_target *target,
 		   uint64_t in_ns, uint64_t for_ns);
 
-enum gp_client_hold_flag {
-	GP_CLIENT_WAIT	= 1 << 0,	/* return when it is off the GPU */
+enum gp_daemon_hold_flag {
+	GP_DAEMON_WAIT	= 1 << 0,	/* return when it is off the GPU */
 };
 
 /* Hold off the GPU for at most @lease_ns; calling again renews. *@granted may be NULL. */
-int gp_client_hold(struct gp_client *client, const struct gp_client_target *target,
+int gp_daemon_hold(struct gp_daemon *daemon, const struct gp_daemon_target *target,
 		   uint64_t lease_ns, uint32_t flags, uint64_t *granted_ns);
-int gp_client_release(struct gp_client *client, const struct gp_client_target *target);
+int gp_daemon_release(struct gp_daemon *daemon, const struct gp_daemon_target *target);
 /* Look at the queues now. @target: NULL is the caller. */
-int gp_client_trigger(struct gp_client *client, const struct gp_client_target *target);
+int gp_daemon_trigger(struct gp_daemon *daemon, const struct gp_daemon_target *target);
 
 /* The kill switch. */
-int gp_client_enable(struct gp_client *client);
-int gp_client_disable(struct gp_client *client);
+int gp_daemon_enable(struct gp_daemon *daemon);
+int gp_daemon_disable(struct gp_daemon *daemon);
 
 /* ---- reading ---- */
 
-struct gp_client_status {
+struct gp_daemon_status {
 	char version[32];
 	char policy[32];
 	char mechanism[32];
@@ -100,21 +100,21 @@ struct gp_client_status {
 	uint64_t reserved[4];
 };
 
-int gp_client_status(struct gp_client *client, struct gp_client_status *ret);
+int gp_daemon_status(struct gp_daemon *daemon, struct gp_daemon_status *ret);
 
 /* Where a process is; on several GPUs the one furthest from ON. */
-enum gp_client_state {
-	GP_CLIENT_ON, GP_CLIENT_STARTING, GP_CLIENT_STOPPING, GP_CLIENT_OFF, GP_CLIENT_LOST,
-	GP_CLIENT_UNKNOWN,
+enum gp_daemon_state {
+	GP_DAEMON_ON, GP_DAEMON_STARTING, GP_DAEMON_STOPPING, GP_DAEMON_OFF, GP_DAEMON_LOST,
+	GP_DAEMON_UNKNOWN,
 };
 
-struct gp_client_process {
+struct gp_daemon_process {
 	int32_t pid;
 	uint32_t uid;
 	uint64_t start;
 	char name[64];
 	char class_name[64];
-	uint32_t state;			/* enum gp_client_state */
+	uint32_t state;			/* enum gp_daemon_state */
 	uint32_t gpus, queues;
 	uint32_t reserved0;
 	uint64_t preempted;		/* times taken off */
@@ -124,18 +124,18 @@ struct gp_client_process {
 };
 
 /* *@ret: @count of them, to be given to free(). */
-int gp_client_list(struct gp_client *client, struct gp_client_process **ret, size_t *count);
+int gp_daemon_list(struct gp_daemon *daemon, struct gp_daemon_process **ret, size_t *count);
 
 /* ---- events ---- */
 
-struct gp_client_event {
+struct gp_daemon_event {
 	uint64_t at_ns;			/* CLOCK_MONOTONIC */
 	uint64_t start;			/* of the process, 0 */
 	int32_t pid;			/* 0: of no process */
 	int32_t cause_pid;		/* for whom it was done, 0 */
 	int32_t gpu;			/* -1: of no GPU */
 	uint32_t lost;			/* events dropped before this one */
-	uint32_t state;			/* enum gp_client_state */
+	uint32_t state;			/* enum gp_daemon_state */
 	uint32_t reserved0;
 	char kind[16];
 	char class_name[64];
@@ -147,11 +147,11 @@ struct gp_client_event {
  * A connection of its own, by one thread at a time. @kinds: NULL or a list such as
  * "state,hold,trouble".
  */
-int gp_client_subscribe(struct gp_client *client, const char *kinds, struct gp_events **ret);
+int gp_daemon_subscribe(struct gp_daemon *daemon, const char *kinds, struct gp_events **ret);
 /* Readable when gp_events_next() may have one. */
 int gp_events_fd(const struct gp_events *events);
 /* Never waits. -EAGAIN: none; -ENOTCONN: the daemon is gone, close it. */
-int gp_events_next(struct gp_events *events, struct gp_client_event *ret);
+int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret);
 void gp_events_close(struct gp_events *events);
 
 #ifdef __cplusplus

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "varlink.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { GROW_FIRST = 1024, SHRINK_ABOVE = 64 << 10 };
+
+/* Room for @need bytes; doubles, so that feeding byte by byte stays linear. */
+static int reserve(char **buf, size_t *room, size_t need)
+{
+	size_t bigger = *room ? *room : GROW_FIRST;
+	char *to;
+
+	if (need <= *room)
+		return 0;
+	while (bigger < need)
+		bigger *= 2;
+	to = realloc(*buf, bigger);
+	if (!to)
+		return -ENOMEM;
+	*buf = to;
+	*room = bigger;
+	return 0;
+}
+
+/* ---- reading ---- */
+
+void gp_varlink_reader_fini(struct gp_varlink_reader *r)
+{
+	free(r->buf);
+	*r = (struct gp_varlink_reader){ .max = r->max };
+}
+
+/* The length of the first message, or -EAGAIN; remembers where it has looked. */
+static ssize_t first(struct gp_varlink_reader *r)
+{
+	const char *end;
+
+	if (r->seen < r->begin)
+		r->seen = r->begin;
+	if (r->seen == r->len)
+		return -EAGAIN;
+	end = memchr(r->buf + r->seen, '\0', r->len - r->seen);
+	r->seen = end ? (size_t)(end - r->buf) : r->len;
+	return end ? (ssize_t)(r->seen - r->begin) : -EAGAIN;
+}
+
+/* Move what has not been taken to the front, when that is cheap or frees much. */
+static void compact(struct gp_varlink_reader *r)
+{
+	if (r->begin == r->len) {
+		r->begin = r->len = r->seen = 0;
+		if (r->room > SHRINK_ABOVE)
+			gp_varlink_reader_fini(r);
+	} else if (r->begin > r->room / 2) {
+		memmove(r->buf, r->buf + r->begin, r->len - r->begin);
+		r->len -= r->begin;
+		r->seen = r->seen > r->begin ? r->seen - r->begin : 0;
+		r->begin = 0;
+	}
+}
+
+static int check_size(struct gp_varlink_reader *r)
+{
+	ssize_t n = first(r);
+	size_t size = n >= 0 ? (size_t)n : r->len - r->begin;
+
+	return size > r->max ? -EMSGSIZE : 0;
+}
+
+int gp_varlink_feed(struct gp_varlink_reader *r, const void *bytes, size_t n)
+{
+	int err;
+
+	if (!n)
+		return 0;
+	compact(r);
+	err = reserve(&r->buf, &r->room, r->len + n);
+	if (err)
+		return err;
+	memcpy(r->buf + r->len, bytes, n);
+	r->len += n;
+	return check_size(r);
+}
+
+ssize_t gp_varlink_receive(struct gp_varlink_reader *r, int fd)
+{
+	ssize_t n;
+	int err;
+
+	compact(r);
+	err = reserve(&r->buf, &r->room, r->len + GP_VARLINK_READ_MAX);
+	if (err)
+		return err;
+	do {
+		n = recv(fd, r->buf + r->len, GP_VARLINK_READ_MAX, MSG_DONTWAIT);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n ? -errno : 0;
+	r->len += (size_t)n;
+	err = check_size(r);
+	return err ? err : n;
+}
+
+bool gp_varlink_waiting(struct gp_varlink_reader *r)
+{
+	return first(r) >= 0;
+}
+
+size_t gp_varlink_partial(struct gp_varlink_reader *r)
+{
+	return first(r) >= 0 ? 0 : r->len - r->begin;
+}
+
+/* How deep arrays and objects nest, as far as brackets outside of strings say. */
+static bool too_deep(const char *text, size_t n)
+{
+	bool string = false;
+	int depth = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (string) {
+			if (text[i] == '\\')
+				i++;
+			else if (text[i] == '"')
+				string = false;
+		} else if (text[i] == '"') {
+			string = true;
+		} else if (text[i] == '{' || text[i] == '[') {
+			if (++depth > GP_VARLINK_DEPTH_MAX)
+				return true;
+		} else if (text[i] == '}' || text[i] == ']') {
+			depth--;
+		}
+	}
+	return false;
+}
+
+int gp_varlink_parse(const char *text, size_t n, json_t **ret)
+{
+	json_error_t error;
+	json_t *message;
+
+	if (too_deep(text, n))
+		return -EBADMSG;
+	message = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+	if (!message)
+		return -EBADMSG;
+	if (!json_is_object(message)) {
+		json_decref(message);
+		return -EBADMSG;
+	}
+	*ret = message;
+	return 0;
+}
+
+int gp_varlink_next(struct gp_varlink_reader *r, json_t **ret)
+{
+	ssize_t n = first(r);
+	int err;
+
+	if (n < 0)
+		return -EAGAIN;
+	/* Those behind the first are measured when their turn comes. */
+	err = (size_t)n > r->max ? -EBADMSG : gp_varlink_parse(r->buf + r->begin, (size_t)n, ret);
+	r->begin += (size_t)n + 1;
+	return err;
+}
+
+/* ---- writing ---- */
+
+void gp_varlink_writer_fini(struct gp_varlink_writer *w)
+{
+	free(w->buf);
+	*w = (struct gp_varlink_writer){ .max = w->max };
+}
+
+int gp_varlink_put(struct gp_varlink_writer *w, const void *text, size_t n)
+{
+	int err;
+
+	if (n > w->max || gp_varlink_unsent(w) > w->max - n)
+		return -ENOBUFS;
+	if (w->begin && w->len + n > w->room) {
+		memmove(w->buf, w->buf + w->begin, gp_varlink_unsent(w));
+		w->len -= w->begin;
+		w->begin = 0;
+	}
+	err = reserve(&w->buf, &w->room, w->len + n);
+	if (err)
+		return err;
+	memcpy(w->buf + w->len, text, n);
+	w->len += n;
+	return 0;
+}
+
+int gp_varlink_put_json(struct gp_varlink_writer *w, const json_t *message)
+{
+	char *text = json_dumps(message, JSON_COMPACT);
+	int err;
+
+	if (!text)
+		return -ENOMEM;
+	err = gp_varlink_put(w, text, strlen(text) + 1);
+	free(text);
+	return err;
+}
+
+ssize_t gp_varlink_flush(struct gp_varlink_writer *w, int fd)
+{
+	size_t n = gp_varlink_unsent(w);
+	ssize_t sent;
+
+	if (!n)
+		return 0;
+	if (n > GP_VARLINK_FLUSH_MAX)
+		n = GP_VARLINK_FLUSH_MAX;
+	do {
+		sent = send(fd, w->buf + w->begin, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	if (sent < 0)
+		return -errno;
+	w->begin += (size_t)sent;
+	if (w->begin == w->len) {
+		w->begin = w->len = 0;
+		if (w->room > SHRINK_ABOVE)
+			gp_varlink_writer_fini(w);
+	}
+	return sent;
+}
+
+/* ---- calls ---- */
+
+static int flag(const json_t *message, const char *name, bool *ret)
+{
+	const json_t *value = json_object_get(message, name);
+
+	if (value && !json_is_boolean(value) && !json_is_null(value))
+		return -EBADMSG;
+	*ret = json_is_true(value);
+	return 0;
+}
+
+static int parameters(json_t *message, json_t **ret)
+{
+	json_t *value = json_object_get(message, "parameters");
+
+	if (value && !json_is_object(value) && !json_is_null(value))
+		return -EBADMSG;
+	*ret = json_is_object(value) ? value : NULL;
+	return 0;
+}
+
+int gp_varlink_call(json_t *message, struct gp_varlink_call *ret)
+{
+	struct gp_varlink_call call = { 0 };
+
+	call.method = json_string_value(json_object_get(message, "method"));
+	if (!call.method || parameters(message, &call.parameters) ||
+	    flag(message, "more", &call.more) || flag(message, "oneway", &call.oneway) ||
+	    flag(message, "upgrade", &call.upgrade))
+		return -EBADMSG;
+	*ret = call;
+	return 0;
+}
+
+int gp_varlink_reply(json_t *message, struct gp_varlink_reply *ret)
+{
+	const json_t *error = json_object_get(message, "error");
+	struct gp_varlink_reply reply = { .error = json_string_value(error) };
+
+	if ((error && !reply.error && !json_is_null(error)) ||
+	    parameters(message, &reply.parameters) || flag(message, "continues", &reply.continues))
+		return -EBADMSG;
+	*ret = reply;
+	return 0;
+}
+
+/* ---- errors ---- */
+
+/* The first of a name is what it means when it comes back. */
+static const struct {
+	int err;
+	const char *name;
+} errors[] = {
+	{ EPERM,	GP_INTERFACE ".PermissionDenied" },
+	{ EACCES,	GP_INTERFACE ".PermissionDenied" },
+	{ ESRCH,	GP_INTERFACE ".NotFound" },
+	{ ENOENT,	GP_INTERFACE ".NotFound" },
+	{ ENODEV,	GP_INTERFACE ".NotFound" },
+	{ EINVAL,	GP_INTERFACE ".InvalidParameter" },
+	{ ERANGE,	GP_INTERFACE ".InvalidParameter" },
+	{ EBUSY,	GP_INTERFACE ".Busy" },
+	{ EAGAIN,	GP_INTERFACE ".Busy" },
+	{ ENOSPC,	GP_INTERFACE ".NotAdmitted" },
+	{ ETIMEDOUT,	GP_INTERFACE ".TimedOut" },
+	{ EOPNOTSUPP,	GP_INTERFACE ".NotSupported" },
+	{ EIO,		GP_INTERFACE ".Failed" },
+	{ ENOSYS,	"org.varlink.service.InterfaceNotFound" },
+	{ ENOSYS,	"org.varlink.service.MethodNotFound" },
+	{ ENOSYS,	"org.varlink.service.MethodNotImplemented" },
+	{ EINVAL,	"org.varlink.service.InvalidParameter" },
+	{ EPERM,	"org.varlink.service.PermissionDenied" },
+	{ EINVAL,	"org.varlink.service.ExpectedMore" },
+};
+
+enum { NR_ERRORS = sizeof(errors) / sizeof(errors[0]) };
+
+const char *gp_varlink_error_name(int err)
+{
+	size_t i;
+
+	for (i = 0; i < NR_ERRORS; i++)
+		if (errors[i].err == err && !strncmp(errors[i].name, GP_INTERFACE ".",
+						     sizeof(GP_INTERFACE)))
+			return errors[i].name;
+	return GP_INTERFACE ".Failed";
+}
+
+int gp_varlink_error_number(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NR_ERRORS; i++)
+		if (!strcmp(errors[i].name, name))
+			return errors[i].err;
+	return EREMOTEIO;
+}
