@@ -41,7 +41,7 @@ MODULE_PARM_DESC(no_system_mem_limit, "user memory is not counted: sparse save a
 
 int sched_policy = KFD_SCHED_POLICY_HWS;
 module_param_unsafe(sched_policy, int, 0444);
-MODULE_PARM_DESC(sched_policy, "scheduling of queues (0 HWS, 1 HWS without oversubscription, 2 none)");
+MODULE_PARM_DESC(sched_policy, "0 hardware scheduler, 1 without oversubscription, 2 none");
 
 int hws_max_conc_proc = -1;
 module_param(hws_max_conc_proc, int, 0444);
@@ -193,8 +193,10 @@ static int chip_init(struct lab_gpu *gpu)
 	args.facts = facts;
 	gpu->chip_memory = vzalloc(vgpu_chip_size(facts));
 	r = lab_record_init(gpu, &args);
+	if (!r && !gpu->chip_memory)
+		r = -ENOMEM;
 	if (!r)
-		r = gpu->chip_memory ? vgpu_chip_init(gpu->chip_memory, &args, &gpu->chip) : -ENOMEM;
+		r = vgpu_chip_init(gpu->chip_memory, &args, &gpu->chip);
 	if (!r)
 		r = fault_from_the_start(gpu);
 out:
@@ -278,7 +280,8 @@ static int lab_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	int r;
 
 	if (!profile) {
-		dev_err(&pdev->dev, "profile=%s is unknown; see modinfo amdgpu\n", lab_profile_name);
+		dev_err(&pdev->dev, "profile=%s is unknown; see modinfo amdgpu\n",
+			lab_profile_name);
 		return -EINVAL;
 	}
 	r = pcim_enable_device(pdev);

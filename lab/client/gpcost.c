@@ -200,9 +200,10 @@ static void print_row(const char *name, u32 queues, const struct sample *s, u32 
 
 	if (json) {
 		printf("{\"schema\": 1, \"model\": true, \"operation\": \"%s\", \"queues\": %u, "
-		       "\"repetitions\": %u, \"cost\": {\"unit\": \"instructions\", \"min\": %" PRIu64
-		       ", \"median\": %" PRIu64 ", \"p90\": %" PRIu64 "}, \"modelled_ns\": %" PRIu64
-		       ", \"unmaps\": %u, \"runlists\": %u, \"write_data\": %u, \"queues_mapped\": %u, "
+		       "\"repetitions\": %u, \"cost\": {\"unit\": \"instructions\", "
+		       "\"min\": %" PRIu64 ", \"median\": %" PRIu64 ", \"p90\": %" PRIu64 "}, "
+		       "\"modelled_ns\": %" PRIu64 ", \"unmaps\": %u, \"runlists\": %u, "
+		       "\"write_data\": %u, \"queues_mapped\": %u, "
 		       "\"bytes_saved\": %" PRIu64 "}\n",
 		       name, queues, n, (uint64_t)cost.min, (uint64_t)cost.median,
 		       (uint64_t)cost.p90, (uint64_t)modelled.median, last->unmaps, last->runlists,
@@ -373,7 +374,7 @@ int main(int argc, char **argv)
 			return die(ways[i].stop);
 	}
 	if (!json)
-		puts("cost in instructions of everything but the model's thread; device time is the "
-		     "model's, not hardware's");
+		puts("cost in instructions of everything but the model's thread; device time is "
+		     "the model's, not hardware's");
 	return 0;
 }
