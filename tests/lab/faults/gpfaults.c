@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * gpfaults: what the driver does when the GPU's scheduler hangs and when a queue cannot be
- * preempted. The module must be loaded with queue_preemption_timeout_ms=500.
+ * preempted. The module must be loaded with queue_preemption_timeout_ms=500. With
+ * --available it prints how many bytes of VRAM are free, and that is all.
  *
  * A victim is a process with work on the GPU that says what became of it.
  */
@@ -249,13 +250,31 @@ static void preemption_fails(void *unused)
 	claim(gpload_runs(), "a new process works after a queue's reset");
 }
 
-int main(void)
+/* What KFD has not given away of VRAM. */
+static int print_available(void)
+{
+	static const struct gp_client_args first_gpu;
+	struct gp_kfd_available_memory args = { 0 };
+	struct gp_client c;
+
+	if (gp_client_open(&c, &first_gpu))
+		return 1;
+	args.gpu_id = c.node.gpu_id;
+	if (gp_client_call(&c, GP_KFD_IOC_AVAILABLE_MEMORY, &args, "AVAILABLE_MEMORY") < 0)
+		return 1;
+	printf("%llu\n", (unsigned long long)args.bytes);
+	return 0;
+}
+
+int main(int argc, char *argv[])
 {
 	struct hang hangs[] = {
 		{ "fault hang", the_devices_fault },
 		{ "hang_hws", the_drivers_own },
 	};
 
+	if (argc > 1 && !strcmp(argv[1], "--available"))
+		return print_available();
 	apart(preemption_fails, NULL);
 	for (size_t i = 0; i < sizeof(hangs) / sizeof(hangs[0]); i++)
 		apart(hang, &hangs[i]);

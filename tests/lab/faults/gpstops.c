@@ -154,17 +154,18 @@ static int stop_often(struct steady *s, const struct way *way, int wanted)
 static void stops(void *arg)
 {
 	const struct way *way = arg;
+	int wanted = times / way->divide ? times / way->divide : 1;
 	struct steady s;
 	int err = steady_open(&s, 0, 2, KERNEL_US);
 
 	if (!err && way->stop == suspend)
 		err = debug_self(&s);
 	if (err >= 0)
-		err = stop_often(&s, way, times / way->divide);
+		err = stop_often(&s, way, wanted);
 	if (!err)
 		err = steady_drain(&s, PATIENCE_MS);
 	claim(!err && s.completed, "%d stops in the middle of kernels %s leave every sum right",
-	      times / way->divide, way->claim);
+	      wanted, way->claim);
 	note("%u kernels completed", s.completed);
 	if (way->stop == suspend)
 		gp_debug_disable(&s.c, getpid());

@@ -21,7 +21,7 @@ enum {
 	LEAST_LIFE_MS	= 50,
 	MOST_LIFE_MS	= 4000,		/* before a kill, if one is to come */
 	KILLED_IN_4	= 2,		/* so many of four are killed */
-	OLD_MS		= 180000,	/* nobody takes as long by itself */
+	OLD_MS		= 120000,	/* nobody takes as long by itself */
 };
 
 struct storm *storm;
@@ -97,15 +97,13 @@ static void start(struct seat *s, u32 index, u64 *random)
 		s->kill_ms = s->born_ms + LEAST_LIFE_MS + storm_random(random, MOST_LIFE_MS);
 	fflush(NULL);
 	s->pid = fork();
-	if (s->pid) {
-		storm->pid[index] = s->pid;
+	if (s->pid)
 		return;
-	}
 	/* Who lost its parent must not go on in the next test. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (index == options.actors)
 		storm_debug(seed, options.actors);
-	_exit(storm_act(seed, number, storm_random(&seed, options.gpus)));
+	_exit(storm_act(seed, number, storm_random(&seed, options.gpus), (int)index));
 }
 
 /* Somebody ended: was it right? */
@@ -123,6 +121,25 @@ static void judge(struct seat *s, int status)
 	     status);
 }
 
+/* Where a process hangs: its state, its tracer, its stack in the kernel. */
+static void show(pid_t pid)
+{
+	static const char *const files[] = { "status", "stack", "wchan" };
+	char path[64], line[256];
+
+	for (u32 i = 0; i < 3; i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/%s", pid, files[i]);
+		f = fopen(path, "r");
+		while (f && fgets(line, sizeof(line), f))
+			if (i || !strncmp(line, "State", 5) || !strncmp(line, "Tracer", 6))
+				printf("# %s%s", line, strchr(line, '\n') ? "" : "\n");
+		if (f)
+			fclose(f);
+	}
+}
+
 static void look(struct seat *s, u64 now)
 {
 	if (!s->killed && s->kill_ms && now >= s->kill_ms) {
@@ -133,6 +150,7 @@ static void look(struct seat *s, u64 now)
 		s->killed = true;
 		note("process %llu (pid %d) does not end; it last did: %s",
 		     (unsigned long long)s->number, s->pid, storm->doing[s->pid % STORM_NAMES]);
+		show(s->pid);
 		kill(s->pid, SIGKILL);
 	}
 }

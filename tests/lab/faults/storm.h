@@ -10,7 +10,7 @@ enum { STORM_ACTORS = 16, STORM_OPS = 12, STORM_NAMES = 64 };
 /* In memory that all of them see. */
 struct storm {
 	volatile int over;		/* finish what you do */
-	volatile pid_t pid[STORM_ACTORS + 1];
+	volatile pid_t pid[STORM_ACTORS + 1];	/* of actors that can be debugged */
 	u64 ops[STORM_OPS];		/* how often each was done */
 	u64 sessions, suspends;		/* of debuggers */
 	u64 checked;			/* sums */
@@ -27,8 +27,8 @@ static inline void storm_count(u64 *counter)
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* The exit code: 0 if everything it saw was right. */
-int storm_act(u64 seed, u64 number, u32 gpu);
+/* The exit code: 0 if everything it saw was right. @seat: of its pid; -1: it has none. */
+int storm_act(u64 seed, u64 number, u32 gpu, int seat);
 const char *storm_op_name(u32 op);
 void storm_debug(u64 seed, u32 actors) __attribute__((noreturn));
 

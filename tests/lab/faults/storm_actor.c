@@ -5,6 +5,7 @@
  */
 #include "storm.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ enum {
 	LEAST_OPS = 10,
 	MOST_OPS = 60,
 	SCRATCH = 256 << 10,
-	PATIENCE_MS = 120000,
+	PATIENCE_MS = 60000,
 };
 
 struct actor {
@@ -205,7 +206,7 @@ static void op_fork(struct actor *a)
 	if (!pid) {
 		close(a->c.kfd_fd);
 		close(a->c.render_fd);
-		_exit(storm_act(seed, a->number | 1ull << 32, a->gpu));
+		_exit(storm_act(seed, a->number | 1ull << 32, a->gpu, -1));
 	}
 	if (fate == 1) {
 		sleep_us(any(a, 300000));
@@ -300,7 +301,35 @@ static void finish(struct actor *a)
 	}
 }
 
-int storm_act(u64 seed, u64 number, u32 gpu)
+/*
+ * Address spaces of the other GPUs too, as ROCr does it. Without them a debugger's
+ * SUSPEND_QUEUES crashes the driver: it flushes the TLB of every later GPU of the process
+ * without asking whether the process has an address space there.
+ */
+static int acquire_others(struct actor *a)
+{
+	struct gp_node nodes[8];
+	u32 n = 0;
+	int err = gp_topology_read(NULL, nodes, 8, &n);
+
+	for (u32 i = 0; i < n && i < 8 && !err; i++) {
+		struct gp_kfd_acquire_vm vm = { .gpu_id = nodes[i].gpu_id };
+		char path[64];
+		int fd;
+
+		if (nodes[i].gpu_id == a->c.node.gpu_id)
+			continue;
+		snprintf(path, sizeof(path), "/dev/dri/renderD%u", nodes[i].render_minor);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			return gp_client_fail(errno, "%s", path);
+		vm.drm_fd = (u32)fd;
+		err = gp_client_call(&a->c, GP_KFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
+	}
+	return err;
+}
+
+int storm_act(u64 seed, u64 number, u32 gpu, int seat)
 {
 	struct actor a = { .random = seed, .number = number, .gpu = gpu, .is_child = number >> 32 };
 	const struct gp_client_args client = { .gpu = gpu };
@@ -310,6 +339,14 @@ int storm_act(u64 seed, u64 number, u32 gpu)
 	work.workgroup_ns = 20000 + any(&a, 3000000);
 	work.memory = any(&a, 2) ? GP_MEMORY_GTT : GP_MEMORY_USERPTR;
 	must(&a, gp_client_open(&a.c, &client), "open");
+	if (!a.wrong)
+		must(&a, acquire_others(&a), "other GPUs");
+	/*
+	 * Not before: one that a debugger has meanwhile sleeps in RUNTIME_ENABLE until the
+	 * debugger answers, and for ever if it dies.
+	 */
+	if (!a.wrong && seat >= 0)
+		storm->pid[seat] = getpid();
 	if (!a.wrong)
 		must(&a, gp_work_init(&a.work, &a.c, &work), "work");
 	steps = LEAST_OPS + any(&a, MOST_OPS);
@@ -324,7 +361,9 @@ int storm_act(u64 seed, u64 number, u32 gpu)
 			if (a.exists[i])
 				must(&a, gp_queue_destroy(&a.q[i]), "destroy");
 		gp_work_fini(&a.work);
-		gp_client_close(&a.c);
+		/* Not gp_client_close(): disabling the runtime sleeps in the same way as enabling. */
+		close(a.c.kfd_fd);
+		close(a.c.render_fd);
 	}
 	return a.wrong;
 }
