@@ -183,7 +183,7 @@ void unmapped_while_running(struct gp_client *c)
 	SOON(probe_waves() == 400);
 	OK(gp_queue_update(&q, 0, 7));
 	EXPECT_EQ(probe_waves(), 0);
-	EXPECT_EQ(probe_counter("waves_saved") - saved, 400);
+	EXPECT_COUNT(probe_counter("waves_saved") - saved, 400);
 	OK(gp_work_submit(&w, 1, &q, 7, 1, NULL));
 	w.kernel->workgroup_ns = MS;
 	OK(gp_work_submit(&w, 2, &q, 9, 16, NULL));
@@ -191,7 +191,7 @@ void unmapped_while_running(struct gp_client *c)
 	EXPECT(!gp_work_done(&w, 0));
 	OK(gp_queue_update(&q, 100, 7));
 	probe_finish(&w);
-	EXPECT_EQ(probe_counter("waves_restored") - restored, 400);
+	EXPECT_COUNT(probe_counter("waves_restored") - restored, 400);
 }
 
 void evicted_takes_work(struct gp_client *c)

@@ -38,7 +38,13 @@ void probe_fail(const char *file, int line, const char *format, ...)
 	vprintf(format, args);
 	putchar('\n');
 	fflush(stdout);
-	_exit(disturbed() ? DISTURBED : 1);
+	_exit(1);
+}
+
+void probe_excuse(void)
+{
+	if (disturbed())
+		_exit(DISTURBED);
 }
 
 u64 probe_now_ms(void)
@@ -114,7 +120,7 @@ static bool holds(const struct probe *p)
 
 	for (u32 i = 0; i < TRIES && result == DISTURBED; i++) {
 		if (i)
-			printf("# the kernel moved pages of it meanwhile: once more\n");
+			printf("# the kernel moved its pages while it counted: once more\n");
 		result = try_once(p);
 	}
 	return !result;

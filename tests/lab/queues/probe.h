@@ -28,6 +28,12 @@ int probe_all(const struct probe *probes, u32 nr, int argc, char **argv);
 void probe_fail(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4), noreturn));
 
+/*
+ * When a count is wrong: if the kernel moved user pages of this process, the driver has
+ * evicted and restored it meanwhile, and the claim is tried again. Never for a result.
+ */
+void probe_excuse(void);
+
 #define EXPECT(cond)							\
 do {									\
 	if (!(cond))							\
@@ -43,6 +49,16 @@ do {									\
 		probe_fail(__FILE__, __LINE__, "%s is %lld (0x%llx), expected %s = %lld (0x%llx)", \
 			   #got, (long long)got_, (long long)got_,	\
 			   #want, (long long)want_, (long long)want_);	\
+} while (0)
+
+/* The same for what an eviction in between would change. */
+#define EXPECT_COUNT(got, want)						\
+do {									\
+	u64 count_ = (got);						\
+									\
+	if (count_ != (u64)(want))					\
+		probe_excuse();						\
+	EXPECT_EQ(count_, want);					\
 } while (0)
 
 /* A call of the client library that must work. */

@@ -124,7 +124,8 @@ void probe_hiq_cost(const char *file, int line, const char *what, struct probe_h
 	} while (probe_now_ms() < until && got.runlists < want.runlists);
 	usleep(SETTLE_US);
 	got = minus(probe_hiq(), *since);
-	if (memcmp(&got, &want, sizeof(got)))
+	if (memcmp(&got, &want, sizeof(got))) {
+		probe_excuse();
 		probe_fail(file, line, "%s: %llu unmaps, %llu queries, %llu runlists, "
 			   "%llu processes, %llu queues, %llu writes; "
 			   "expected %llu %llu %llu %llu %llu %llu", what,
@@ -134,6 +135,7 @@ void probe_hiq_cost(const char *file, int line, const char *what, struct probe_h
 			   (unsigned long long)want.unmaps, (unsigned long long)want.queries,
 			   (unsigned long long)want.runlists, (unsigned long long)want.processes,
 			   (unsigned long long)want.queues, (unsigned long long)want.writes);
+	}
 	*since = probe_hiq();
 }
 
