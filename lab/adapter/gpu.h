@@ -18,6 +18,7 @@
  *   absent.c	 what this GPU has not
  *   record.c	 everything that went into the chip, for a replay outside
  *   state.c	 the chip's state as text, here and outside
+ *   fault.c	 faults by name
  *   views.c	 debugfs
  */
 #ifndef LAB_GPU_H
@@ -116,7 +117,7 @@ static inline struct lab_gpu *lab_gpu(struct amdgpu_device *adev)
 }
 
 extern char *lab_profile_name;
-extern char *lab_fault_name;
+extern char *lab_fault_names;
 extern char *lab_rptr_at;
 extern char *lab_save_area;
 extern uint lab_poll_us;
@@ -171,6 +172,10 @@ void lab_thread_kick(struct lab_gpu *gpu);
 
 /* render.c */
 extern const struct drm_driver lab_drm_driver;
+
+/* fault.c */
+int lab_fault_init(struct lab_gpu *gpu);
+int lab_fault_set(struct lab_gpu *gpu, char *text);
 
 /* views.c */
 void lab_views_init(struct lab_gpu *gpu);

@@ -106,9 +106,9 @@ char *lab_profile_name = "mi308x";
 module_param_named(profile, lab_profile_name, charp, 0444);
 MODULE_PARM_DESC(profile, "which GPU: mi308x, mi300x, mi210");
 
-char *lab_fault_name = "none";
-module_param_named(fault, lab_fault_name, charp, 0444);
-MODULE_PARM_DESC(fault, "a fault of the model from the start: none, hang, rptr-early");
+char *lab_fault_names = "none";
+module_param_named(fault, lab_fault_names, charp, 0444);
+MODULE_PARM_DESC(fault, "faults of the model from the start: none, hang, rptr-early, slow-save:TIMES");
 
 char *lab_rptr_at = "completion";
 module_param_named(rptr_at, lab_rptr_at, charp, 0444);
@@ -156,18 +156,6 @@ static int adjust_facts(struct vgpu_facts *facts)
 	return 0;
 }
 
-static int fault_from_the_start(struct lab_gpu *gpu)
-{
-	static const char *const names[] = { "none", "hang", "rptr-early" };
-	static const enum vgpu_fault faults[] = { VGPU_FAULT_NONE, VGPU_FAULT_HANG,
-						  VGPU_FAULT_RPTR_EARLY };
-	int i = choose("fault", lab_fault_name, names, ARRAY_SIZE(names));
-
-	if (i < 0)
-		return -EINVAL;
-	return i ? lab_chip_fault(gpu, faults[i], 0, lab_clock_now(&gpu->clock)) : 0;
-}
-
 static int chip_init(struct lab_gpu *gpu)
 {
 	const struct vgpu_facts *profile = vgpu_profile(gpu->profile->name);
@@ -198,7 +186,7 @@ static int chip_init(struct lab_gpu *gpu)
 	if (!r)
 		r = vgpu_chip_init(gpu->chip_memory, &args, &gpu->chip);
 	if (!r)
-		r = fault_from_the_start(gpu);
+		r = lab_fault_init(gpu);
 out:
 	kfree(facts);
 	return r;

@@ -89,54 +89,16 @@ static int packets_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(packets);
 
-/* A word and, for some, a number. */
-static int fault_parse(char *text, enum vgpu_fault *fault, u64 *arg)
-{
-	static const struct {
-		const char *name;
-		enum vgpu_fault fault;
-		bool has_arg;
-	} faults[] = {
-		{ "none", VGPU_FAULT_NONE, false },
-		{ "hang", VGPU_FAULT_HANG, false },
-		{ "preempt", VGPU_FAULT_PREEMPT, true },
-		{ "slow-save", VGPU_FAULT_SLOW_SAVE, true },
-		{ "rptr-early", VGPU_FAULT_RPTR_EARLY, false },
-	};
-	char *name = strim(text), *number = strchr(name, ' ');
-	size_t i;
-
-	if (number)
-		*number++ = '\0';
-	for (i = 0; i < ARRAY_SIZE(faults); i++) {
-		if (strcmp(name, faults[i].name))
-			continue;
-		*fault = faults[i].fault;
-		if (faults[i].has_arg != !!number)
-			return -EINVAL;
-		return number ? kstrtou64(strim(number), 0, arg) : 0;
-	}
-	return -EINVAL;
-}
-
 static ssize_t fault_write(struct file *file, const char __user *from, size_t n, loff_t *pos)
 {
-	struct lab_gpu *gpu = file->private_data;
-	enum vgpu_fault fault = VGPU_FAULT_NONE;
 	char text[64] = { 0 };
-	u64 arg = 0;
 	int r;
 
 	if (n >= sizeof(text))
 		return -EINVAL;
 	if (copy_from_user(text, from, n))
 		return -EFAULT;
-	r = fault_parse(text, &fault, &arg);
-	if (r)
-		return r;
-	spin_lock(&gpu->lock);
-	r = lab_chip_fault(gpu, fault, arg, lab_clock_now(&gpu->clock));
-	spin_unlock(&gpu->lock);
+	r = lab_fault_set(file->private_data, text);
 	return r ? r : n;
 }
 
