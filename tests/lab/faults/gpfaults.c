@@ -156,7 +156,8 @@ static bool gpload_runs(void)
 	if (!pid) {
 		if (!freopen("/dev/null", "w", stdout))
 			_exit(1);
-		execlp("gpload", "gpload", "--queues", "2", "--requests", "6", "--patience", "60", NULL);
+		execlp("gpload", "gpload", "--queues", "2", "--requests", "6",
+		       "--patience", "60", NULL);
 		_exit(127);
 	}
 	return waitpid(pid, &status, 0) == pid && !status;
@@ -202,15 +203,15 @@ static void hang(void *arg)
 	note("%s: CREATE_QUEUE on the hanging GPU: %d", h->name, err);
 	claim(kernel_log_has(log, "qcm fence wait loop timeout expired", SOON_MS),
 	      "%s: the driver waits no longer than queue_preemption_timeout_ms", h->name);
-	claim(smi_tells_of_reset(smi, SOON_MS), "%s: SMI tells that a reset begins and that it ended",
-	      h->name);
+	claim(smi_tells_of_reset(smi, SOON_MS),
+	      "%s: SMI tells that a reset begins and that it ended", h->name);
 	claim(kernel_log_has(log, "GPU reset end with ret = 0", SOON_MS),
 	      "%s: both of KFD's halves of the reset have run", h->name);
 	claim(gpload_runs(), "%s: a new process works after the reset", h->name);
 	claim(victim_ends(&v, &fate), "%s: a process of before can end and is forgotten", h->name);
 	claim(fate.told, "%s: a process of before is told by its HW_EXCEPTION event", h->name);
-	claim(fate.drained == -ETIME, "%s: its queues stay evicted, nothing of them runs (%d)", h->name,
-	      fate.drained);
+	claim(fate.drained == -ETIME, "%s: its queues stay evicted, nothing of them runs (%d)",
+	      h->name, fate.drained);
 	note("%s: UPDATE_QUEUE of a process of before: %d", h->name, fate.updated);
 	claim(gpload_runs(), "%s: and new ones still work", h->name);
 }

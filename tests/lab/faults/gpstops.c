@@ -147,7 +147,8 @@ static int stop_often(struct steady *s, const struct way *way, int wanted)
 		sleep_us((u32)(tries * 37 % 1500));
 	}
 	if (err >= 0 && hits < wanted)
-		return gp_client_say(ERANGE, "only %d of %d stops found a running kernel", hits, wanted);
+		return gp_client_say(ERANGE, "only %d of %d stops found a running kernel", hits,
+				     wanted);
 	return err < 0 ? err : 0;
 }
 

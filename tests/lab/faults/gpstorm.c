@@ -179,7 +179,8 @@ int main(int argc, char *argv[])
 	u32 nr;
 
 	parse(argc, argv);
-	storm = mmap(NULL, sizeof(*storm), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	storm = mmap(NULL, sizeof(*storm), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (storm == MAP_FAILED)
 		return 1;
 	random = options.seed;
@@ -207,7 +208,8 @@ int main(int argc, char *argv[])
 	     (unsigned long long)storm->sessions, (unsigned long long)storm->suspends,
 	     (unsigned long long)storm->checked);
 	claim(!failed && ended && storm->checked,
-	      "random use by %llu processes, %llu of them killed (seed %llu): whoever ended was right",
+	      "random use by %llu processes, %llu of them killed: whoever ended was right (seed "
+	      "%llu)",
 	      (unsigned long long)started, (unsigned long long)killed,
 	      (unsigned long long)options.seed);
 	return claims_end();

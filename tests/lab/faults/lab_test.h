@@ -52,7 +52,7 @@ struct steady {
 int steady_open(struct steady *s, u32 gpu, u32 queues, u32 kernel_us);
 /* Looks at what has completed and puts new work in its place. 0 or -errno. */
 int steady_turn(struct steady *s);
-/* Waits for all that is in flight. -ETIME: not all within @ms; -EBADMSG: a wrong sum, now or before. */
+/* Waits for all in flight. -ETIME: not all within @ms; -EBADMSG: a wrong sum, now or before. */
 int steady_drain(struct steady *s, u32 ms);
 void steady_close(struct steady *s);
 

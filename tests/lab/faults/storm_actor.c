@@ -331,7 +331,7 @@ static int acquire_others(struct actor *a)
 
 int storm_act(u64 seed, u64 number, u32 gpu, int seat)
 {
-	struct actor a = { .random = seed, .number = number, .gpu = gpu, .is_child = number >> 32 };
+	struct actor a = { .random = seed, .number = number, .gpu = gpu, .is_child = seat < 0 };
 	const struct gp_client_args client = { .gpu = gpu };
 	struct gp_work_args work = { .slots = SLOTS, .seed = seed };
 	u32 steps;

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Random use of two GPUs by several processes, with kills: whoever is not killed has the right sums,
+# the kernel has nothing to complain of, and the module unloads.
+#
+# GP_SECONDS of guest time (120), from GP_SEED (1). In the long tier once more with slub_debug.
+top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+seconds=${GP_SECONDS:-120}
+full=
+[ "${GP_FULL:-0}" = 0 ] || full=--debug-kernel
+code=0
+for debug in '' $full; do
+	# shellcheck disable=SC2086,SC2016 # an option or none; the guest's variables
+	"$top/lab/run" $debug --gpus 2 --param no_system_mem_limit=1 --timeout $((seconds * 2 + 400)) -- sh -c '
+		code=0
+		gpload --gpu 0 --queues 2 --requests 20 >/tmp/one & first=$!
+		gpload --gpu 1 --queues 2 --requests 20 >/tmp/two && wait $first &&
+			echo "ok - two GPUs work at once" || { code=1; echo "not ok - two GPUs work at once"; }
+		gpstorm --gpus 2 --processes 5 --seconds "$1" --seed "$2" || code=1
+		for _ in $(seq 100); do
+			[ "$(cat /sys/module/amdgpu/refcnt)" -eq 0 ] && break
+			usleep 100000
+		done
+		rmmod amdgpu && [ ! -e /sys/class/kfd ] && echo "ok - the module unloads after that" ||
+			{ code=1; echo "not ok - the module unloads after that"; }
+		exit $code' sh "$seconds" "${GP_SEED:-1}" >>"$tmp/out" || code=$?
+done
+
+awk '/^(not )?ok - / { n++; sub(/ok/, "ok " n) }
+	{ print }
+	END { print "1.." n + 0 }' "$tmp/out"
+[ "$code" -eq 0 ] || echo "# lab/run ended with $code"
+exit "$code"
