@@ -13,7 +13,10 @@ enum gp_glob_kind {
 	GP_GLOB_PATH,	/* '*', '?' and [] do not match '/'; "**" does */
 };
 
-/* '*' '?' "[a-z]" "[!a-z]", and '\' before any of these. At most |pattern| x |text|^2 steps. */
+/*
+ * '*' '?' "[a-z]" "[!a-z]", and '\' before any of these. @pattern has passed
+ * gp_glob_wrong(). At most |pattern| x |text| steps, in a path times its longest name.
+ */
 bool gp_glob(const char *pattern, const char *text, enum gp_glob_kind kind);
 /* The same for @path or one of the folders it is in: "/a" matches "/a/b". */
 bool gp_glob_within(const char *pattern, const char *path);
