@@ -361,7 +361,7 @@ int storm_act(u64 seed, u64 number, u32 gpu, int seat)
 			if (a.exists[i])
 				must(&a, gp_queue_destroy(&a.q[i]), "destroy");
 		gp_work_fini(&a.work);
-		/* Not gp_client_close(): disabling the runtime sleeps in the same way as enabling. */
+		/* Not gp_client_close(): disabling the runtime sleeps as enabling does. */
 		close(a.c.kfd_fd);
 		close(a.c.render_fd);
 	}
