@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "pointers.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "uapi/aql.h"
+
+enum {
+	PIECES_PER_CALL	= 1024,		/* UIO_MAXIOV */
+	PAGE		= 4096,
+	/* Two pointers as near as those of ROCr's queues are one piece. */
+	SPAN		= 256,
+	/* A packet of the vendor's that waits for a value; the format is its third byte. */
+	AMD_BARRIER_VALUE = 2,
+};
+
+/* Bytes of the process that one call brings. */
+struct piece {
+	u32 ring;
+	u32 to;			/* where in the buffer */
+};
+
+struct gp_pointers_set {
+	char mem[PATH_MAX];
+	pid_t pid;
+	int mem_fd;		/* -1: not open yet */
+	u32 nr;
+	struct gp_ring_pointers *rings;
+	struct piece *pieces;	/* room for two per ring */
+	struct iovec *remote;	/* of the pieces */
+	u8 *buffer;
+};
+
+static bool is_power_of_two(u32 n)
+{
+	return n && !(n & (n - 1));
+}
+
+static bool is_sane(const struct gp_ring_pointers *r)
+{
+	return is_power_of_two(r->ring_bytes) && r->ring_bytes >= GP_AQL_PACKET_BYTES &&
+	       r->read_at && !(r->read_at & 7) && !(r->write_at & 7) && !(r->ring_base & 7) &&
+	       r->kind <= GP_RING_SDMA && (r->write_at || r->kind == GP_RING_SDMA);
+}
+
+int gp_pointers_alloc(const char *proc, pid_t pid, const struct gp_ring_pointers *rings,
+		      u32 count, struct gp_pointers_set **ret)
+{
+	struct gp_pointers_set *s;
+
+	if (count > GP_MQDS_MAX || pid <= 0)
+		return -EINVAL;
+	for (u32 i = 0; i < count; i++)
+		if (!is_sane(&rings[i]))
+			return -EINVAL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->pid = pid;
+	s->mem_fd = -1;
+	s->nr = count;
+	s->rings = calloc(count + 1, sizeof(*s->rings));
+	s->pieces = calloc(2 * count + 1, sizeof(*s->pieces));
+	s->remote = calloc(2 * count + 1, sizeof(*s->remote));
+	s->buffer = calloc(count + 1, SPAN);
+	if (!s->rings || !s->pieces || !s->remote || !s->buffer) {
+		gp_pointers_free(s);
+		return -ENOMEM;
+	}
+	if (snprintf(s->mem, sizeof(s->mem), "%s/%d/mem", proc ? proc : "/proc", pid) >=
+	    (int)sizeof(s->mem)) {
+		gp_pointers_free(s);
+		return -ENAMETOOLONG;
+	}
+	for (u32 i = 0; i < count; i++)
+		s->rings[i] = (struct gp_ring_pointers){
+			.read_at = rings[i].read_at, .write_at = rings[i].write_at,
+			.ring_base = rings[i].ring_base, .ring_bytes = rings[i].ring_bytes,
+			.kind = rings[i].kind,
+		};
+	*ret = s;
+	return 0;
+}
+
+void gp_pointers_free(struct gp_pointers_set *s)
+{
+	if (!s)
+		return;
+	if (s->mem_fd >= 0)
+		close(s->mem_fd);
+	free(s->rings);
+	free(s->pieces);
+	free(s->remote);
+	free(s->buffer);
+	free(s);
+}
+
+const struct gp_ring_pointers *gp_pointers_rings(const struct gp_pointers_set *s, u32 *ret_count)
+{
+	*ret_count = s->nr;
+	return s->rings;
+}
+
+static int open_mem(struct gp_pointers_set *s)
+{
+	if (s->mem_fd >= 0)
+		return 0;
+	s->mem_fd = open(s->mem, O_RDONLY | O_CLOEXEC);
+	if (s->mem_fd >= 0)
+		return 0;
+	return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
+}
+
+/* Through the driver's own access function, which readv does not use. */
+static int read_by_file(struct gp_pointers_set *s, u32 i)
+{
+	const struct iovec *from = &s->remote[i];
+	struct gp_ring_pointers *r = &s->rings[s->pieces[i].ring];
+	int err = open_mem(s);
+	ssize_t n;
+
+	if (err)
+		return err;
+	n = pread(s->mem_fd, s->buffer + s->pieces[i].to, from->iov_len,
+		  (off_t)(uintptr_t)from->iov_base);
+	if (n == 0)
+		return -ESRCH;	/* the memory it was opened for is no more: exit, or exec */
+	if (n != (ssize_t)from->iov_len)
+		r->flags &= ~(u32)GP_RING_READ;
+	return 0;
+}
+
+/* How many of the pieces from @first on are to be read by one call. */
+static u32 batch(const struct gp_pointers_set *s, u32 first, u32 nr, size_t *ret_bytes)
+{
+	u32 i;
+
+	*ret_bytes = 0;
+	for (i = first; i < nr && i - first < PIECES_PER_CALL; i++) {
+		if (s->rings[s->pieces[i].ring].by_file)
+			break;
+		*ret_bytes += s->remote[i].iov_len;
+	}
+	return i - first;
+}
+
+/* The pieces are one behind the other in the buffer. */
+static int gather(struct gp_pointers_set *s, u32 nr)
+{
+	for (u32 i = 0; i < nr;) {
+		size_t bytes;
+		u32 pieces = batch(s, i, nr, &bytes);
+		struct iovec local = { .iov_base = s->buffer + s->pieces[i].to, .iov_len = bytes };
+		ssize_t n;
+		int err;
+
+		if (!pieces) {
+			err = read_by_file(s, i++);
+			if (err)
+				return err;
+			continue;
+		}
+		n = process_vm_readv(s->pid, &local, 1, s->remote + i, pieces, 0);
+		if (n < 0 && errno != EFAULT)
+			return -errno;
+		for (n = n < 0 ? 0 : n; pieces && (size_t)n >= s->remote[i].iov_len; pieces--, i++)
+			n -= (ssize_t)s->remote[i].iov_len;
+		/* The driver's page: this one and all to come. */
+		if (pieces)
+			s->rings[s->pieces[i].ring].by_file = true;
+	}
+	return 0;
+}
+
+static u32 add_piece(struct gp_pointers_set *s, u32 nr, u32 ring, u64 at, u32 bytes)
+{
+	u32 to = nr ? s->pieces[nr - 1].to + (u32)s->remote[nr - 1].iov_len : 0;
+
+	s->pieces[nr] = (struct piece){ .ring = ring, .to = to };
+	s->remote[nr] = (struct iovec){
+		.iov_base = (void *)(uintptr_t)at, .iov_len = bytes,
+	};
+	return nr + 1;
+}
+
+static u32 add_pointers(struct gp_pointers_set *s, u32 nr, u32 ring)
+{
+	const struct gp_ring_pointers *r = &s->rings[ring];
+	u64 low = r->read_at < r->write_at ? r->read_at : r->write_at;
+	u64 high = r->read_at < r->write_at ? r->write_at : r->read_at;
+
+	if (!r->write_at)
+		return add_piece(s, nr, ring, r->read_at, 8);
+	if (low / PAGE == high / PAGE && high - low <= SPAN - 8)
+		return add_piece(s, nr, ring, low, (u32)(high - low) + 8);
+	/* The write pointer last: what is read before it was written before it. */
+	nr = add_piece(s, nr, ring, r->read_at, 8);
+	return add_piece(s, nr, ring, r->write_at, 8);
+}
+
+static u64 word_at(const struct gp_pointers_set *s, u32 piece, u64 address)
+{
+	u64 value;
+
+	memcpy(&value, s->buffer + s->pieces[piece].to +
+	       (address - (u64)(uintptr_t)s->remote[piece].iov_base), sizeof(value));
+	return value;
+}
+
+/* How far a pointer went that counts up, or starts again at the ring's end. */
+static u64 progress(u64 from, u64 to, u64 ring)
+{
+	return to >= from ? to - from : (to - from) & (ring - 1);
+}
+
+static void take_wrapped(struct gp_ring_pointers *r, u64 raw_read, u64 raw_write)
+{
+	u64 ring = r->kind == GP_RING_PM4 ? r->ring_bytes / 4 : r->ring_bytes;
+	u64 pending = (raw_write - raw_read) & (ring - 1), rptr;
+
+	if (!r->known) {
+		r->wptr = raw_write < pending ? raw_write + ring : raw_write;
+		r->rptr = r->wptr - pending;
+		return;
+	}
+	r->wptr += progress(r->raw_write, raw_write, ring);
+	rptr = r->wptr - pending;
+	/* Not backwards: the two were not read at one moment. */
+	if (rptr > r->rptr)
+		r->rptr = rptr;
+}
+
+static void take(struct gp_ring_pointers *r, u64 raw_read, u64 raw_write)
+{
+	u64 rptr = r->rptr, wptr = r->wptr;
+
+	if (r->kind == GP_RING_PM4)
+		raw_read = (u32)raw_read;
+	if (r->kind == GP_RING_AQL) {
+		r->wptr = raw_write;
+		r->rptr = raw_read < raw_write ? raw_read : raw_write;
+	} else if (r->write_at) {
+		take_wrapped(r, raw_read, raw_write);
+	} else {
+		r->rptr = r->known ? rptr + progress(r->raw_read, raw_read, r->ring_bytes) :
+				     raw_read;
+		r->wptr = r->rptr;
+	}
+	r->raw_read = raw_read;
+	r->raw_write = raw_write;
+	if (r->known && (r->rptr != rptr || r->wptr != wptr))
+		r->flags |= GP_RING_MOVED;
+	r->known = true;
+}
+
+int gp_pointers_look(struct gp_pointers_set *s)
+{
+	u32 nr = 0;
+	int err;
+
+	for (u32 i = 0; i < s->nr; i++) {
+		s->rings[i].flags = GP_RING_READ;
+		nr = add_pointers(s, nr, i);
+	}
+	err = gather(s, nr);
+	for (u32 piece = 0; piece < nr; piece++) {
+		struct gp_ring_pointers *r = &s->rings[s->pieces[piece].ring];
+		bool two = piece + 1 < nr && s->pieces[piece + 1].ring == s->pieces[piece].ring;
+		u64 read, write;
+
+		if (err)
+			r->flags = 0;
+		if (r->flags & GP_RING_READ) {
+			read = word_at(s, piece, r->read_at);
+			write = r->write_at ? word_at(s, piece + two, r->write_at) : 0;
+			take(r, read, write);
+		}
+		piece += two;
+	}
+	return err;
+}
+
+static bool is_barrier(u32 head)
+{
+	switch (head & 0xff) {
+	case GP_AQL_BARRIER_AND:
+	case GP_AQL_BARRIER_OR:
+		return true;
+	case GP_AQL_VENDOR:
+		return (head >> 16 & 0xff) == AMD_BARRIER_VALUE;
+	}
+	return false;
+}
+
+int gp_pointers_barriers(struct gp_pointers_set *s)
+{
+	u32 nr = 0, head;
+	int err;
+
+	for (u32 i = 0; i < s->nr; i++) {
+		struct gp_ring_pointers *r = &s->rings[i];
+		u64 packets = r->ring_bytes / GP_AQL_PACKET_BYTES;
+
+		r->flags &= ~(u32)GP_RING_AT_BARRIER;
+		if (r->kind == GP_RING_AQL && r->flags & GP_RING_READ && r->rptr != r->wptr)
+			nr = add_piece(s, nr, i, r->ring_base + (r->rptr & (packets - 1)) *
+				       GP_AQL_PACKET_BYTES, sizeof(head));
+	}
+	err = gather(s, nr);
+	for (u32 i = 0; !err && i < nr; i++) {
+		struct gp_ring_pointers *r = &s->rings[s->pieces[i].ring];
+
+		memcpy(&head, s->buffer + s->pieces[i].to, sizeof(head));
+		if (r->flags & GP_RING_READ && is_barrier(head))
+			r->flags |= GP_RING_AT_BARRIER;
+	}
+	return err;
+}
