@@ -15,7 +15,7 @@
  *
  * What a client can cost:
  *   - one call at a time; the next is read when the last answer is sent;
- *   - a call of more than 16 KB, not JSON or not a call ends the connection;
+ *   - a call of more than 4 KB, not JSON or not a call ends the connection;
  *   - a call begun and not finished in time, or an answer not fetched in time, too;
  *   - calls per second are limited, except for root and the group;
  *   - events that do not fit its buffer are counted and dropped;
@@ -55,7 +55,7 @@ struct gp_request {
 	char *why;		/* GP_WHY_MAX bytes, "": a sentence for the client if it fails */
 };
 
-/* Counted from one; the string of the interface is in control's table. */
+/* By these names, in small letters, in the interface. */
 enum gp_event_kind {
 	GP_EVENT_PROCESS, GP_EVENT_QUEUE, GP_EVENT_CLASS, GP_EVENT_STATE, GP_EVENT_HOLD,
 	GP_EVENT_POLICY, GP_EVENT_ENABLED, GP_EVENT_GPU, GP_EVENT_TROUBLE,
@@ -85,11 +85,14 @@ struct gp_policy_args {
 struct gp_control_ops {
 	/* ---- what permission depends on; required ---- */
 
-	/* Whose process is it? -ESRCH: no such process. */
+	/*
+	 * Whose process is it, whether it uses a GPU or not? Its user if all its user ids
+	 * agree, else root: who runs a set-uid program does not own it. -ESRCH: no such process.
+	 */
 	int (*owner)(void *ctx, const struct gp_target *target, uid_t *ret);
 	/*
-	 * Would @class give @target more than it has now, or than the rules would give
-	 * it? 1, 0, -EINVAL (no such class), -ESRCH.
+	 * Would @class give @target more than it has now (than the rules would give it, if
+	 * it has none yet)? 1, 0, -EINVAL (no such class), -ESRCH.
 	 */
 	int (*raises)(void *ctx, const struct gp_target *target, const char *class);
 
@@ -115,7 +118,10 @@ struct gp_control_ops {
 	int (*set_policy)(void *ctx, struct gp_request *rq, const struct gp_policy_args *args);
 	int (*set_class)(void *ctx, struct gp_request *rq, const struct gp_target *target,
 			 const char *class);
-	/* @class NULL: what the rules give. @target need not use a GPU yet. */
+	/*
+	 * @class NULL: what the rules give, unless it has less already. @target need not
+	 * use a GPU yet.
+	 */
 	int (*enrol)(void *ctx, struct gp_request *rq, const struct gp_target *target,
 		     const char *class);
 	int (*hint)(void *ctx, struct gp_request *rq, const struct gp_target *target, u64 in_ns,
@@ -146,15 +152,14 @@ struct gp_control_args {
 	void *ctx;
 	const char *version;	/* of the product, for GetInfo */
 	/* limits; 0: what is good for a daemon */
-	u32 clients;		/* 64, of which 8 only for the privileged */
+	u32 clients;		/* 64, at most 255; an eighth only for the privileged */
 	u32 clients_per_uid;	/* 16, root and the group excepted */
 	u32 calls_per_second;	/* of a client without privilege: 1000, in bursts of 64 */
-	u32 calls_per_run;	/* 8 */
+	u32 calls_per_run;	/* 4, and as many pieces of long answers */
 	u64 partial_ns;		/* a call must be complete after its first byte within: 5 s */
-	u64 unsent_ns;		/* an answer must be fetched, at least in part, within: 10 s */
+	u64 unsent_ns;		/* an answer must be fetched within: 10 s */
 	u64 idle_ns;		/* a client that asks nothing and awaits nothing: 10 min */
-	u32 reply_max;		/* bytes of an answer that may wait: 4 MB */
-	u32 replies_max;	/* of those of all clients together: 32 MB */
+	u32 reply_max;		/* bytes of an answer, if not made in pieces: 1 MB */
 	u32 events_max;		/* bytes of events that may wait for a subscriber: 256 KB */
 	/* for tests: instead of SO_PEERCRED. 0, -errno: refuse the connection. */
 	int (*identify)(void *ctx, int fd, struct gp_peer *ret);

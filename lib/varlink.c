@@ -87,15 +87,16 @@ int gp_varlink_feed(struct gp_varlink_reader *r, const void *bytes, size_t n)
 
 ssize_t gp_varlink_receive(struct gp_varlink_reader *r, int fd)
 {
+	size_t most = r->max < GP_VARLINK_READ_MAX ? r->max + 1 : GP_VARLINK_READ_MAX;
 	ssize_t n;
 	int err;
 
 	compact(r);
-	err = reserve(&r->buf, &r->room, r->len + GP_VARLINK_READ_MAX);
+	err = reserve(&r->buf, &r->room, r->len + most);
 	if (err)
 		return err;
 	do {
-		n = recv(fd, r->buf + r->len, GP_VARLINK_READ_MAX, MSG_DONTWAIT);
+		n = recv(fd, r->buf + r->len, most, MSG_DONTWAIT);
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return n ? -errno : 0;

@@ -20,7 +20,7 @@
 #include "gp_env.h"
 
 enum {
-	GP_VARLINK_CALL_MAX	= 16 << 10,	/* bytes of a call, without its NUL */
+	GP_VARLINK_CALL_MAX	= 4 << 10,	/* bytes of a call, without its NUL */
 	GP_VARLINK_REPLY_MAX	= 16 << 20,	/* bytes of a reply */
 	GP_VARLINK_DEPTH_MAX	= 12,		/* arrays and objects within each other */
 	GP_VARLINK_READ_MAX	= 16 << 10,	/* bytes taken from a socket at a time */
@@ -45,8 +45,9 @@ void gp_varlink_reader_fini(struct gp_varlink_reader *r);
  */
 int gp_varlink_feed(struct gp_varlink_reader *r, const void *bytes, size_t n);
 /*
- * One recv() without waiting, of at most GP_VARLINK_READ_MAX bytes. How many, 0 at
- * the end of the stream, -EAGAIN if there are none, else as gp_varlink_feed().
+ * One recv() without waiting, of at most GP_VARLINK_READ_MAX bytes and not much more
+ * than the longest message. How many, 0 at the end of the stream, -EAGAIN if there
+ * are none, else as gp_varlink_feed().
  */
 ssize_t gp_varlink_receive(struct gp_varlink_reader *r, int fd);
 /* Is a whole message waiting, good or bad? */
