@@ -140,9 +140,13 @@ static void show(pid_t pid)
 	}
 }
 
-static void look(struct seat *s, u64 now)
+static void look(struct seat *s, u32 index, u64 now)
 {
 	if (!s->killed && s->kill_ms && now >= s->kill_ms) {
+		storm->pid[index] = 0;
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (storm->enabling == s->pid)
+			return;
 		s->killed = true;
 		kill(s->pid, SIGKILL);
 	} else if (!s->killed && now > s->born_ms + OLD_MS) {
@@ -164,6 +168,9 @@ static u32 reap(struct seat *seats, u32 nr)
 
 		if (seats[i].pid && waitpid(seats[i].pid, &status, WNOHANG) == seats[i].pid) {
 			storm->pid[i] = 0;
+			/* The last seat is the debugger's. */
+			if (i + 1 == nr)
+				storm->enabling = 0;
 			judge(&seats[i], status);
 			seats[i].pid = 0;
 		}
@@ -191,7 +198,7 @@ int main(int argc, char *argv[])
 		for (u32 i = 0; i < nr; i++) {
 			if (!seats[i].pid)
 				start(&seats[i], i, &random);
-			look(&seats[i], now_ms());
+			look(&seats[i], i, now_ms());
 		}
 		sleep_us(5000);
 	}
@@ -199,7 +206,7 @@ int main(int argc, char *argv[])
 	while (reap(seats, nr)) {
 		for (u32 i = 0; i < nr; i++)
 			if (seats[i].pid)
-				look(&seats[i], now_ms());
+				look(&seats[i], i, now_ms());
 		sleep_us(5000);
 	}
 	for (u32 i = 0; i < STORM_OPS; i++)

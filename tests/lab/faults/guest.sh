@@ -43,7 +43,7 @@ settled() { # how much memory the kernel has in use, when everything delayed is 
 	sleep 1
 	echo 3 >/proc/sys/vm/drop_caches
 	for cache in "$slab"/*; do
-		echo 1 >"$cache"/shrink 2>/dev/null
+		{ echo 1 >"$cache"/shrink; } 2>/dev/null
 	done
 	echo $(($(kilobytes SUnreclaim) + $(kilobytes VmallocUsed) + $(kilobytes Percpu)))
 }

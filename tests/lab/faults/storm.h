@@ -11,6 +11,11 @@ enum { STORM_ACTORS = 16, STORM_OPS = 12, STORM_NAMES = 64 };
 struct storm {
 	volatile int over;		/* finish what you do */
 	volatile pid_t pid[STORM_ACTORS + 1];	/* of actors that can be debugged */
+	/*
+	 * Whom the debugger just enables. The driver crashes if that process ends meanwhile, so
+	 * whoever ends or kills takes the pid out of the table and then waits for this.
+	 */
+	volatile pid_t enabling;
 	u64 ops[STORM_OPS];		/* how often each was done */
 	u64 sessions, suspends;		/* of debuggers */
 	u64 checked;			/* sums */

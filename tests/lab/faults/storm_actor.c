@@ -329,7 +329,7 @@ static int acquire_others(struct actor *a)
 	return err;
 }
 
-int storm_act(u64 seed, u64 number, u32 gpu, int seat)
+static int live(u64 seed, u64 number, u32 gpu, int seat)
 {
 	struct actor a = { .random = seed, .number = number, .gpu = gpu, .is_child = seat < 0 };
 	const struct gp_client_args client = { .gpu = gpu };
@@ -366,4 +366,16 @@ int storm_act(u64 seed, u64 number, u32 gpu, int seat)
 		close(a.c.render_fd);
 	}
 	return a.wrong;
+}
+
+int storm_act(u64 seed, u64 number, u32 gpu, int seat)
+{
+	int code = live(seed, number, gpu, seat);
+
+	if (seat >= 0)
+		storm->pid[seat] = 0;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	while (storm->enabling == getpid())
+		sleep_us(1000);
+	return code;
 }

@@ -50,13 +50,23 @@ static void rounds(struct gp_client *c, pid_t pid, u64 *random)
 	}
 }
 
-static void session(struct gp_client *c, pid_t pid, int fd, u64 *random)
+static void session(struct gp_client *c, u32 seat, int fd, u64 *random)
 {
 	struct gp_kfd_runtime_info info;
+	pid_t pid = storm->pid[seat];
+	int err;
 
+	if (!pid)
+		return;
 	if (ptrace(PTRACE_SEIZE, pid, NULL, 0))
 		return;
-	if (!gp_debug_enable(c, pid, 0, fd, &info)) {
+	err = -ESRCH;
+	storm->enabling = pid;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (storm->pid[seat] == pid)
+		err = gp_debug_enable(c, pid, 0, fd, &info);
+	storm->enabling = 0;
+	if (!err) {
 		storm_count(&storm->sessions);
 		rounds(c, pid, random);
 		if (storm_random(random, 3))
@@ -86,10 +96,7 @@ void storm_debug(u64 seed, u32 actors)
 		exit(1);
 	}
 	for (int i = 0; i < SESSIONS && !storm->over; i++) {
-		pid_t pid = storm->pid[storm_random(&seed, actors)];
-
-		if (pid)
-			session(&c, pid, fd, &seed);
+		session(&c, storm_random(&seed, actors), fd, &seed);
 		sleep_us(storm_random(&seed, MOST_PAUSE_US));
 	}
 	exit(0);
