@@ -108,7 +108,7 @@ MODULE_PARM_DESC(profile, "which GPU: mi308x, mi300x, mi210");
 
 char *lab_fault_names = "none";
 module_param_named(fault, lab_fault_names, charp, 0444);
-MODULE_PARM_DESC(fault, "faults of the model from the start: none, hang, rptr-early, slow-save:TIMES");
+MODULE_PARM_DESC(fault, "faults from the start: none, hang, rptr-early, slow-save:TIMES");
 
 char *lab_rptr_at = "completion";
 module_param_named(rptr_at, lab_rptr_at, charp, 0444);
