@@ -26,6 +26,7 @@ static void add_line(struct gp_faults *faults, char *line)
 	memcpy(faults->text + faults->at, line, n);
 	memcpy(faults->text + faults->at + n, "\n", 2);
 	faults->at += n + 1;
+	faults->listed++;
 }
 
 void gp_fault(struct gp_faults *faults, const char *file, u32 line, const char *format, ...)
@@ -50,9 +51,9 @@ void gp_faults_end(struct gp_faults *faults)
 {
 	char text[80];
 
-	if (faults->nr <= GP_CONFIG_MESSAGES)
+	if (faults->nr == faults->listed)
 		return;
 	snprintf(text, sizeof(text), "and %u more; mend these first",
-		 faults->nr - GP_CONFIG_MESSAGES);
+		 faults->nr - faults->listed);
 	add_line(faults, text);
 }

@@ -8,7 +8,7 @@
 struct gp_faults {
 	char *text;		/* the caller's; whole lines, terminated */
 	size_t size, at;
-	u32 nr;			/* found, listed or not */
+	u32 nr, listed;		/* found, and of these in @text */
 };
 
 void gp_faults_init(struct gp_faults *faults, char *text, size_t size);

@@ -23,14 +23,17 @@ static size_t trim(const char **line, size_t n)
 static void read_section(struct gp_reader *r, const char *line, size_t n)
 {
 	char text[256], *name;
+	bool closed = n > 2 && line[n - 1] == ']';
 
-	if (n < 3 || line[n - 1] != ']') {
-		gp_fault(r->faults, r->file, r->line, "a section is not closed; write [NAME] and "
-			 "nothing else on the line");
+	line++;
+	n = closed ? trim(&line, n - 2) : 0;
+	if (!n) {
+		gp_fault(r->faults, r->file, r->line, "a section has no name or is not closed; write "
+			 "[NAME] and nothing else on the line");
 		r->section(r->user, NULL, NULL);
 		return;
 	}
-	snprintf(text, sizeof(text), "%.*s", (int)(n - 2), line + 1);
+	snprintf(text, sizeof(text), "%.*s", (int)n, line);
 	name = text + strcspn(text, " \t");
 	if (*name)
 		*name++ = '\0';
@@ -38,11 +41,21 @@ static void read_section(struct gp_reader *r, const char *line, size_t n)
 	r->section(r->user, text, name);
 }
 
+/* Length without a comment: '#' or ';' behind a blank. */
+static size_t without_comment(const char *line, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		if ((line[i] == '#' || line[i] == ';') && (line[i - 1] == ' ' || line[i - 1] == '\t'))
+			return i;
+	}
+	return n;
+}
+
 /* fgets() for inih, which sees only what it can split. */
 static char *next_line(char *to, int size, void *user)
 {
 	struct gp_reader *r = user;
-	const char *line = r->text + r->at, *end, *comment;
+	const char *line = r->text + r->at, *end;
 	size_t n, most = (size_t)size - 2;
 
 	if (r->at >= r->size)
@@ -60,9 +73,7 @@ static char *next_line(char *to, int size, void *user)
 		gp_fault(r->faults, r->file, r->line, "a zero byte; this is no text file");
 		return to;
 	}
-	comment = memmem(line, n, " #", 2);
-	if (comment)
-		n = (size_t)(comment - line);
+	n = without_comment(line, n);
 	/* Blanks at the start go: inih would take the line for a continuation. */
 	n = trim(&line, n);
 	if (!n || *line == '#' || *line == ';')
@@ -71,9 +82,7 @@ static char *next_line(char *to, int size, void *user)
 		gp_fault(r->faults, r->file, r->line, "the line is too long; write at most %zu "
 			 "bytes", most);
 	} else if (*line == '[') {
-		comment = memmem(line, n, " ;", 2);
-		n = comment ? (size_t)(comment - line) : n;
-		read_section(r, line, trim(&line, n));
+		read_section(r, line, n);
 	} else if (!memchr(line, '=', n) || *line == '=') {
 		gp_fault(r->faults, r->file, r->line,
 			 "neither a section nor a setting; write [NAME] or KEY = VALUE");
@@ -97,5 +106,6 @@ void gp_reader_run(struct gp_reader *r)
 {
 	r->at = 0;
 	r->line = 0;
-	ini_parse_stream(next_line, r, on_pair, r);
+	/* It refuses nothing that next_line() lets through. */
+	GP_WARN_ON(ini_parse_stream(next_line, r, on_pair, r) != 0);
 }

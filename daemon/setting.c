@@ -41,8 +41,8 @@ static int set_ns(const struct gp_setting *s, u64 *to, const char *value, char *
 	}
 	gp_value_print_ns(s->min, min, sizeof(min));
 	gp_value_print_ns(s->max, max, sizeof(max));
-	return refuse(why, "%s: '%s' is not a time from %s to %s; write a number and ns, us, ms, "
-		      "s or min", s->name, value, min, max);
+	return refuse(why, "%s: '%s' will not do; write a time from %s to %s, with unit ns, us, "
+		      "ms, s or min", s->name, value, min, max);
 }
 
 static int set_u32(const struct gp_setting *s, u32 *to, const char *value, char *why)
@@ -50,7 +50,7 @@ static int set_u32(const struct gp_setting *s, u32 *to, const char *value, char 
 	u64 n;
 
 	if (gp_value_u64(value, &n) || n < s->min || n > s->max)
-		return refuse(why, "%s: '%s' is out of bounds; write a number from %llu to %llu",
+		return refuse(why, "%s: '%s' will not do; write a number from %llu to %llu",
 			      s->name, value, (unsigned long long)s->min,
 			      (unsigned long long)s->max);
 	*to = (u32)n;
@@ -62,7 +62,7 @@ static int set_flag(const struct gp_setting *s, u32 *to, const char *value, char
 	bool on;
 
 	if (gp_value_bool(value, &on))
-		return refuse(why, "%s: '%s' is neither; write yes or no", s->name, value);
+		return refuse(why, "%s: '%s' will not do; write yes or no", s->name, value);
 	*to = on ? *to | s->flag : *to & ~s->flag;
 	return 0;
 }
@@ -78,7 +78,7 @@ static int set_choice(const struct gp_setting *s, u8 *to, const char *value, cha
 		}
 		list_name(names, sizeof(names), s->choices[i]);
 	}
-	return refuse(why, "%s: no '%s' to choose; write one of %s", s->name, value, names);
+	return refuse(why, "%s: '%s' will not do; write one of %s", s->name, value, names);
 }
 
 static int set_text(const struct gp_setting *s, char *to, const char *value, char *why)
@@ -135,7 +135,7 @@ int gp_setting_set(const struct gp_setting *s, void *section, const char *value,
 		return set_u32(s, to, value, why);
 	case GP_SET_BOOL:
 		if (gp_value_bool(value, to))
-			return refuse(why, "%s: '%s' is neither; write yes or no", s->name, value);
+			return refuse(why, "%s: '%s' will not do; write yes or no", s->name, value);
 		return 0;
 	case GP_SET_CHOICE:
 		return set_choice(s, to, value, why);
