@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Clients that are slow, silent, too many, or talk nonsense: others do not notice. */
+#include "gp_test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "control_world.h"
+
+enum { MALFORMED = 10000, FLOODERS = 40 };
+
+static int up(void **state)
+{
+	*state = world_new(NULL);
+	return 0;
+}
+
+static int down(void **state)
+{
+	world_free(*state);
+	return 0;
+}
+
+static struct gp_control_stats stats_of(struct control_world *w)
+{
+	struct gp_control_stats s;
+
+	gp_control_stats(w->c, &s);
+	return s;
+}
+
+/* A call with some of its bytes changed, cut, doubled, or no call at all. */
+static size_t malformed(u64 *seed, char *to, size_t room)
+{
+	static const char *const good[] = {
+		"{\"method\":\"org.gpreempt.Hold\",\"parameters\":{\"pid\":100,\"lease_ns\":1}}",
+		"{\"method\":\"org.gpreempt.List\",\"parameters\":{\"gpu\":\"0\"},\"more\":true}",
+		"{\"method\":\"org.varlink.service.GetInfo\"}",
+	};
+	u64 kind = gp_test_random(seed) % 5;
+	size_t i, n;
+
+	if (kind == 0) {
+		n = gp_test_random(seed) % room;
+		for (i = 0; i < n; i++)
+			to[i] = (char)gp_test_random(seed);
+		return n;
+	}
+	n = (size_t)snprintf(to, room, "%s", good[gp_test_random(seed) % 3]) + 1;
+	if (kind == 1)
+		memset(to, "[{\"\\"[gp_test_random(seed) % 4], n - 1);
+	for (i = 0; kind > 1 && i <= gp_test_random(seed) % 4; i++)
+		to[gp_test_random(seed) % (n - 1)] = (char)gp_test_random(seed);
+	return kind == 2 ? n - 1 - gp_test_random(seed) % (n - 1) : n;
+}
+
+static void ten_thousand_malformed_messages_do_not_disturb_it(void **state)
+{
+	struct control_world *w = *state;
+	u64 seed = gp_test_seed(1);
+	int good = world_connect(w, ALICE, false), bad = -1;
+	char bytes[6000];
+	u32 i, n;
+
+	for (i = 0; i < MALFORMED; i++) {
+		if (bad < 0 || world_closed(w, bad)) {
+			close(bad);
+			bad = world_connect(w, BOB, false);
+		}
+		n = (u32)malformed(&seed, bytes, sizeof(bytes));
+		if (send(bad, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EAGAIN)
+			world_run(w, 1);
+		w->now_ns += 10 * GP_MSEC;
+		world_run(w, 1);
+		if (i % 100 == 0)
+			assert_string_equal(world_error(world_ask(w, good, "Status", NULL)), "");
+	}
+	EXPECT(stats_of(w).malformed > MALFORMED / 10);
+	EXPECT(stats_of(w).clients <= 2);
+	/* Nothing of what BOB said was a call for a process of ALICE's. */
+	assert_string_equal(w->last, "status");
+	close(good);
+	close(bad);
+}
+
+static void a_silent_client_is_let_go_and_a_begun_call_sooner(void **state)
+{
+	struct control_world *w = *state;
+	int silent = world_connect(w, ALICE, false), half = world_connect(w, ALICE, false);
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		/* One byte a second is not faster than none. */
+		EXPECT_EQ(send(half, "{", 1, 0), 1);
+		world_run(w, 1);
+		w->now_ns += GP_SEC;
+	}
+	EXPECT(!world_closed(w, half));
+	EXPECT(gp_control_wake_at(w->c) <= w->now_ns + GP_SEC);
+	w->now_ns += GP_SEC;
+	EXPECT(world_closed(w, half));
+	EXPECT(!world_closed(w, silent));
+	w->now_ns += 600 * GP_SEC;
+	EXPECT(world_closed(w, silent));
+	EXPECT_EQ(stats_of(w).timed_out, 2);
+	EXPECT_EQ(gp_control_wake_at(w->c), GP_NEVER);
+	close(silent);
+	close(half);
+}
+
+static void who_does_not_fetch_its_answer_costs_little_and_not_for_long(void **state)
+{
+	struct control_world *w = *state;
+	int slow = world_connect(w, ALICE, false), good = world_connect(w, BOB, false);
+	u32 i;
+
+	w->processes = 100000;
+	w->large = 1000;
+	world_send(slow, "{\"method\":\"org.gpreempt.List\"}");
+	world_run(w, 2000);
+	/* The socket is full: no more of it is made, and nothing wakes us for it. */
+	EXPECT(gp_control_wake_at(w->c) > w->now_ns);
+	for (i = 0; i < 50; i++)
+		assert_string_equal(world_error(world_ask(w, good, "Status", NULL)), "");
+	w->now_ns += 10 * GP_SEC;
+	world_run(w, 1);
+	EXPECT_EQ(stats_of(w).timed_out, 1);
+	EXPECT_EQ(stats_of(w).clients, 1);
+	close(slow);
+	close(good);
+}
+
+static void calls_per_second_are_limited_but_not_for_the_group(void **state)
+{
+	struct control_world *w = *state;
+	int fd[2] = { world_connect(w, ALICE, false), world_connect(w, 0, true) };
+	static const char call[] = "{\"method\":\"org.gpreempt.Enable\",\"oneway\":true}";
+	char calls[500 * sizeof(call)];
+	u32 i, u, asked[2];
+
+	for (i = 0; i < 500; i++)
+		memcpy(calls + i * sizeof(call), call, sizeof(call));
+	for (u = 0; u < 2; u++) {
+		EXPECT_EQ(send(fd[u], calls, sizeof(calls), 0), (ssize_t)sizeof(calls));
+		asked[u] = (u32)stats_of(w).calls;
+		world_run(w, 2000);
+		asked[u] = (u32)stats_of(w).calls - asked[u];
+	}
+	EXPECT_EQ(asked[0], 64 + 1);
+	EXPECT_EQ(asked[1], 500);
+	/* It is slower, not forgotten: one more each millisecond, and we are woken for it. */
+	EXPECT_EQ(gp_control_wake_at(w->c), w->now_ns + GP_MSEC);
+	for (i = 0; i < 100; i++) {
+		w->now_ns += GP_MSEC;
+		world_run(w, 20);
+	}
+	EXPECT_EQ(stats_of(w).calls, 500 + 65 + 100);
+	close(fd[0]);
+	close(fd[1]);
+}
+
+static void too_many_connections_cost_their_owner_the_oldest(void **state)
+{
+	struct control_world *w = *state;
+	int fd[FLOODERS], bob = world_connect(w, BOB, false), root, i, alive = 0;
+
+	for (i = 0; i < FLOODERS; i++) {
+		w->now_ns += GP_MSEC;
+		fd[i] = world_connect(w, ALICE, false);
+	}
+	for (i = 0; i < FLOODERS; i++)
+		alive += !world_closed(w, fd[i]);
+	EXPECT_EQ(alive, 16);
+	EXPECT(world_closed(w, fd[0]));
+	EXPECT(!world_closed(w, fd[FLOODERS - 1]));
+	EXPECT_EQ(stats_of(w).evicted, FLOODERS - 16);
+	assert_string_equal(world_error(world_ask(w, bob, "Status", NULL)), "");
+	for (i = 0; i < FLOODERS; i++)
+		close(fd[i]);
+	world_run(w, 20);
+	/* Of as many users as there are connections: a place is kept for root. */
+	for (i = 0; i < FLOODERS; i++) {
+		fd[i] = world_connect(w, 2000 + (uid_t)i, false);
+		world_send(fd[i], "{\"method\":\"org.gpreempt.Subscribe\",\"more\":true}");
+	}
+	root = world_connect(w, 0, true);
+	assert_string_equal(world_error(world_ask(w, root, "Disable", NULL)), "");
+	for (i = 0; i < FLOODERS; i++)
+		close(fd[i]);
+	close(root);
+	close(bob);
+}
+
+/* What a run costs at most is measured by bench_control; here: it stays bounded. */
+static void one_run_handles_a_few_calls_whatever_is_waiting(void **state)
+{
+	struct control_world *w = *state;
+	static const char call[] = "{\"method\":\"org.gpreempt.Enable\",\"oneway\":true}";
+	int fd[30], i, j;
+	u64 before;
+
+	for (i = 0; i < 30; i++) {
+		fd[i] = world_connect(w, 2000 + (uid_t)i, false);
+		for (j = 0; j < 50; j++)
+			EXPECT(send(fd[i], call, sizeof(call), 0) > 0);
+	}
+	for (i = 0; i < 300; i++) {
+		before = stats_of(w).calls;
+		world_run(w, 1);
+		EXPECT(stats_of(w).calls - before <= 4);
+	}
+	/* And each has its turn. */
+	EXPECT(stats_of(w).calls > 1000);
+	for (i = 0; i < 30; i++)
+		close(fd[i]);
+}
+
+PROVE(
+	CLAIM_WITH(ten_thousand_malformed_messages_do_not_disturb_it, up, down),
+	CLAIM_WITH(a_silent_client_is_let_go_and_a_begun_call_sooner, up, down),
+	CLAIM_WITH(who_does_not_fetch_its_answer_costs_little_and_not_for_long, up, down),
+	CLAIM_WITH(calls_per_second_are_limited_but_not_for_the_group, up, down),
+	CLAIM_WITH(too_many_connections_cost_their_owner_the_oldest, up, down),
+	CLAIM_WITH(one_run_handles_a_few_calls_whatever_is_waiting, up, down),
+)
