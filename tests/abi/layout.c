@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Prints the size of every structure of gpreempt.h and where its members are. */
+#include <stdio.h>
+
+#include "lib/gpreempt.h"
+
+#define SIZE(type)	printf(#type " %zu\n", sizeof(struct type))
+#define AT(type, member) printf(#type "." #member " %zu+%zu\n", offsetof(struct type, member), \
+				sizeof(((struct type *)0)->member))
+
+static void target_and_status(void)
+{
+	SIZE(gp_daemon_target);
+	AT(gp_daemon_target, pid);
+	AT(gp_daemon_target, start);
+	SIZE(gp_daemon_status);
+	AT(gp_daemon_status, version);
+	AT(gp_daemon_status, policy);
+	AT(gp_daemon_status, mechanism);
+	AT(gp_daemon_status, pid);
+	AT(gp_daemon_status, enabled);
+	AT(gp_daemon_status, observe_only);
+	AT(gp_daemon_status, gpus);
+	AT(gp_daemon_status, processes);
+	AT(gp_daemon_status, held);
+	AT(gp_daemon_status, up_ns);
+	AT(gp_daemon_status, reserved);
+}
+
+static void process(void)
+{
+	SIZE(gp_daemon_process);
+	AT(gp_daemon_process, pid);
+	AT(gp_daemon_process, uid);
+	AT(gp_daemon_process, start);
+	AT(gp_daemon_process, name);
+	AT(gp_daemon_process, class_name);
+	AT(gp_daemon_process, state);
+	AT(gp_daemon_process, gpus);
+	AT(gp_daemon_process, queues);
+	AT(gp_daemon_process, preempted);
+	AT(gp_daemon_process, on_ns);
+	AT(gp_daemon_process, off_ns);
+	AT(gp_daemon_process, vram_bytes);
+	AT(gp_daemon_process, reserved);
+}
+
+static void event(void)
+{
+	SIZE(gp_daemon_event);
+	AT(gp_daemon_event, at_ns);
+	AT(gp_daemon_event, start);
+	AT(gp_daemon_event, pid);
+	AT(gp_daemon_event, cause_pid);
+	AT(gp_daemon_event, gpu);
+	AT(gp_daemon_event, lost);
+	AT(gp_daemon_event, state);
+	AT(gp_daemon_event, kind);
+	AT(gp_daemon_event, class_name);
+	AT(gp_daemon_event, what);
+	AT(gp_daemon_event, reserved);
+}
+
+int main(void)
+{
+	target_and_status();
+	process();
+	event();
+	printf("enum gp_daemon_state %d..%d\n", GP_DAEMON_ON, GP_DAEMON_UNKNOWN);
+	printf("GP_DAEMON_WAIT %d\n", GP_DAEMON_WAIT);
+	return 0;
+}
