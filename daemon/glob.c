@@ -56,10 +56,8 @@ static bool match_one(const char **p, char c, enum gp_glob_kind kind)
 		ok = !slash && in_set(at + 1, (unsigned char)c);
 		at = set_end(at + 1);
 		break;
-	case '\\':
-		at++;
-		/* fall through */
 	default:
+		at += *at == '\\';
 		ok = *at == c;
 		at++;
 	}

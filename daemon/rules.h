@@ -13,7 +13,7 @@
 enum {
 	GP_RULE_NAME	= 48,
 	GP_RULE_IDS	= 32,	/* ranges of one uid or gid key */
-	GP_RULE_GLOB	= 200,	/* more than a line holds */
+	GP_RULE_GLOB	= 160,	/* bytes: with its key it fits a line */
 	GP_RULES	= 256,
 	GP_MATCH_WHY	= 320,
 };

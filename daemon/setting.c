@@ -113,15 +113,37 @@ static int set_policy(const struct gp_setting *s, const struct gp_policy **to, c
 	return refuse(why, "%s: there is no policy '%s'; write one of %s", s->name, value, names);
 }
 
+static void print_ids(const struct gp_ids *ids, char *text, size_t size)
+{
+	text[0] = '\0';
+	for (u32 i = 0; i < ids->nr; i++) {
+		const struct gp_id_range *r = &ids->range[i];
+		char word[32];
+
+		if (r->first == r->last)
+			snprintf(word, sizeof(word), "%u", r->first);
+		else
+			snprintf(word, sizeof(word), "%u-%u", r->first, r->last);
+		list_name(text, size, word);
+	}
+}
+
 static int set_ids(const struct gp_setting *s, struct gp_ids *to, const char *value, char *why)
 {
 	bool group = s->kind == GP_SET_GROUPS;
-	char what[160];
+	char what[160], text[GP_SETTING_TEXT];
+	struct gp_ids ids;
 
-	if (!gp_ids_parse(value, group, to, what, sizeof(what)))
-		return 0;
-	return refuse(why, "%s: %s; write names, numbers or ranges of %s, with commas", s->name,
-		      what, group ? "groups" : "users");
+	if (gp_ids_parse(value, group, &ids, what, sizeof(what)))
+		return refuse(why, "%s: %s; write names, numbers or ranges of %s, with commas",
+			      s->name, what, group ? "groups" : "users");
+	/* As numbers it can be longer, and what is printed must be readable again. */
+	print_ids(&ids, text, sizeof(text));
+	if (strlen(text) > GP_SETTING_LINE)
+		return refuse(why, "%s: as numbers the list is longer than %d bytes; write ranges, or "
+			      "a second rule", s->name, GP_SETTING_LINE);
+	*to = ids;
+	return 0;
 }
 
 int gp_setting_set(const struct gp_setting *s, void *section, const char *value, char *why)
@@ -154,21 +176,6 @@ int gp_setting_set(const struct gp_setting *s, void *section, const char *value,
 }
 
 /* ---- printing ---- */
-
-static void print_ids(const struct gp_ids *ids, char *text, size_t size)
-{
-	text[0] = '\0';
-	for (u32 i = 0; i < ids->nr; i++) {
-		const struct gp_id_range *r = &ids->range[i];
-		char word[32];
-
-		if (r->first == r->last)
-			snprintf(word, sizeof(word), "%u", r->first);
-		else
-			snprintf(word, sizeof(word), "%u-%u", r->first, r->last);
-		list_name(text, size, word);
-	}
-}
 
 void gp_setting_print(const struct gp_setting *s, const void *section,
 		      char text[GP_SETTING_TEXT])

@@ -35,7 +35,7 @@ struct gp_setting {
 	const char *(*wrong)(const char *value);
 };
 
-enum { GP_SETTING_WHY = 512, GP_SETTING_TEXT = 1024 };
+enum { GP_SETTING_WHY = 512, GP_SETTING_TEXT = 1024, GP_SETTING_LINE = 180 };
 
 /* 0, or -EINVAL with "key: what; what to do" in @why (GP_SETTING_WHY bytes). */
 int gp_setting_set(const struct gp_setting *s, void *section, const char *value, char *why);

@@ -196,6 +196,13 @@ static const struct refusal {
 	  "write \\ before *, ?, [ or \\ that mean themselves\n" },
 	{ "[daemon]\nlog = a\x1b[31m\n",
 	  "conf:2: log: 'a?[31m' will not do; write one of error, warning, info, debug\n" },
+	{ "[rule a]\nuid = 100000001,100000002,100000003,100000004,100000005,100000006,100000007,"
+	  "100000008,100000009,100000010,100000011,100000012,100000013,100000014,100000015,"
+	  "100000016,100000017\n", "conf:2: uid: as numbers the list is longer than 180 bytes; write "
+	  "ranges, or a second rule\n" },
+	{ "[rule a]\nexe = /a/bcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmno"
+	  "pqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxy"
+	  "zabcdef\n", "conf:2: exe: the value is too long; write at most 159 bytes\n" },
 	/* the whole */
 	{ "[daemon]\n\ndefault_class = best\n", "conf:3: default_class: there is no class 'best'; "
 	  "add [class best] or write one of " CLASS_NAMES "\n" },
