@@ -28,8 +28,8 @@ static void read_section(struct gp_reader *r, const char *line, size_t n)
 	line++;
 	n = closed ? trim(&line, n - 2) : 0;
 	if (!n) {
-		gp_fault(r->faults, r->file, r->line, "a section has no name or is not closed; write "
-			 "[NAME] and nothing else on the line");
+		gp_fault(r->faults, r->file, r->line, "a section has no name or is not closed; "
+			 "write [NAME] and nothing else on the line");
 		r->section(r->user, NULL, NULL);
 		return;
 	}
@@ -45,7 +45,9 @@ static void read_section(struct gp_reader *r, const char *line, size_t n)
 static size_t without_comment(const char *line, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
-		if ((line[i] == '#' || line[i] == ';') && (line[i - 1] == ' ' || line[i - 1] == '\t'))
+		bool starts = line[i] == '#' || line[i] == ';';
+
+		if (starts && (line[i - 1] == ' ' || line[i - 1] == '\t'))
 			return i;
 	}
 	return n;

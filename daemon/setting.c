@@ -89,8 +89,8 @@ static int set_text(const struct gp_setting *s, char *to, const char *value, cha
 		return refuse(why, "%s: the value is too long; write at most %llu bytes", s->name,
 			      (unsigned long long)s->max - 1);
 	if (wrong)
-		return refuse(why, "%s: the pattern '%s' %s; write \\ before *, ?, [ or \\ that mean "
-			      "themselves", s->name, value, wrong);
+		return refuse(why, "%s: the pattern '%s' %s; write \\ before *, ?, [ or \\ that "
+			      "mean themselves", s->name, value, wrong);
 	wrong = s->wrong ? s->wrong(value) : NULL;
 	if (wrong)
 		return refuse(why, "%s: '%s' will not do; write %s", s->name, value, wrong);
@@ -140,8 +140,8 @@ static int set_ids(const struct gp_setting *s, struct gp_ids *to, const char *va
 	/* As numbers it can be longer, and what is printed must be readable again. */
 	print_ids(&ids, text, sizeof(text));
 	if (strlen(text) > GP_SETTING_LINE)
-		return refuse(why, "%s: as numbers the list is longer than %d bytes; write ranges, or "
-			      "a second rule", s->name, GP_SETTING_LINE);
+		return refuse(why, "%s: as numbers the list is longer than %d bytes; write ranges, "
+			      "or a second rule", s->name, GP_SETTING_LINE);
 	*to = ids;
 	return 0;
 }

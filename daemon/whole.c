@@ -73,11 +73,11 @@ static void finish_rule(struct gp_load *l, u32 i, const struct gp_rule *everybod
 	if (!rule->class_name[0])
 		FAULT_AT(l, here, "[rule %s] has no class; add class = NAME", rule->name);
 	if (rule->everybody && has_condition(rule))
-		FAULT_AT(l, here, "[rule %s] matches everybody and has conditions; drop match = all "
-			 "or the conditions", rule->name);
+		FAULT_AT(l, here, "[rule %s] matches everybody and has conditions; drop match = "
+			 "all or the conditions", rule->name);
 	if (!rule->everybody && !has_condition(rule))
-		FAULT_AT(l, here, "[rule %s] has no condition; add uid, gid, exe, cmdline or cgroup, "
-			 "or match = all", rule->name);
+		FAULT_AT(l, here, "[rule %s] has no condition; add uid, gid, exe, cmdline or "
+			 "cgroup, or match = all", rule->name);
 }
 
 static void finish_rules(struct gp_load *l)
@@ -152,7 +152,8 @@ static void check_heartbeat(struct gp_load *l)
 	if (l->faults.nr || l->config->daemon.heartbeat_ns <= lease)
 		return;
 	if (!place.file)
-		place = said(l, number == GP_NONE ? GP_FOR_ALL : number + 1, GP_LEASE, GP_NR_PARAMS);
+		place = said(l, number == GP_NONE ? GP_FOR_ALL : number + 1, GP_LEASE,
+			     GP_NR_PARAMS);
 	gp_value_print_ns(l->config->daemon.heartbeat_ns, a, sizeof(a));
 	gp_value_print_ns(lease, b, sizeof(b));
 	FAULT_AT(l, place, "heartbeat %s is above lease %s, so a stopped daemon could hold for "

@@ -90,8 +90,9 @@ static void values_arrive_where_they_belong(void **state)
 /* ---- what is refused, word for word ---- */
 
 #define CLASS_NAMES	"online, interactive, offline, idle, unmanaged"
-#define DAEMON_KEYS	"policy, mechanism, gpus, default_class, environment, scan, attach_after, " \
-			"attach_rate, grace, heartbeat, socket, group, clients, state, log"
+#define DAEMON_KEYS	"policy, mechanism, gpus, default_class, environment, scan, " \
+			"attach_after, attach_rate, grace, heartbeat, socket, group, clients, " \
+			"state, log"
 
 static const struct refusal {
 	const char *text, *message;
@@ -106,19 +107,23 @@ static const struct refusal {
 	{ "[daemon]\n= fair\n",
 	  "conf:2: neither a section nor a setting; write [NAME] or KEY = VALUE\n" },
 	{ "[daemon\n",
-	  "conf:1: a section has no name or is not closed; write [NAME] and nothing else on the line\n" },
+	  "conf:1: a section has no name or is not closed; write [NAME] and nothing else on the "
+	  "line\n" },
 	{ "[daemon] x\ngrace = 0\n",
-	  "conf:1: a section has no name or is not closed; write [NAME] and nothing else on the line\n" },
-	{ "[]\n", "conf:1: a section has no name or is not closed; write [NAME] and nothing else on the line\n" },
+	  "conf:1: a section has no name or is not closed; write [NAME] and nothing else on the "
+	  "line\n" },
+	{ "[]\n", "conf:1: a section has no name or is not closed; write [NAME] and nothing else "
+	  "on the line\n" },
 	/* sections */
 	{ "[demon]\n", "conf:1: no section [demon]; write [daemon], [policy], [policy NAME], "
 	  "[class NAME] or [rule NAME]\n" },
 	{ "[fault x]\na = b\n", "conf:1: no section [fault x]; write [daemon], [policy], "
 	  "[policy NAME], [class NAME] or [rule NAME]\n" },
 	{ "[daemon two]\n", "conf:1: [daemon two]: there is one daemon; write [daemon]\n" },
-	{ "[policy best]\n", "conf:1: [policy best]: there is no such policy; write [policy] or one "
-	  "of fifo, priority, fair, deadline\n" },
-	{ "[class]\n", "conf:1: [class ]: not a name; write letters, digits, _ and -, at most 31\n" },
+	{ "[policy best]\n", "conf:1: [policy best]: there is no such policy; write [policy] or "
+	  "one of fifo, priority, fair, deadline\n" },
+	{ "[class]\n", "conf:1: [class ]: not a name; write letters, digits, _ and -, at most "
+	  "31\n" },
 	{ "[class 1a]\n",
 	  "conf:1: [class 1a]: not a name; write letters, digits, _ and -, at most 31\n" },
 	{ "[class a]\n[class b]\n\n[class a]\n",
@@ -132,14 +137,14 @@ static const struct refusal {
 	/* keys */
 	{ "[daemon]\npolcy = fair\n",
 	  "conf:2: no key 'polcy' in [daemon]; write one of " DAEMON_KEYS "\n" },
-	{ "[class a]\nprio = 1\n", "conf:2: no key 'prio' in [class]; write one of priority, weight, "
-	  "latency_critical, preemptible, period, budget, deadline\n" },
+	{ "[class a]\nprio = 1\n", "conf:2: no key 'prio' in [class]; write one of priority, "
+	  "weight, latency_critical, preemptible, period, budget, deadline\n" },
 	{ "[rule a]\nuser = 1\n", "conf:2: no key 'user' in [rule]; write one of match, uid, gid, "
 	  "exe, cmdline, cgroup, class\n" },
 	{ "[policy]\nlook = 1ms\n", "conf:2: no key 'look' in [policy]; write one of look_min, "
 	  "look_max, look_relaxed, look_cost, look_weight, settle, probe_after, barrier_after, "
-	  "stall_after, small_victim, occupancy_every, lease, stop_deadline, retry_after, hint_max, "
-	  "min_turn, max_hold, min_share, linger, latency_weight, slice, reserve\n" },
+	  "stall_after, small_victim, occupancy_every, lease, stop_deadline, retry_after, "
+	  "hint_max, min_turn, max_hold, min_share, linger, latency_weight, slice, reserve\n" },
 	{ "[daemon]\ngrace = 1\n[daemon]\ngrace = 2\n",
 	  "conf:4: grace: set in line 2 already; drop one of them\n" },
 	{ "[policy]\nlease = 1s\nlease = 1s\n",
@@ -157,8 +162,8 @@ static const struct refusal {
 	  "conf:2: grace: '256' will not do; write a number from 1 to 255\n" },
 	{ "[daemon]\nclients = 1.0\n",
 	  "conf:2: clients: '1.0' will not do; write a number from 1 to 1024\n" },
-	{ "[daemon]\nscan = 100\n", "conf:2: scan: '100' will not do; write a time from 10ms to 10s, "
-	  "with unit ns, us, ms, s or min\n" },
+	{ "[daemon]\nscan = 100\n", "conf:2: scan: '100' will not do; write a time from 10ms to "
+	  "10s, with unit ns, us, ms, s or min\n" },
 	{ "[daemon]\nscan = 1min\n", "conf:2: scan: '1min' will not do; write a time from 10ms to "
 	  "10s, with unit ns, us, ms, s or min\n" },
 	{ "[daemon]\nenvironment = on\n",
@@ -170,24 +175,24 @@ static const struct refusal {
 	  "conf:2: socket: the value is too long; write at most 107 bytes\n" },
 	{ "[daemon]\ngroup = a b\n", "conf:2: group: 'a b' will not do; write a name of letters, "
 	  "digits, _ and -, at most 31\n" },
-	{ "[daemon]\ngpus = 0, c1\n", "conf:2: gpus: '0, c1' will not do; write all, or indices and PCI "
-	  "addresses with commas, such as 0, 0000:c1:00.0\n" },
+	{ "[daemon]\ngpus = 0, c1\n", "conf:2: gpus: '0, c1' will not do; write all, or indices "
+	  "and PCI addresses with commas, such as 0, 0000:c1:00.0\n" },
 	{ "[class a]\npreemptible = maybe\n",
 	  "conf:2: preemptible: 'maybe' will not do; write yes or no\n" },
-	{ "[policy]\nlook_min = 1ns\n", "conf:2: look_min: '1ns' will not do (shortest time between "
-	  "two looks); write a time from 1us to 1s\n" },
-	{ "[policy]\nlinger = 2ns\n", "conf:2: linger: '2ns' will not do (how long victims stay off "
-	  "after the last work); write learnt, ski or a time from 0 to 10s\n" },
-	{ "[policy]\nreserve = 5%\n", "conf:2: reserve: '5%' will not do (of the GPU never promised "
-	  "to anybody); write thousandths from 0 to 1000\n" },
+	{ "[policy]\nlook_min = 1ns\n", "conf:2: look_min: '1ns' will not do (shortest time "
+	  "between two looks); write a time from 1us to 1s\n" },
+	{ "[policy]\nlinger = 2ns\n", "conf:2: linger: '2ns' will not do (how long victims stay "
+	  "off after the last work); write learnt, ski or a time from 0 to 10s\n" },
+	{ "[policy]\nreserve = 5%\n", "conf:2: reserve: '5%' will not do (of the GPU never "
+	  "promised to anybody); write thousandths from 0 to 1000\n" },
 	{ "[policy]\nlook_weight = -1\n", "conf:2: look_weight: '-1' will not do (us of processor "
 	  "time one us of latency is worth); write a number from 0 to 10000\n" },
 	{ "[rule a]\nmatch = any\n",
 	  "conf:2: match: 'any' will not do; write one of conditions, all\n" },
-	{ "[rule a]\nuid = nosuch\n", "conf:2: uid: there is no user 'nosuch'; write names, numbers "
-	  "or ranges of users, with commas\n" },
-	{ "[rule a]\ngid = nosuch\n", "conf:2: gid: there is no group 'nosuch'; write names, numbers "
-	  "or ranges of groups, with commas\n" },
+	{ "[rule a]\nuid = nosuch\n", "conf:2: uid: there is no user 'nosuch'; write names, "
+	  "numbers or ranges of users, with commas\n" },
+	{ "[rule a]\ngid = nosuch\n", "conf:2: gid: there is no group 'nosuch'; write names, "
+	  "numbers or ranges of groups, with commas\n" },
 	{ "[rule a]\nexe = python3\n", "conf:2: exe: 'python3' will not do; write a pattern that "
 	  "begins with / (of a whole path) or with ** (of its end)\n" },
 	{ "[rule a]\ncgroup = kubepods*\n", "conf:2: cgroup: 'kubepods*' will not do; write a "
@@ -198,8 +203,8 @@ static const struct refusal {
 	  "conf:2: log: 'a?[31m' will not do; write one of error, warning, info, debug\n" },
 	{ "[rule a]\nuid = 100000001,100000002,100000003,100000004,100000005,100000006,100000007,"
 	  "100000008,100000009,100000010,100000011,100000012,100000013,100000014,100000015,"
-	  "100000016,100000017\n", "conf:2: uid: as numbers the list is longer than 180 bytes; write "
-	  "ranges, or a second rule\n" },
+	  "100000016,100000017\n", "conf:2: uid: as numbers the list is longer than 180 bytes; "
+	  "write ranges, or a second rule\n" },
 	{ "[rule a]\nexe = /a/bcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmno"
 	  "pqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxy"
 	  "zabcdef\n", "conf:2: exe: the value is too long; write at most 159 bytes\n" },
@@ -209,23 +214,23 @@ static const struct refusal {
 	{ "[rule a]\nuid = 0\nclass = best\n", "conf:3: class: there is no class 'best'; add "
 	  "[class best] or write one of " CLASS_NAMES "\n" },
 	{ "[rule a]\nuid = 0\n", "conf:1: [rule a] has no class; add class = NAME\n" },
-	{ "[rule a]\nclass = idle\n", "conf:1: [rule a] has no condition; add uid, gid, exe, cmdline "
-	  "or cgroup, or match = all\n" },
-	{ "[rule a]\nclass = idle\nmatch = all\nuid = 0\n", "conf:1: [rule a] matches everybody and "
-	  "has conditions; drop match = all or the conditions\n" },
+	{ "[rule a]\nclass = idle\n", "conf:1: [rule a] has no condition; add uid, gid, exe, "
+	  "cmdline or cgroup, or match = all\n" },
+	{ "[rule a]\nclass = idle\nmatch = all\nuid = 0\n", "conf:1: [rule a] matches everybody "
+	  "and has conditions; drop match = all or the conditions\n" },
 	{ "[rule a]\nclass = idle\nmatch = all\n[rule b]\nclass = idle\nuid = 0\n",
 	  "conf:4: [rule b] is never reached, since [rule a] at conf:1 matches everybody; move it "
 	  "up, or use default_class for the rest\n" },
 	{ "[class a]\nbudget = 1ms\n",
 	  "conf:1: [class a] is contradictory; a budget or deadline needs a period\n" },
-	{ "[class idle]\nperiod = 1ms\nbudget = 2ms\n", "conf:1: [class idle] is contradictory; the "
-	  "budget must be more than 0 and fit in the period and the deadline\n" },
+	{ "[class idle]\nperiod = 1ms\nbudget = 2ms\n", "conf:1: [class idle] is contradictory; "
+	  "the budget must be more than 0 and fit in the period and the deadline\n" },
 	{ "[policy]\nlook_min = 1ms\n", "conf:2: look_min 1ms is above look_max 50us; raise the "
 	  "second or lower the first\n" },
 	{ "[policy]\nlook_min = 30us\n[policy fair]\nlook_max = 25us\n", "conf:4: look_min 30us is "
 	  "above look_max 25us; raise the second or lower the first\n" },
-	{ "[daemon]\nheartbeat = 2s\n", "conf:2: heartbeat 2s is above lease 1s, so a stopped daemon "
-	  "could hold for longer; lower heartbeat or raise lease\n" },
+	{ "[daemon]\nheartbeat = 2s\n", "conf:2: heartbeat 2s is above lease 1s, so a stopped "
+	  "daemon could hold for longer; lower heartbeat or raise lease\n" },
 	{ "[daemon]\npolicy = fair\n[policy fair]\nlease = 100ms\n", "conf:4: heartbeat 500ms is "
 	  "above lease 100ms, so a stopped daemon could hold for longer; lower heartbeat or raise "
 	  "lease\n" },

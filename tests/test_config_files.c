@@ -70,9 +70,11 @@ static void drop_ins_come_in_the_order_of_their_names_and_win(void **state)
 	struct gp_config *config = NULL;
 
 	(void)state;
-	put("gpreempt.conf", "[daemon]\npolicy = fair\ngrace = 1\n[rule main]\nuid=0\nclass=late\n");
+	put("gpreempt.conf", "[daemon]\npolicy = fair\ngrace = 1\n"
+	    "[rule main]\nuid=0\nclass=late\n");
 	put("conf.d/20-b.conf", "[daemon]\ngrace = 20\n[rule b]\nuid=0\nclass=late\n");
-	put("conf.d/10-a.conf", "[daemon]\ngrace = 10\n[class late]\n[rule a]\nuid=0\nclass=idle\n");
+	put("conf.d/10-a.conf", "[daemon]\ngrace = 10\n[class late]\n"
+	    "[rule a]\nuid=0\nclass=idle\n");
 	put("conf.d/.hidden.conf", "nonsense\n");
 	put("conf.d/old.conf~", "nonsense\n");
 	EXPECT_EQ(gp_config_load(folder, &config, errors, sizeof(errors)), 0);
@@ -122,7 +124,8 @@ static void a_file_that_others_may_write_is_not_trusted(void **state)
 	expect_says(-EINVAL, "%s/gpreempt.conf: not trusted: it belongs to another user; chown it "
 		    "to root\n");
 	EXPECT_EQ(chown(path, 0, 12345) | chmod(path, 0664), 0);
-	expect_says(-EINVAL, "%s/gpreempt.conf: not trusted: its group may write it; chmod g-w it\n");
+	expect_says(-EINVAL, "%s/gpreempt.conf: not trusted: its group may write it; chmod g-w "
+		    "it\n");
 	EXPECT_EQ(chown(path, 0, 0), 0);
 }
 
@@ -273,7 +276,8 @@ static void expect_keys(const char *text, const struct gp_setting *table,
 		snprintf(want, sizeof(want), "nitially *%s*", value);
 		/* A line may end between the two words. */
 		if (!strstr(found, want) && !(strstr(found, "nitially  *") && strstr(found, value)))
-			fail_msg("the manual does not say that %s is initially %s", table->name, value);
+			fail_msg("the manual does not say that %s is initially %s", table->name,
+				 value);
 	}
 	EXPECT_EQ(keys_in(text), nr);
 }

@@ -63,7 +63,8 @@ static void a_pattern_of_a_folder_matches_what_is_in_it(void **state)
 	} cases[] = {
 		{ "/a", "/a", true }, { "/a", "/a/b/c", true }, { "/a", "/ab", false },
 		{ "/a*", "/ab/c", true }, { "/a/*", "/a", false }, { "/a/*", "/a/b/c", true },
-		{ "**/job_7", "/x/y/job_7/step_0", true }, { "**/job_7", "/x/job_77/step_0", false },
+		{ "**/job_7", "/x/y/job_7/step_0", true },
+		{ "**/job_7", "/x/job_77/step_0", false },
 		{ "/", "/a", false }, { "/", "/", true }, { "/a/", "/a/b", false },
 	};
 
@@ -238,11 +239,12 @@ static void the_first_rule_whose_conditions_hold_decides(void **state)
 		struct gp_subject who;
 		const char *class, *why;
 	} cases[] = {
-		{ { .uid = 1000, .gid = 50, .cmdline = "python3 -m vllm.entrypoints.api" }, "online",
-		  "rule 'vllm' (conf:18): class online" },
+		{ { .uid = 1000, .gid = 50, .cmdline = "python3 -m vllm.entrypoints.api" },
+		  "online", "rule 'vllm' (conf:18): class online" },
 		{ { .uid = 2000, .gid = 50, .cmdline = "python3 -m vllm.entrypoints.api" },
 		  "interactive", "rule 'group' (conf:22): class interactive" },
-		{ { .uid = 1000, .gid = 50, .cmdline = "vllm.entry", .exe = "/opt/rocm/bin/rocgdb" },
+		{ { .uid = 1000, .gid = 50, .cmdline = "vllm.entry",
+		    .exe = "/opt/rocm/bin/rocgdb" },
 		  "unmanaged", "rule 'debugger' (conf:15): class unmanaged" },
 		{ { .uid = 1000, .cgroup = POD }, "idle",
 		  "rule 'besteffort' (conf:25): class idle" },
@@ -291,7 +293,8 @@ static void the_environment_lowers_and_never_raises(void **state)
 		  "GPREEMPT_CLASS=interactive ignored: it may only lower" },
 		{ 9, "offline", "offline", "no rule matches: class unmanaged (default_class); "
 		  "lowered to offline by GPREEMPT_CLASS" },
-		{ 9, "interactive", "unmanaged", "no rule matches: class unmanaged (default_class); "
+		{ 9, "interactive", "unmanaged", "no rule matches: class unmanaged "
+		  "(default_class); "
 		  "GPREEMPT_CLASS=interactive ignored: it may only lower" },
 	};
 	const struct gp_config *config = *state;
