@@ -5,14 +5,14 @@
  *
  * Attaching needs ptrace for a moment only. A thread made for it seizes the target,
  * enables the session and ends, which lets the target go without ever having stopped
- * it; from then on the driver knows this process as the debugger. Where the driver is
- * older (before the middle of 2025) and insists on its tracer, the session says so
- * (attached): then every call must come from the thread that attached, and
- * gp_session_wait_stops() must be called often, since each signal stops the target.
+ * it; from then on the driver knows this process as the debugger. Where an older driver
+ * insists on its tracer, the session says so (attached): then every call must come from
+ * the thread that opened it, and gp_session_wait_stops() must be called often, since
+ * each signal stops the target.
  *
  * The target must not depend on us being alive. While somebody debugs it, its runtime
  * sleeps in hsa_shut_down until the debugger says "go on"; we say it in advance, at
- * attach, where it is kept. A target whose runtime is not enabled is left at once.
+ * attach, and the driver keeps it (so the next debugger may see it not wait). A target whose runtime is not enabled is left at once.
  * When this process dies, the driver resumes every queue.
  *
  * A session is not locked: one thread at a time. The functions sleep in the driver, up to
@@ -78,8 +78,8 @@ struct gp_session_done {
 
 /*
  * Takes every known queue of the target on @gpu_id (0: on all) off, in one call. @grace:
- * 1..255 thousand GPU clocks. All or nothing: if the hardware fails for one (-EIO), or
- * one is refused as new twice (-EAGAIN), those taken off are put back.
+ * 1..255 thousand GPU clocks. All or nothing: if the hardware fails for one (-EIO),
+ * those taken off are put back. Queues that are being destroyed are left alone.
  * -EPERM: its runtime is disabled by now. -ESRCH: gone. -EINVAL: bad grace.
  */
 int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_session_done *ret);

@@ -6,9 +6,8 @@
  * (one thread) only asks, polls and reads events. A GPU that hangs stops its own
  * thread and those that hold a process which is on both.
  *
- * A task is one process or several (a gang). A task without processes is one that is
- * never stopped, such as the online one: it is there, starting it is done at once, stopping
- * it is refused.
+ * A task is one process or several (a gang). A process may be only watched, such as the
+ * online one: it is never traced; starting it is done at once, stopping it is refused.
  *
  * Times are CLOCK_MONOTONIC ns, and so must be the owner's now_ns.
  */
@@ -50,17 +49,24 @@ struct gp_mechanism *gp_kfdm_mechanism(struct gp_kfdm *m);
 /* Readable when poll() or gp_kfdm_next() has something. Drained by the two of them. */
 int gp_kfdm_fd(const struct gp_kfdm *m);
 /* When poll() must be called though nothing was said (a deadline); ~0: never. */
-u64 gp_kfdm_wake_at(const struct gp_kfdm *m);
+u64 gp_kfdm_wake_at(struct gp_kfdm *m);
 
 /* @devices: bit per GPU it may be on. -EEXIST, -ENOMEM. */
 int gp_kfdm_task_add(struct gp_kfdm *m, u32 task, u64 devices);
 /* Its processes are released and left. What was under way is not answered. -ENOENT. */
 int gp_kfdm_task_del(struct gp_kfdm *m, u32 task);
+struct gp_kfdm_process {
+	pid_t pid;
+	u64 start;		/* gp_process_start() */
+	bool watch_only;	/* only for probes: never traced, never stopped */
+};
+
 /*
- * A process of @task, to be attached: an event says what came of it. -ENOENT: no such
- * task. -EEXIST: @pid is there already. @start: gp_process_start().
+ * A process of @task. Unless it is only watched it is attached: an event says what came of
+ * it. Only for processes that may be stopped and whose first compute queue is a second
+ * old: the mechanism does not judge that. -ENOENT: no such task. -EEXIST: it is there.
  */
-int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, pid_t pid, u64 start);
+int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, const struct gp_kfdm_process *process);
 /* Leave it: its queues run. Silent. -ENOENT. */
 int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid);
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Tasks and their processes: who is there, and for how long. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kfdm.h"
+
+enum { TASKS_MAX = 65536 };
+
+void gp_kfdm_task_put(struct gp_kfdm_task *t)
+{
+	if (!--t->refs)
+		free(t);
+}
+
+void gp_member_put(struct gp_member *x)
+{
+	if (--x->refs)
+		return;
+	gp_kfdm_task_put(x->task);
+	pthread_mutex_destroy(&x->busy);
+	free(x);
+}
+
+void gp_kfdm_action_clear(struct gp_kfdm_action *a)
+{
+	for (u32 i = 0; i < a->nr; i++)
+		gp_kfdm_task_put(a->tasks[i]);
+	free(a->tasks);
+	free(a->answered);
+	*a = (struct gp_kfdm_action){ 0 };
+}
+
+struct gp_kfdm_task *gp_kfdm_find_task(const struct gp_kfdm *m, u32 task)
+{
+	return task < m->room_tasks ? m->tasks[task] : NULL;
+}
+
+static int add_task(struct gp_kfdm *m, u32 task, u64 devices)
+{
+	struct gp_kfdm_task *t, **more;
+	u32 room;
+
+	if (task >= TASKS_MAX)
+		return -EINVAL;
+	if (gp_kfdm_find_task(m, task))
+		return -EEXIST;
+	if (task >= m->room_tasks) {
+		room = (task | 63) + 1;
+		more = realloc(m->tasks, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		memset(more + m->room_tasks, 0, (room - m->room_tasks) * sizeof(*more));
+		m->tasks = more;
+		m->room_tasks = room;
+	}
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	*t = (struct gp_kfdm_task){ .number = task, .refs = 1, .devices = devices };
+	m->tasks[task] = t;
+	return 0;
+}
+
+int gp_kfdm_task_add(struct gp_kfdm *m, u32 task, u64 devices)
+{
+	int err;
+
+	pthread_mutex_lock(&m->lock);
+	err = add_task(m, task, devices);
+	pthread_mutex_unlock(&m->lock);
+	return err;
+}
+
+/* Watched ones have no thread to leave them. */
+static void drop_member(struct gp_kfdm *m, struct gp_member **at)
+{
+	struct gp_member *x = *at;
+
+	if (x->state == GP_MEMBER_WATCHED) {
+		*at = x->next;
+		gp_member_put(x);
+		return;
+	}
+	x->state = GP_MEMBER_LEAVING;
+	gp_kfdm_wake(&m->workers[x->home]);
+}
+
+int gp_kfdm_task_del(struct gp_kfdm *m, u32 task)
+{
+	struct gp_member *x, *next;
+	struct gp_kfdm_task *t;
+
+	pthread_mutex_lock(&m->lock);
+	t = gp_kfdm_find_task(m, task);
+	if (t) {
+		struct gp_member **at = &m->members;
+
+		for (x = m->members; x; x = next) {
+			next = x->next;
+			if (x->task == t)
+				drop_member(m, at);
+			if (*at == x)
+				at = &x->next;
+		}
+		m->tasks[task] = NULL;
+		t->gone = true;
+		gp_kfdm_task_put(t);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return t ? 0 : -ENOENT;
+}
+
+static struct gp_member **find_member(struct gp_kfdm *m, pid_t pid)
+{
+	struct gp_member **at;
+
+	for (at = &m->members; *at; at = &(*at)->next)
+		if ((*at)->pid == pid && (*at)->state != GP_MEMBER_LEAVING)
+			return at;
+	return NULL;
+}
+
+static int add_process(struct gp_kfdm *m, u32 task, const struct gp_kfdm_process *process)
+{
+	struct gp_kfdm_task *t = gp_kfdm_find_task(m, task);
+	struct gp_member *x;
+
+	if (!t)
+		return -ENOENT;
+	if (find_member(m, process->pid))
+		return -EEXIST;
+	x = calloc(1, sizeof(*x));
+	if (!x)
+		return -ENOMEM;
+	x->task = t;
+	t->refs++;
+	x->pid = process->pid;
+	x->start = process->start;
+	x->state = process->watch_only ? GP_MEMBER_WATCHED : GP_MEMBER_WAITING;
+	x->refs = 1;
+	x->home = t->devices ? (u32)__builtin_ctzll(t->devices) : 0;
+	x->home = m->devices[x->home < m->nr_gpus ? x->home : 0].worker;
+	x->session.pipe[0] = x->session.pipe[1] = -1;
+	pthread_mutex_init(&x->busy, NULL);
+	x->next = m->members;
+	m->members = x;
+	if (!process->watch_only)
+		gp_kfdm_wake(&m->workers[x->home]);
+	return 0;
+}
+
+int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, const struct gp_kfdm_process *process)
+{
+	int err;
+
+	pthread_mutex_lock(&m->lock);
+	err = add_process(m, task, process);
+	pthread_mutex_unlock(&m->lock);
+	return err;
+}
+
+int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid)
+{
+	struct gp_member **at;
+
+	pthread_mutex_lock(&m->lock);
+	at = find_member(m, pid);
+	if (at)
+		drop_member(m, at);
+	pthread_mutex_unlock(&m->lock);
+	return at ? 0 : -ENOENT;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "seize.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kfd_debug.h"
+#include "process.h"
+#include "sysfs.h"
+
+enum {
+	STEP_US		= 200,
+	STOP_STEPS	= 5000,		/* a second */
+	SEIZE_TRIES	= 20,
+};
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = STEP_US * 1000 }, NULL);
+}
+
+/* Field of /proc/PID/status, as a number; 0 if it is not there. */
+static u64 status_number(pid_t pid, const char *name)
+{
+	char path[64], text[4096];
+	const char *at, *end;
+	u64 value = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (gp_sysfs_text(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return 0;
+	at = strstr(text, name);
+	if (at)
+		gp_sysfs_parse(at + strlen(name) + strspn(at + strlen(name), "\t "), 10, &value,
+			       &end);
+	return value;
+}
+
+/* A zombie is still in /proc, and cannot be seized. */
+static bool is_alive(pid_t pid)
+{
+	char path[64], text[512];
+	const char *close;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (gp_sysfs_text(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return false;
+	close = strrchr(text, ')');
+	return close && close[1] == ' ' && close[2] != 'Z' && close[2] != 'X';
+}
+
+/* A thread of ours that is ending lets go a moment after it was joined. */
+static bool is_ours(pid_t tracer)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", tracer);
+	return !access(path, F_OK);
+}
+
+static int why_not(pid_t pid, int err, bool *again)
+{
+	pid_t tracer;
+
+	*again = false;
+	if (err != EPERM)
+		return -err;
+	if (!is_alive(pid))
+		return -ESRCH;
+	tracer = (pid_t)status_number(pid, "\nTracerPid:");
+	*again = tracer && is_ours(tracer);
+	return tracer ? -EALREADY : -EPERM;
+}
+
+int gp_seize(pid_t pid, u64 start)
+{
+	bool again = true;
+	int err = -EPERM;
+	u64 now;
+
+	for (u32 i = 0; again && i < SEIZE_TRIES; i++) {
+		if (!ptrace(PTRACE_SEIZE, pid, 0, 0)) {
+			err = 0;
+			break;
+		}
+		err = why_not(pid, errno, &again);
+		if (again)
+			nap();
+	}
+	if (err)
+		return err;
+	if (gp_process_start(NULL, pid, &now) || (start && now != start)) {
+		gp_unseize(pid);
+		return -ESRCH;
+	}
+	return 0;
+}
+
+/* What to hand on at a stop: the signal, unless the stop is ptrace's own. */
+static int stop_signal(int status)
+{
+	return status >> 16 ? 0 : WSTOPSIG(status);
+}
+
+int gp_unseize(pid_t tid)
+{
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
+		return errno == ESRCH ? -ESRCH : -errno;
+	for (u32 i = 0; i < STOP_STEPS; i++) {
+		pid_t got = waitpid(tid, &status, __WALL | __WNOTHREAD | WNOHANG);
+
+		if (got == tid && WIFSTOPPED(status)) {
+			ptrace(PTRACE_DETACH, tid, 0, (void *)(intptr_t)stop_signal(status));
+			return 0;
+		}
+		if (got)
+			return -ESRCH;
+		nap();
+	}
+	return -ETIMEDOUT;
+}
+
+static bool is_group_stop(int status)
+{
+	int sig = WSTOPSIG(status);
+
+	return status >> 16 == PTRACE_EVENT_STOP &&
+	       (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU);
+}
+
+int gp_seize_wait(pid_t pid)
+{
+	int status;
+	pid_t got;
+
+	while ((got = waitpid(pid, &status, __WALL | __WNOTHREAD | WNOHANG)) == pid) {
+		if (!WIFSTOPPED(status))
+			return -ESRCH;
+		if (is_group_stop(status))
+			ptrace(PTRACE_LISTEN, pid, 0, 0);
+		else
+			ptrace(PTRACE_CONT, pid, 0, (void *)(intptr_t)stop_signal(status));
+	}
+	return got < 0 && errno == ECHILD ? -ESRCH : 0;
+}
+
+struct brief {
+	int (*fn)(void *ctx);
+	void *ctx;
+	int err;
+};
+
+static void *brief_main(void *arg)
+{
+	struct brief *b = arg;
+
+	b->err = b->fn(b->ctx);
+	return NULL;
+}
+
+int gp_seize_briefly(int (*fn)(void *ctx), void *ctx)
+{
+	struct brief b = { .fn = fn, .ctx = ctx };
+	sigset_t all, before;
+	pthread_t thread;
+	int err;
+
+	/* Signals are for the threads of the program. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&thread, NULL, brief_main, &b);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (err)
+		return -err;
+	pthread_join(thread, NULL);
+	return b.err;
+}
+
+/* Calls @fn for every thread until it returns something else than 0, which is returned. */
+static int each_thread(const char *proc, pid_t pid, int (*fn)(int dir, pid_t tid, void *ctx),
+		       void *ctx)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	const char *end;
+	int result = 0;
+	DIR *dir;
+	u64 tid;
+
+	if (snprintf(path, sizeof(path), "%s/%d/task", proc, pid) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (!result && (entry = readdir(dir)))
+		if (gp_sysfs_parse(entry->d_name, 10, &tid, &end) && !*end && tid <= INT_MAX)
+			result = fn(dirfd(dir), (pid_t)tid, ctx);
+	closedir(dir);
+	return result;
+}
+
+static int take_if_other(int dir, pid_t tid, void *ctx)
+{
+	(void)dir;
+	return tid != *(pid_t *)ctx && is_alive(tid) ? tid : 0;
+}
+
+pid_t gp_seize_other_thread(pid_t pid)
+{
+	int tid = each_thread("/proc", pid, take_if_other, &pid);
+
+	return tid > 0 ? tid : 0;
+}
+
+/* Is it in ioctl(fd, RUNTIME_ENABLE, ...)? As /proc/PID/task/TID/syscall has it. */
+static int sleeps_there(int dir, pid_t tid, void *ctx)
+{
+	char path[48], text[256], *rest;
+	const char *end;
+	u64 number;
+	int n;
+
+	(void)ctx;
+	snprintf(path, sizeof(path), "%d/syscall", tid);
+	n = gp_sysfs_text(dir, path, text, sizeof(text));
+	if (n < 0)
+		return n == -ENOENT || n == -ESRCH ? 0 : n;
+	if (!gp_sysfs_parse(text, 10, &number, &end) || number != SYS_ioctl || *end != ' ')
+		return 0;
+	rest = strchr(end + 1, ' ');
+	return rest && strtoull(rest, NULL, 16) == GP_KFD_IOC_RUNTIME_ENABLE;
+}
+
+int gp_session_needs_poke(const char *proc, pid_t pid)
+{
+	return each_thread(proc ? proc : "/proc", pid, sleeps_there, NULL);
+}
+
+struct poke {
+	int result;
+};
+
+static int poke_thread(int dir, pid_t tid, void *ctx)
+{
+	struct poke *p = ctx;
+	int err;
+
+	if (sleeps_there(dir, tid, NULL) == 0)
+		return 0;
+	/* where we cannot see it, it may sleep there */
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0)) {
+		p->result = errno == ESRCH ? p->result : -errno;
+		return 0;
+	}
+	err = gp_unseize(tid);
+	if (err && err != -ESRCH)
+		p->result = err;
+	return 0;
+}
+
+static int poke_all(void *ctx)
+{
+	struct poke p = { 0 };
+	int err = each_thread("/proc", *(pid_t *)ctx, poke_thread, &p);
+
+	return err ? err : p.result;
+}
+
+int gp_session_poke(pid_t pid)
+{
+	return gp_seize_briefly(poke_all, &pid);
+}
