@@ -31,7 +31,7 @@ static void fill_in(struct gp_control_args *a)
 	a->clients = a->clients ? a->clients : 64;
 	a->clients_per_uid = a->clients_per_uid ? a->clients_per_uid : 16;
 	a->calls_per_second = a->calls_per_second ? a->calls_per_second : 1000;
-	a->calls_per_run = a->calls_per_run ? a->calls_per_run : 4;
+	a->calls_per_run = a->calls_per_run ? a->calls_per_run : 1;
 	a->partial_ns = a->partial_ns ? a->partial_ns : 5 * GP_SEC;
 	a->unsent_ns = a->unsent_ns ? a->unsent_ns : 10 * GP_SEC;
 	a->idle_ns = a->idle_ns ? a->idle_ns : 600 * GP_SEC;
@@ -230,7 +230,8 @@ static void take_in(struct gp_control *c, int fd)
 	c->stats.clients++;
 	*conn = (struct gp_conn){
 		.state = GP_CONN_READY, .fd = fd, .armed = EPOLLIN, .peer = peer,
-		.in.max = GP_VARLINK_CALL_MAX, .out.max = c->args.reply_max,
+		.in.max = GP_VARLINK_CALL_MAX, .in.values = GP_VARLINK_CALL_VALUES,
+		.out.max = c->args.reply_max,
 		.idle_ns = c->now_ns,
 	};
 }

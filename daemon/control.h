@@ -15,7 +15,7 @@
  *
  * What a client can cost:
  *   - one call at a time; the next is read when the last answer is sent;
- *   - a call of more than 4 KB, not JSON or not a call ends the connection;
+ *   - a call of more than 2 KB or 128 values, or that is no call, ends the connection;
  *   - a call begun and not finished in time, or an answer not fetched in time, too;
  *   - calls per second are limited, except for root and the group;
  *   - events that do not fit its buffer are counted and dropped;
@@ -155,7 +155,7 @@ struct gp_control_args {
 	u32 clients;		/* 64, at most 255; an eighth only for the privileged */
 	u32 clients_per_uid;	/* 16, root and the group excepted */
 	u32 calls_per_second;	/* of a client without privilege: 1000, in bursts of 64 */
-	u32 calls_per_run;	/* 4, and as many pieces of long answers */
+	u32 calls_per_run;	/* 1, and as many pieces of long answers */
 	u64 partial_ns;		/* a call must be complete after its first byte within: 5 s */
 	u64 unsent_ns;		/* an answer must be fetched within: 10 s */
 	u64 idle_ns;		/* a client that asks nothing and awaits nothing: 10 min */

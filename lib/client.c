@@ -116,7 +116,7 @@ int gp_daemon_call(struct gp_daemon *d, const char *method, const char *paramete
 	json_t *in = NULL, *out;
 	int err;
 
-	if (parameters && gp_varlink_parse(parameters, strlen(parameters), &in))
+	if (parameters && gp_varlink_parse(parameters, strlen(parameters), 0, &in))
 		return gp_fail(EINVAL, "the parameters of %s are not a JSON object", method);
 	err = gp_wire_call(d, method, in, &out);
 	if (err)

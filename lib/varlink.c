@@ -30,7 +30,7 @@ static int reserve(char **buf, size_t *room, size_t need)
 void gp_varlink_reader_fini(struct gp_varlink_reader *r)
 {
 	free(r->buf);
-	*r = (struct gp_varlink_reader){ .max = r->max };
+	*r = (struct gp_varlink_reader){ .max = r->max, .values = r->values };
 }
 
 /* The length of the first message, or -EAGAIN; remembers where it has looked. */
@@ -115,12 +115,15 @@ size_t gp_varlink_partial(struct gp_varlink_reader *r)
 	return first(r) >= 0 ? 0 : r->len - r->begin;
 }
 
-/* How deep arrays and objects nest, as far as brackets outside of strings say. */
-static bool too_deep(const char *text, size_t n)
+/*
+ * Does it nest too deep or hold too much, as far as what is outside of strings says?
+ * Costs a fraction of what the parser would pay to find out.
+ */
+static bool too_much(const char *text, size_t n, size_t values)
 {
 	bool string = false;
+	size_t i, found = 0;
 	int depth = 0;
-	size_t i;
 
 	for (i = 0; i < n; i++) {
 		if (string) {
@@ -133,19 +136,22 @@ static bool too_deep(const char *text, size_t n)
 		} else if (text[i] == '{' || text[i] == '[') {
 			if (++depth > GP_VARLINK_DEPTH_MAX)
 				return true;
+			found++;
 		} else if (text[i] == '}' || text[i] == ']') {
 			depth--;
+		} else if (text[i] == ',') {
+			found++;
 		}
 	}
-	return false;
+	return values && found > values;
 }
 
-int gp_varlink_parse(const char *text, size_t n, json_t **ret)
+int gp_varlink_parse(const char *text, size_t n, size_t values, json_t **ret)
 {
 	json_error_t error;
 	json_t *message;
 
-	if (too_deep(text, n))
+	if (too_much(text, n, values))
 		return -EBADMSG;
 	message = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
 	if (!message)
@@ -166,7 +172,8 @@ int gp_varlink_next(struct gp_varlink_reader *r, json_t **ret)
 	if (n < 0)
 		return -EAGAIN;
 	/* Those behind the first are measured when their turn comes. */
-	err = (size_t)n > r->max ? -EBADMSG : gp_varlink_parse(r->buf + r->begin, (size_t)n, ret);
+	err = (size_t)n > r->max ? -EBADMSG :
+	      gp_varlink_parse(r->buf + r->begin, (size_t)n, r->values, ret);
 	r->begin += (size_t)n + 1;
 	return err;
 }

@@ -7,8 +7,8 @@
  *	reply	{"parameters": {...}, "continues": false}
  *	error	{"error": "org.gpreempt.NotFound", "parameters": {...}}
  *
- * Nothing here trusts a byte: a message has a largest size and a deepest nesting,
- * checked before a parser sees it. Nothing blocks, prints or keeps global state.
+ * Nothing here trusts a byte: a message has a largest size, a deepest nesting and a number
+ * of values, checked before a parser sees it. Nothing blocks, prints or keeps global state.
  */
 #ifndef GP_VARLINK_H
 #define GP_VARLINK_H
@@ -20,7 +20,8 @@
 #include "gp_env.h"
 
 enum {
-	GP_VARLINK_CALL_MAX	= 4 << 10,	/* bytes of a call, without its NUL */
+	GP_VARLINK_CALL_MAX	= 2 << 10,	/* bytes of a call, without its NUL */
+	GP_VARLINK_CALL_VALUES	= 128,		/* things in a call: each costs time to read */
 	GP_VARLINK_REPLY_MAX	= 16 << 20,	/* bytes of a reply */
 	GP_VARLINK_DEPTH_MAX	= 12,		/* arrays and objects within each other */
 	GP_VARLINK_READ_MAX	= 16 << 10,	/* bytes taken from a socket at a time */
@@ -29,9 +30,10 @@ enum {
 
 /* ---- reading ---- */
 
-/* Bytes as they come, messages as they are complete. Zero it, set @max. */
+/* Bytes as they come, messages as they are complete. Zero it, set @max and @values. */
 struct gp_varlink_reader {
 	size_t max;		/* bytes of a message */
+	size_t values;		/* numbers, texts... in a message, about; 0: any */
 	char *buf;
 	size_t len, room;
 	size_t begin;		/* of the first message not yet taken */
@@ -56,11 +58,12 @@ bool gp_varlink_waiting(struct gp_varlink_reader *r);
 size_t gp_varlink_partial(struct gp_varlink_reader *r);
 /*
  * The next message, an object, the caller's. -EAGAIN: not complete yet.
- * -EBADMSG: not a JSON object, nested too deep, or with a name twice; it is skipped.
+ * -EBADMSG: not a JSON object, nested too deep, of too many values, or with a name twice; it is
+ * skipped.
  */
 int gp_varlink_next(struct gp_varlink_reader *r, json_t **ret);
-/* What gp_varlink_next() does with one message of @n bytes. */
-int gp_varlink_parse(const char *text, size_t n, json_t **ret);
+/* What gp_varlink_next() does with one message of @n bytes; @values as in the reader. */
+int gp_varlink_parse(const char *text, size_t n, size_t values, json_t **ret);
 
 /* ---- writing ---- */
 

@@ -113,7 +113,7 @@ static int nested(int depth, const char *inside)
 	for (i = 1; i < depth; i++)
 		strcat(text, "]");
 	strcat(text, "}");
-	err = gp_varlink_parse(text, strlen(text), &message);
+	err = gp_varlink_parse(text, strlen(text), 0, &message);
 	if (!err)
 		json_decref(message);
 	return err;
@@ -125,6 +125,19 @@ static void nesting_has_a_limit_and_brackets_in_texts_do_not_count(void **state)
 	EXPECT_EQ(nested(GP_VARLINK_DEPTH_MAX, "1"), 0);
 	EXPECT_EQ(nested(GP_VARLINK_DEPTH_MAX + 1, "1"), -EBADMSG);
 	EXPECT_EQ(nested(GP_VARLINK_DEPTH_MAX, "\"[[[[{{{{\\\"[[[[\""), 0);
+}
+
+static void values_have_a_limit(void **state)
+{
+	static const char three_values[] = "{\"a\":[1,2]}", text[] = "{\"a\":\",,,[[[\"}";
+	json_t *message;
+
+	(void)state;
+	EXPECT_EQ(gp_varlink_parse(three_values, strlen(three_values), 2, &message), -EBADMSG);
+	EXPECT_EQ(gp_varlink_parse(three_values, strlen(three_values), 3, &message), 0);
+	json_decref(message);
+	EXPECT_EQ(gp_varlink_parse(text, strlen(text), 1, &message), 0);
+	json_decref(message);
 }
 
 static void what_is_no_message_is_skipped_and_the_next_is_read(void **state)
@@ -170,7 +183,8 @@ static void a_call_has_a_method_and_flags_that_are_flags(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		EXPECT_EQ(gp_varlink_parse(cases[i].text, strlen(cases[i].text), &message), 0);
+		EXPECT_EQ(gp_varlink_parse(cases[i].text, strlen(cases[i].text), 0,
+					   &message), 0);
 		EXPECT_EQ(gp_varlink_call(message, &call), cases[i].err);
 		json_decref(message);
 	}
@@ -216,6 +230,7 @@ PROVE(
 	CLAIM(the_longest_message_fits_and_one_byte_more_does_not),
 	CLAIM(a_long_message_behind_a_good_one_is_refused_too),
 	CLAIM(nesting_has_a_limit_and_brackets_in_texts_do_not_count),
+	CLAIM(values_have_a_limit),
 	CLAIM(what_is_no_message_is_skipped_and_the_next_is_read),
 	CLAIM(a_call_has_a_method_and_flags_that_are_flags),
 	CLAIM(what_waits_to_be_sent_is_bounded),

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What a call on the control socket costs, against the least any server pays: one
+ * that waits with epoll, reads and sends the same bytes back over such a socket. Both
+ * serve from a process of their own; in turns, the best of each counts.
+ *
+ * And what one run of the control socket costs the daemon while forty clients send as
+ * fast as they can the most laborious calls there are: so long a decision may have to wait.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "daemon/control.h"
+
+enum { CALLS = 4000, ROUNDS = 5, LIMIT = 4, FLOODERS = 40, RUNS = 20000 };
+
+static const char call[] = "{\"method\":\"org.gpreempt.Trigger\",\"parameters\":{\"pid\":1}}";
+static struct gp_control *control;
+static char path[64];
+
+static void give_up(const char *what)
+{
+	fprintf(stderr, "bench_control: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* ---- the two servers ---- */
+
+static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
+{
+	(void)ctx, (void)target;
+	*ret = 0;
+	return 0;
+}
+
+static int raises(void *ctx, const struct gp_target *target, const char *class)
+{
+	(void)ctx, (void)target, (void)class;
+	return 0;
+}
+
+static int trigger(void *ctx, struct gp_request *rq, const struct gp_target *target)
+{
+	(void)ctx, (void)target;
+	return gp_control_reply(control, rq->token, NULL);
+}
+
+static const struct gp_control_ops ops = { .owner = owner, .raises = raises, .trigger = trigger };
+
+static void make_control(void)
+{
+	struct gp_control_args args = { .path = path, .ops = &ops };
+	const char *why;
+
+	if (gp_control_new(&args, &control, &why))
+		give_up(why);
+}
+
+static int watch(int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int epoll = epoll_create1(0);
+
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e))
+		give_up("epoll");
+	return epoll;
+}
+
+static void serve_control(int listener)
+{
+	struct epoll_event e;
+	int epoll;
+
+	(void)listener;
+	epoll = watch(gp_control_fd(control));
+	for (;;) {
+		if (gp_control_wake_at(control) > bench_clock())
+			epoll_wait(epoll, &e, 1, -1);
+		gp_control_run(control, bench_clock());
+	}
+}
+
+static void serve_echo(int listener)
+{
+	int fd = accept(listener, NULL, NULL), epoll = watch(fd);
+	struct epoll_event e;
+	char bytes[4096];
+	ssize_t n;
+
+	for (;;) {
+		epoll_wait(epoll, &e, 1, -1);
+		n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+		if (n <= 0 || send(fd, bytes, (size_t)n, MSG_DONTWAIT) != n)
+			_exit(0);
+	}
+}
+
+/* ---- the client ---- */
+
+static struct sockaddr_un address(void)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+	strcpy(at.sun_path, path);
+	return at;
+}
+
+static int connected(int flags)
+{
+	struct sockaddr_un at = address();
+	int fd = socket(AF_UNIX, SOCK_STREAM | flags, 0);
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)))
+		give_up("connect");
+	return fd;
+}
+
+/* Nanoseconds per call and answer. */
+static u64 round_trips(void (*serve)(int), int listener)
+{
+	char bytes[4096];
+	u64 begin;
+	int i, fd;
+	pid_t server = fork();
+
+	if (!server) {
+		serve(listener);
+		_exit(0);
+	}
+	fd = connected(0);
+	begin = bench_clock();
+	for (i = 0; i < CALLS; i++)
+		if (send(fd, call, sizeof(call), 0) < 0 || recv(fd, bytes, sizeof(bytes), 0) <= 0)
+			give_up("no answer");
+	begin = bench_clock() - begin;
+	close(fd);
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+	return begin / CALLS;
+}
+
+static void compare(void)
+{
+	struct sockaddr_un at;
+	u64 echo = GP_NEVER, ours = GP_NEVER, x;
+	int i, listener;
+
+	for (i = 0; i < ROUNDS; i++) {
+		at = address();
+		listener = socket(AF_UNIX, SOCK_STREAM, 0);
+		if (bind(listener, (struct sockaddr *)&at, sizeof(at)) || listen(listener, 1))
+			give_up("bind");
+		x = round_trips(serve_echo, listener);
+		echo = x < echo ? x : echo;
+		close(listener);
+		unlink(path);
+		make_control();
+		x = round_trips(serve_control, -1);
+		ours = x < ours ? x : ours;
+		gp_control_free(control);
+	}
+	printf("{\"bench\": \"a call on the control socket, against a bare echo\", "
+	       "\"value\": %llu, \"unit\": \"ns\", \"baseline\": %llu, \"ratio\": %.2f, "
+	       "\"limit\": %d}\n", (unsigned long long)ours, (unsigned long long)echo,
+	       (double)ours / (double)echo, LIMIT);
+	printf("{\"bench\": \"calls on the control socket\", \"value\": %llu, "
+	       "\"unit\": \"per second\", \"baseline\": %llu}\n",
+	       (unsigned long long)(GP_SEC / ours), (unsigned long long)(GP_SEC / echo));
+}
+
+/* ---- the flood ---- */
+
+static int by_size(const void *a, const void *b)
+{
+	const u64 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static u64 cpu_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
+}
+
+/* As long and as full of values as a call may be, and then it is refused. */
+static size_t laborious(char *to, size_t size)
+{
+	size_t n = (size_t)snprintf(to, size, "{\"method\":\"org.gpreempt.Trigger\","
+				    "\"parameters\":{\"pid\":[[]");
+	int i;
+
+	for (i = 0; i < 60; i++)
+		n += (size_t)snprintf(to + n, size - n, ",[]");
+	n += (size_t)snprintf(to + n, size - n, ",\"");
+	while (n + 12 < size)
+		n += (size_t)snprintf(to + n, size - n, "\\u00e4");
+	return n + (size_t)snprintf(to + n, size - n, "\"]}}") + 1;
+}
+
+static void flood(void)
+{
+	static u64 took[RUNS];
+	char bytes[4096], worst[2048];
+	int fd[FLOODERS], i, k;
+	size_t size;
+
+	size = laborious(worst, sizeof(worst));
+	make_control();
+	for (i = 0; i < FLOODERS; i++) {
+		fd[i] = connected(SOCK_NONBLOCK);
+		gp_control_run(control, bench_clock());
+	}
+	for (i = 0; i < RUNS; i++) {
+		for (k = 0; k < 4; k++) {
+			/* Whether it fits or there is anything does not matter. */
+			if (send(fd[(i + k) % FLOODERS], worst, size, MSG_NOSIGNAL) < 0)
+				errno = 0;
+			if (recv(fd[(i + k) % FLOODERS], bytes, sizeof(bytes), 0) < 0)
+				errno = 0;
+		}
+		took[i] = cpu_clock();
+		gp_control_run(control, bench_clock());
+		took[i] = cpu_clock() - took[i];
+	}
+	qsort(took, RUNS, sizeof(took[0]), by_size);
+	printf("{\"bench\": \"a run of the control socket under forty floods, 99 %%\", "
+	       "\"value\": %llu, \"unit\": \"ns\"}\n",
+	       (unsigned long long)took[RUNS - RUNS / 100]);
+	for (i = 0; i < FLOODERS; i++)
+		close(fd[i]);
+	gp_control_free(control);
+}
+
+int main(void)
+{
+	snprintf(path, sizeof(path), "/tmp/gp_bench.%d", (int)getpid());
+	compare();
+	flood();
+	return 0;
+}
