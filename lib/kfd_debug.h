@@ -12,7 +12,8 @@
  *
  * The target must not depend on us being alive. While somebody debugs it, its runtime
  * sleeps in hsa_shut_down until the debugger says "go on"; we say it in advance, at
- * attach, and the driver keeps it (so the next debugger may see it not wait). A target whose runtime is not enabled is left at once.
+ * attach, and the driver keeps it (so the next debugger may see it not wait). A target
+ * whose runtime is not enabled is left at once.
  * When this process dies, the driver resumes every queue.
  *
  * A session is not locked: one thread at a time. The functions sleep in the driver, up to
