@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Any bytes may come from a client: the reader finds the same messages however they
+ * are cut, and a control socket that is sent them serves the next client.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/arguments.h"
+#include "daemon/control.h"
+#include "lib/varlink.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct gp_control *control;
+static char path[64];
+static u64 now_ns;
+
+static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
+{
+	(void)ctx;
+	*ret = (uid_t)target->pid % 3;
+	return target->pid % 5 ? 0 : -ESRCH;
+}
+
+static int raises(void *ctx, const struct gp_target *target, const char *class)
+{
+	(void)ctx, (void)target;
+	return strlen(class) % 2;
+}
+
+static int answer(void *ctx, struct gp_request *rq, const struct gp_target *target)
+{
+	(void)ctx, (void)target;
+	gp_control_reply(control, rq->token, NULL);
+	return 0;
+}
+
+static const struct gp_control_ops ops = {
+	.owner = owner, .raises = raises, .release = answer, .trigger = answer,
+};
+
+static void leave(void)
+{
+	gp_control_free(control);
+}
+
+static void serve(void)
+{
+	struct gp_control_args args = { .path = path, .ops = &ops };
+	const char *why;
+
+	snprintf(path, sizeof(path), "/tmp/gp_fuzz.%d", (int)getpid());
+	if (gp_control_new(&args, &control, &why))
+		abort();
+	atexit(leave);
+}
+
+static int connected(void)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	strcpy(at.sun_path, path);
+	if (connect(fd, (struct sockaddr *)&at, sizeof(at)))
+		abort();
+	return fd;
+}
+
+static void run(int times)
+{
+	while (times--)
+		gp_control_run(control, now_ns += 1000000);
+}
+
+static void send_to_server(const uint8_t *data, size_t size)
+{
+	static const char call[] = "{\"method\":\"org.varlink.service.GetInfo\"}";
+	char reply[512];
+	int bad = connected(), good = connected();
+
+	if (send(bad, data, size, MSG_NOSIGNAL) < 0 && size)
+		abort();
+	run(4);
+	if (send(good, call, sizeof(call), MSG_NOSIGNAL) < 0)
+		abort();
+	run(4);
+	if (recv(good, reply, sizeof(reply), 0) <= 0)
+		abort();
+	close(bad);
+	close(good);
+	run(2);
+}
+
+/* A number that depends on every message and every refusal. */
+static u64 digest(struct gp_varlink_reader *r, u64 sum)
+{
+	struct gp_varlink_call call;
+	struct gp_arguments a;
+	const char *name, *text;
+	json_t *message;
+	char why[256];
+	int err;
+
+	while ((err = gp_varlink_next(r, &message)) != -EAGAIN) {
+		sum = sum * 31 + (u64)-err;
+		if (err)
+			continue;
+		if (!gp_varlink_call(message, &call)) {
+			err = gp_arguments_read(call.parameters, ~0u, 0, &a, &name, why,
+						sizeof(why));
+			for (text = call.method; *text; text++)
+				sum = sum * 31 + (u8)*text;
+			sum = sum * 31 + (err ? 1 : a.given);
+		}
+		json_decref(message);
+	}
+	return sum;
+}
+
+static u64 in_parts(const uint8_t *data, size_t size, size_t part)
+{
+	struct gp_varlink_reader r = { .max = 1 << 20 };
+	size_t at, n;
+	u64 sum = 0;
+
+	for (at = 0; at < size; at += n) {
+		n = size - at < part ? size - at : part;
+		if (gp_varlink_feed(&r, data + at, n))
+			break;
+		sum = digest(&r, sum);
+	}
+	gp_varlink_reader_fini(&r);
+	return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!control)
+		serve();
+	if (size > 64 << 10)
+		return 0;
+	if (in_parts(data, size, size + 1) != in_parts(data, size, size % 7 + 1))
+		abort();
+	send_to_server(data, size);
+	return 0;
+}
