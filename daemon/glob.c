@@ -19,10 +19,10 @@ static const char *set_end(const char *p)
 static bool in_set(const char *p, unsigned char c)
 {
 	const char *end = set_end(p) - 1;
-	bool not = *p == '!' || *p == '^';
+	bool negated = *p == '!' || *p == '^';
 	bool found = false;
 
-	p += not;
+	p += negated;
 	while (p < end) {
 		unsigned char low, high;
 
@@ -35,7 +35,7 @@ static bool in_set(const char *p, unsigned char c)
 		}
 		found |= low <= c && c <= high;
 	}
-	return found != not;
+	return found != negated;
 }
 
 /* Does one character at *@p match @c? Then *@p is behind it. */

@@ -66,7 +66,7 @@ static char *next_line(char *to, int size, void *user)
 	n = end ? (size_t)(end - line) : r->size - r->at;
 	r->at += n + 1;
 	r->line++;
-	strcpy(to, "\n");
+	memcpy(to, "\n", 2);
 	if (r->line == 1 && n >= 3 && !memcmp(line, "\xef\xbb\xbf", 3)) {
 		line += 3;
 		n -= 3;

@@ -106,27 +106,24 @@ static struct gp_place said(const struct gp_load *l, u32 set, u32 i, u32 j)
 	return nowhere;
 }
 
-/* @low must not be above @high. True: it is, and that was said. */
-static bool crossed(struct gp_load *l, u32 set, u32 low, u32 high)
+static void check_looks(struct gp_load *l, u32 set)
 {
 	const u64 *param = l->config->param[set - 1];
-	char a[24], b[24];
+	char min[24], max[24];
 
-	if (param[low] <= param[high])
-		return false;
-	gp_value_print_ns(param[low], a, sizeof(a));
-	gp_value_print_ns(param[high], b, sizeof(b));
-	FAULT_AT(l, said(l, set, low, high), "%s %s is above %s %s; raise the second or lower the "
-		 "first", gp_params[low].name, a, gp_params[high].name, b);
-	return true;
+	if (param[GP_LOOK_MIN] <= param[GP_LOOK_MAX])
+		return;
+	gp_value_print_ns(param[GP_LOOK_MIN], min, sizeof(min));
+	gp_value_print_ns(param[GP_LOOK_MAX], max, sizeof(max));
+	FAULT_AT(l, said(l, set, GP_LOOK_MIN, GP_LOOK_MAX),
+		 "look_min %s is above look_max %s; raise the second or lower the first", min, max);
 }
 
 static void finish_params(struct gp_load *l)
 {
 	struct gp_config *config = l->config;
-	bool told = false;
 
-	for (u32 p = 0; gp_policies[p] && p < GP_CONFIG_POLICIES; p++) {
+	for (u32 p = 0; p < GP_CONFIG_POLICIES && gp_policies[p]; p++) {
 		for (u32 i = 0; i < GP_NR_PARAMS; i++) {
 			config->param[p][i] = gp_params[i].initial;
 			if (l->param_at[GP_FOR_ALL][i].file)
@@ -135,8 +132,8 @@ static void finish_params(struct gp_load *l)
 				config->param[p][i] = l->param[p + 1][i];
 		}
 		/* What [policy] says is wrong with every policy alike: once is enough. */
-		if (!told && !l->faults.nr)
-			told = crossed(l, p + 1, GP_LOOK_MIN, GP_LOOK_MAX);
+		if (!l->faults.nr)
+			check_looks(l, p + 1);
 	}
 }
 

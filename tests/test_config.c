@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "daemon/config.h"
+#include "daemon/value.h"
 #include "gp_test.h"
 
 static char errors[GP_CONFIG_ERRORS];
@@ -85,6 +86,33 @@ static void values_arrive_where_they_belong(void **state)
 	assert_string_equal(config->rule[0].exe, "/a/b;c");
 	EXPECT(config->rule[0].class == gp_rules_class(&config->rules, "mine"));
 	gp_config_free(config);
+}
+
+static void times_have_units_and_are_exact(void **state)
+{
+	static const char *const bad[] = { "", "5", "1.5ns", "1.5.5ms", "ms", "-1s", "1 h", "1e3s",
+		"1234567890123456789ns", "99999999999999s", "1.5 msx" };
+	u64 ns = 7;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (!gp_value_ns(bad[i], &ns))
+			fail_msg("'%s' is taken", bad[i]);
+	}
+	EXPECT_EQ(ns, 7);
+	EXPECT_EQ(gp_value_ns("1.5 us", &ns), 0);
+	EXPECT_EQ(ns, 1500);
+	EXPECT_EQ(gp_value_ns("2min", &ns), 0);
+	EXPECT_EQ(ns, 120 * GP_SEC);
+	EXPECT_EQ(gp_value_ns("0", &ns), 0);
+	EXPECT_EQ(ns, 0);
+}
+
+static void the_bounds_themselves_are_taken(void **state)
+{
+	(void)state;
+	gp_config_free(parse("[daemon]\nheartbeat = 1s\n[policy]\nlease = 1s\n"
+			     "look_min = 50us\nlook_max = 50us\n"));
 }
 
 /* ---- what is refused, word for word ---- */
@@ -208,6 +236,12 @@ static const struct refusal {
 	{ "[rule a]\nexe = /a/bcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmno"
 	  "pqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxy"
 	  "zabcdef\n", "conf:2: exe: the value is too long; write at most 159 bytes\n" },
+	{ "[daemon]\nsocket = /\n",
+	  "conf:2: socket: '/' will not do; write a path that begins with /\n" },
+	{ "[daemon]\ngpus = 1234\n", "conf:2: gpus: '1234' will not do; write all, or indices and "
+	  "PCI addresses with commas, such as 0, 0000:c1:00.0\n" },
+	{ "[daemon]\ngpus = 0000:c1:0000\n", "conf:2: gpus: '0000:c1:0000' will not do; write all, "
+	  "or indices and PCI addresses with commas, such as 0, 0000:c1:00.0\n" },
 	/* the whole */
 	{ "[daemon]\n\ndefault_class = best\n", "conf:3: default_class: there is no class 'best'; "
 	  "add [class best] or write one of " CLASS_NAMES "\n" },
@@ -220,6 +254,12 @@ static const struct refusal {
 	  "and has conditions; drop match = all or the conditions\n" },
 	{ "[rule a]\nclass = idle\nmatch = all\n[rule b]\nclass = idle\nuid = 0\n",
 	  "conf:4: [rule b] is never reached, since [rule a] at conf:1 matches everybody; move it "
+	  "up, or use default_class for the rest\n" },
+	{ "[rule a]\nclass = idle\nmatch = all\n[rule b]\nclass = idle\nmatch = all\n"
+	  "[rule c]\nclass = idle\nuid = 0\n",
+	  "conf:4: [rule b] is never reached, since [rule a] at conf:1 matches everybody; move it "
+	  "up, or use default_class for the rest\n"
+	  "conf:7: [rule c] is never reached, since [rule a] at conf:1 matches everybody; move it "
 	  "up, or use default_class for the rest\n" },
 	{ "[class a]\nbudget = 1ms\n",
 	  "conf:1: [class a] is contradictory; a budget or deadline needs a period\n" },
@@ -377,6 +417,8 @@ static void the_json_says_the_same(void **state)
 PROVE(
 	CLAIM(nothing_configured_observes_only),
 	CLAIM(values_arrive_where_they_belong),
+	CLAIM(times_have_units_and_are_exact),
+	CLAIM(the_bounds_themselves_are_taken),
 	CLAIM(every_fault_is_one_line_that_says_what_to_do),
 	CLAIM(a_line_that_is_no_text_is_refused),
 	CLAIM(faults_are_listed_up_to_a_limit_and_counted),

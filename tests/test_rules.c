@@ -315,6 +315,22 @@ static void the_environment_lowers_and_never_raises(void **state)
 	assert_string_equal(m.why, "no rule matches: class unmanaged (default_class)");
 }
 
+static void who_is_left_alone_may_become_what_offline_is_here(void **state)
+{
+	static const char changed[] = "[class offline]\npriority = 5\nweight = 300\n";
+	static char errors[GP_CONFIG_ERRORS];
+	struct gp_config *config;
+	struct gp_match m;
+
+	(void)state;
+	EXPECT_EQ(gp_config_parse("conf", changed, strlen(changed), &config, errors,
+				  sizeof(errors)), 0);
+	gp_rules_match(&config->rules, &(struct gp_subject){ .wanted = "offline" }, &m);
+	EXPECT(m.lowered);
+	assert_string_equal(m.class->name, "offline");
+	gp_config_free(config);
+}
+
 /* Each difference alone, in both directions. */
 static void lower_means_lower_in_everything(void **state)
 {
@@ -366,5 +382,6 @@ PROVE(
 	CLAIM(bad_ids_say_which_word),
 	CLAIM_WITH(the_first_rule_whose_conditions_hold_decides, up, down),
 	CLAIM_WITH(the_environment_lowers_and_never_raises, up, down),
+	CLAIM(who_is_left_alone_may_become_what_offline_is_here),
 	CLAIM(lower_means_lower_in_everything),
 )
