@@ -63,10 +63,12 @@ static bool all_texts(json_t *values, s64 min, s64 max)
 	return true;
 }
 
-static int read_one(u32 i, json_t *value, struct gp_arguments *ret, char *why, size_t size)
+static int read_one(u32 i, json_t *value, struct gp_arguments *ret)
 {
+	const size_t size = sizeof(ret->why);
 	void *to = (char *)ret + table[i].at;
 	s64 min = table[i].min, max = table[i].max;
+	char *why = ret->why;
 	bool good = false;
 
 	switch (table[i].kind) {
@@ -111,30 +113,30 @@ static u32 by_name(const char *name)
 	return i;
 }
 
-int gp_arguments_read(const json_t *parameters, u32 takes, u32 needs, struct gp_arguments *ret,
-		      const char **name, char *why, size_t size)
+int gp_arguments_read(const json_t *parameters, u32 takes, u32 needs, struct gp_arguments *ret)
 {
 	json_t *value;
 	u32 i;
 
 	*ret = (struct gp_arguments){ 0 };
-	json_object_foreach((json_t *)parameters, *name, value) {
-		i = by_name(*name);
+	json_object_foreach((json_t *)parameters, ret->bad, value) {
+		i = by_name(ret->bad);
 		if (i == GP_NR_ARGUMENTS || !(takes & (1u << i))) {
-			snprintf(why, size, "there is no parameter %.64s", *name);
+			snprintf(ret->why, sizeof(ret->why), "there is no parameter %.64s",
+				 ret->bad);
 			return -EINVAL;
 		}
 		if (json_is_null(value))
 			continue;
-		if (read_one(i, value, ret, why, size))
+		if (read_one(i, value, ret))
 			return -EINVAL;
 		ret->given |= 1u << i;
 	}
 	for (i = 0; i < GP_NR_ARGUMENTS; i++) {
 		if (!(needs & ~ret->given & (1u << i)))
 			continue;
-		*name = table[i].name;
-		snprintf(why, size, "%s is missing", *name);
+		ret->bad = table[i].name;
+		snprintf(ret->why, sizeof(ret->why), "%s is missing", ret->bad);
 		return -EINVAL;
 	}
 	return 0;

@@ -24,14 +24,15 @@ struct gp_arguments {
 	json_t *parameters;	/* object of strings */
 	json_t *kinds;		/* array of strings */
 	bool dry_run, wait;
+	/* what is wrong, after -EINVAL */
+	const char *bad;	/* name of the parameter, in the table or in the parameters */
+	char why[192];		/* a sentence */
 };
 
 /*
- * @takes, @needs: bit per enum gp_argument. 0, or -EINVAL with the name of the
- * parameter, in the table or in @parameters, and a sentence of at most @size bytes. A null
- * is as good as none.
+ * @takes, @needs: bit per enum gp_argument. 0, or -EINVAL with ret->bad and ret->why. A
+ * null is as good as none.
  */
-int gp_arguments_read(const json_t *parameters, u32 takes, u32 needs, struct gp_arguments *ret,
-		      const char **name, char *why, size_t size);
+int gp_arguments_read(const json_t *parameters, u32 takes, u32 needs, struct gp_arguments *ret);
 
 #endif /* GP_ARGUMENTS_H */

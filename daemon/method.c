@@ -298,34 +298,33 @@ static const struct method *find(const char *name)
 
 /* Whoever names no process means itself, if that can be seen from here. */
 static int default_target(const struct gp_conn *conn, const struct method *m,
-			  struct gp_arguments *a, const char **name, char *why)
+			  struct gp_arguments *a)
 {
 	if ((m->who != OWNER && m->who != LOWER) || a->pid)
 		return 0;
-	*name = a->start ? "start" : "pid";
-	snprintf(why, GP_WHY_MAX, a->start ? "start without pid means nothing" :
+	a->bad = a->start ? "start" : "pid";
+	snprintf(a->why, sizeof(a->why), a->start ? "start without pid means nothing" :
 		 "say which process: yours is not visible to gpreemptd");
 	a->pid = conn->peer.pid;
 	return a->start || !a->pid ? -EINVAL : 0;
 }
 
 static int invoke(struct gp_control *c, struct gp_conn *conn, const struct method *m,
-		  const struct gp_varlink_call *call, struct gp_request *rq, const char **name)
+		  struct gp_request *rq, struct gp_arguments *a)
 {
-	struct gp_arguments a;
-	int err = gp_arguments_read(call->parameters, m->takes, m->needs, &a, name, rq->why,
-				    GP_WHY_MAX);
+	int err = default_target(conn, m, a);
 
-	if (!err)
-		err = default_target(conn, m, &a, name, rq->why);
-	if (err)
+	if (err) {
+		snprintf(rq->why, GP_WHY_MAX, "%s", a->why);
 		return err;
-	*name = a.class ? "class" : a.policy || a.parameters ? "parameters" : NULL;
-	err = check(c, m, rq->peer, &a, rq->why);
+	}
+	/* From here on a bad value is one that the daemon does not know. */
+	a->bad = a->class ? "class" : a->policy || a->parameters ? "parameters" : NULL;
+	err = check(c, m, rq->peer, a, rq->why);
 	if (err)
 		return err;
 	rq->why[0] = '\0';
-	return m->call(c, conn, rq, &a);
+	return m->call(c, conn, rq, a);
 }
 
 void gp_method_call(struct gp_control *c, struct gp_conn *conn,
@@ -334,7 +333,7 @@ void gp_method_call(struct gp_control *c, struct gp_conn *conn,
 	const struct method *m;
 	char why[GP_WHY_MAX] = "";
 	struct gp_request rq = { .peer = &conn->peer, .why = why };
-	const char *name = NULL;
+	struct gp_arguments a;
 	int err;
 
 	if (gp_service_call(c, conn, call))
@@ -348,7 +347,11 @@ void gp_method_call(struct gp_control *c, struct gp_conn *conn,
 	}
 	conn->token = rq.token = ++c->serial << 8 | (u64)(conn - c->conns);
 	conn->state = GP_CONN_ASKED;
-	err = invoke(c, conn, m, call, &rq, &name);
+	err = gp_arguments_read(call->parameters, m->takes, m->needs, &a);
+	if (err)
+		snprintf(why, sizeof(why), "%s", a.why);
+	else
+		err = invoke(c, conn, m, &rq, &a);
 	if (!err || conn->state != GP_CONN_ASKED)
 		return;
 	c->stats.errors++;
@@ -357,7 +360,7 @@ void gp_method_call(struct gp_control *c, struct gp_conn *conn,
 		gp_conn_error(conn, "org.varlink.service.MethodNotImplemented",
 			      json_pack("{s:s}", "method", call->method));
 	else
-		gp_conn_fail(conn, -err, name, why);
+		gp_conn_fail(conn, -err, a.bad, why);
 }
 
 int gp_method_check(const struct gp_control_ops *ops)

@@ -101,9 +101,8 @@ static u64 digest(struct gp_varlink_reader *r, u64 sum)
 {
 	struct gp_varlink_call call;
 	struct gp_arguments a;
-	const char *name, *text;
+	const char *text;
 	json_t *message;
-	char why[256];
 	int err;
 
 	while ((err = gp_varlink_next(r, &message)) != -EAGAIN) {
@@ -111,8 +110,7 @@ static u64 digest(struct gp_varlink_reader *r, u64 sum)
 		if (err)
 			continue;
 		if (!gp_varlink_call(message, &call)) {
-			err = gp_arguments_read(call.parameters, ~0u, 0, &a, &name, why,
-						sizeof(why));
+			err = gp_arguments_read(call.parameters, ~0u, 0, &a);
 			for (text = call.method; *text; text++)
 				sum = sum * 31 + (u8)*text;
 			sum = sum * 31 + (err ? 1 : a.given);
