@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Which processes use the GPUs, which class they have, and which tasks they are.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "home.h"
+#include "subject.h"
+
+/* ---- the list ---- */
+
+/* Where @pid is, or would be. */
+static u32 place(const struct gp_home *h, pid_t pid)
+{
+	u32 low = 0, high = h->nr_residents;
+
+	while (low < high) {
+		u32 mid = (low + high) / 2;
+
+		if (h->resident[mid]->pid < pid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct gp_resident *gp_home_find(struct gp_home *h, const struct gp_who *who)
+{
+	u32 at = place(h, who->pid);
+
+	if (at == h->nr_residents || h->resident[at]->pid != who->pid)
+		return NULL;
+	return !who->start || who->start == h->resident[at]->start ? h->resident[at] : NULL;
+}
+
+static int open_pidfd(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static void watch_end(struct gp_home *h, struct gp_resident *r)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (u64)r->pid };
+	u64 start;
+
+	/* In tests processes are not real ones. */
+	r->pidfd = h->args.proc ? -1 : open_pidfd(r->pid);
+	if (r->pidfd < 0)
+		return;
+	if (!gp_process_start(h->args.proc, r->pid, &start) && start == r->start &&
+	    !epoll_ctl(h->epoll, EPOLL_CTL_ADD, r->pidfd, &e))
+		return;
+	close(r->pidfd);
+	r->pidfd = -1;
+}
+
+static struct gp_resident *arrive(struct gp_home *h, const struct gp_process *p)
+{
+	struct gp_resident *r;
+	u32 at = place(h, p->pid);
+
+	if (h->nr_residents == GP_PROCESSES_MAX)
+		return NULL;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+
+	r->pid = p->pid;
+	r->start = p->start;
+	r->birth = p->birth;
+	r->uid = p->uid;
+	r->task = GP_NONE;
+	r->rings_stale = true;
+	snprintf(r->name, sizeof(r->name), "%s", p->comm);
+	watch_end(h, r);
+	memmove(&h->resident[at + 1], &h->resident[at],
+		(h->nr_residents - at) * sizeof(struct gp_resident *));
+	h->resident[at] = r;
+	h->nr_residents++;
+	h->stats.seen++;
+	gp_census_classify(h, r);
+	gp_home_news(h, GP_NEWS_PROCESS, r, "uses the GPU; class %s: %s", r->class.name,
+		     r->class_from);
+	return r;
+}
+
+static void depart(struct gp_home *h, u32 at)
+{
+	struct gp_resident *r = h->resident[at];
+
+	gp_home_news(h, GP_NEWS_PROCESS, r, "is gone");
+	gp_census_untask(h, r);
+	if (r->pidfd >= 0)
+		close(r->pidfd);
+	free(r->queues);
+	free(r->usage);
+	free(r);
+	h->nr_residents--;
+	memmove(&h->resident[at], &h->resident[at + 1],
+		(h->nr_residents - at) * sizeof(struct gp_resident *));
+	h->stats.gone++;
+	h->tend = true;
+}
+
+void gp_census_gone(struct gp_home *h, pid_t pid)
+{
+	u32 at = place(h, pid);
+
+	if (at < h->nr_residents && h->resident[at]->pid == pid)
+		depart(h, at);
+}
+
+void gp_census_clear(struct gp_home *h)
+{
+	while (h->nr_residents)
+		depart(h, h->nr_residents - 1);
+}
+
+/* ---- class ---- */
+
+void gp_census_classify(struct gp_home *h, struct gp_resident *r)
+{
+	const struct gp_wish *wish = gp_wish_find(h, r->pid, r->start);
+	const struct gp_named_class *class = NULL;
+	struct gp_subject subject;
+	struct gp_match match;
+
+	if (wish)
+		class = gp_rules_class(&h->config->rules, wish->class_name);
+	if (class) {
+		r->class = *class;
+		snprintf(r->class_from, sizeof(r->class_from), "asked for");
+		return;
+	}
+	/* One that is ending belongs to nobody any more. */
+	if (gp_subject_read(h->args.proc, r->pid, &subject))
+		subject = (struct gp_subject){ .uid = r->uid, .gid = (u32)-1 };
+	gp_rules_match(&h->config->rules, &subject, &match);
+	gp_subject_free(&subject);
+	r->class = *match.class;
+	snprintf(r->class_from, sizeof(r->class_from), "%s", match.why);
+}
+
+/* ---- task ---- */
+
+static void account_end(struct gp_home *h, struct gp_resident *r)
+{
+	struct gp_account *sum = &h->stats.ended, a;
+	u32 i, j;
+
+	if (gp_sched_account(h->sched, r->task, h->now_ns, &a))
+		return;
+	r->stopped_before += a.stopped;
+	sum->stops_asked += a.stops_asked;
+	sum->stopped += a.stopped;
+	sum->stops_failed += a.stops_failed;
+	sum->stops_lost += a.stops_lost + a.stopping;
+	sum->starts_asked += a.starts_asked;
+	sum->started += a.started;
+	sum->starts_failed += a.starts_failed;
+	sum->starts_lost += a.starts_lost + a.starting;
+	sum->late += a.late;
+	sum->preempted_others += a.preempted_others;
+	sum->arrivals += a.arrivals;
+	sum->waiting_ns += a.waiting_ns;
+	if (a.longest_hold_ns > sum->longest_hold_ns)
+		sum->longest_hold_ns = a.longest_hold_ns;
+	for (i = 0; i < GP_NR_STATES; i++)
+		sum->state_ns[i] += a.state_ns[i];
+	for (i = 0; i < GP_NR_PARTS; i++) {
+		sum->part[i].count += a.part[i].count;
+		sum->part[i].sum += a.part[i].sum;
+		if (a.part[i].max > sum->part[i].max)
+			sum->part[i].max = a.part[i].max;
+		for (j = 0; j < GP_HIST_BUCKETS; j++)
+			sum->part[i].bucket[j] += a.part[i].bucket[j];
+	}
+}
+
+void gp_census_untask(struct gp_home *h, struct gp_resident *r)
+{
+	gp_rings_forget(h, r);
+	r->grip = GP_GRIP_NONE;
+	if (r->task == GP_NONE)
+		return;
+
+	account_end(h, r);
+	/* The doer first: what it held of this task runs before the number is used again. */
+	if (h->doer->ops->task_del)
+		h->doer->ops->task_del(h->doer, r->task);
+	gp_task_del(h->sched, r->task, h->now_ns);
+	r->task = GP_NONE;
+	r->devices = 0;
+	h->tend = true;
+}
+
+static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
+{
+	u64 devices = 0;
+	u32 i, d;
+
+	for (i = 0; i < r->nr_queues; i++) {
+		d = gp_rings_device(h, r->queues[i].gpu_id);
+		if (d != GP_NONE)
+			devices |= BIT_ULL(d);
+	}
+	return devices;
+}
+
+static void enter(struct gp_home *h, struct gp_resident *r, const struct gp_class *class,
+		  u64 devices)
+{
+	const char *why = NULL;
+	int err;
+
+	err = gp_task_add(h->sched, devices, class, h->now_ns, &r->task, &why);
+	if (err) {
+		r->task = GP_NONE;
+		snprintf(r->trouble, sizeof(r->trouble), "not admitted: %s",
+			 why ? why : "too many tasks");
+		return;
+	}
+	r->devices = devices;
+	r->told = *class;
+	r->rings_stale = true;
+	r->rings_at_ns = 0;
+	r->trouble[0] = 0;
+	if (h->doer->ops->task_add)
+		h->doer->ops->task_add(h->doer, r->task, devices);
+}
+
+void gp_census_settle(struct gp_home *h, struct gp_resident *r)
+{
+	u64 devices = devices_of(h, r);
+	struct gp_class class = r->class.is;
+	const char *why = NULL;
+
+	if (!r->class.managed || !devices) {
+		gp_census_untask(h, r);
+		return;
+	}
+	/* A seat cannot be added to a task; one too many does no harm. */
+	if (r->task != GP_NONE && (devices & ~r->devices)) {
+		devices |= r->devices;
+		gp_census_untask(h, r);
+	}
+	if (h->doer->ops->attaches && r->grip != GP_GRIP_HAS)
+		class.flags &= ~(u32)GP_PREEMPTIBLE;
+	if (r->task == GP_NONE) {
+		enter(h, r, &class, devices);
+	} else if (memcmp(&class, &r->told, sizeof(class))) {
+		if (gp_task_set_class(h->sched, r->task, &class, h->now_ns, &why))
+			snprintf(r->trouble, sizeof(r->trouble), "not admitted: %s",
+				 why ? why : "too many tasks");
+		else
+			r->told = class;
+	}
+	h->tend = true;
+}
+
+bool gp_census_at_rest(const struct gp_home *h, const struct gp_resident *r)
+{
+	const struct gp_seat *seat;
+	u32 d;
+
+	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
+		seat = gp_sched_seat(h->sched, r->task, d);
+		if (seat && seat->state != GP_ON && seat->state != GP_LOST)
+			return false;
+	}
+	return true;
+}
+
+/* ---- scan ---- */
+
+static void copy_queues(struct gp_home *h, struct gp_resident *r, const struct gp_process *p)
+{
+	u64 bytes = p->nr_queues * sizeof(*p->queues);
+	struct gp_process_queue *queues = malloc(bytes ? bytes : 1);
+
+	if (!queues)
+		return;
+	if (bytes)
+		memcpy(queues, p->queues, bytes);
+	free(r->queues);
+	r->queues = queues;
+	if (r->nr_queues != p->nr_queues)
+		gp_home_news(h, GP_NEWS_QUEUE, r, "has %u queues", p->nr_queues);
+	r->nr_queues = p->nr_queues;
+	r->rings_stale = true;
+	r->rings_at_ns = 0;
+	gp_census_settle(h, r);
+}
+
+static void copy_usage(struct gp_resident *r, const struct gp_process *p)
+{
+	u64 bytes = p->nr_gpus * sizeof(*p->gpus);
+	struct gp_process_gpu *usage = malloc(bytes ? bytes : 1);
+
+	if (!usage)
+		return;
+	if (bytes)
+		memcpy(usage, p->gpus, bytes);
+	free(r->usage);
+	r->usage = usage;
+	r->nr_usage = p->nr_gpus;
+}
+
+static void meet(struct gp_home *h, const struct gp_process *p, u32 what)
+{
+	struct gp_resident *r = gp_home_find(h, &(struct gp_who){ .pid = p->pid });
+	bool changed = p->queues_changed;
+
+	/* Another by a reused pid, or the same after an exec: for the driver all is new. */
+	if (r && (r->start != p->start || r->birth != p->birth)) {
+		gp_census_gone(h, p->pid);
+		r = NULL;
+	}
+	if (!r) {
+		r = arrive(h, p);
+		changed = true;
+	}
+	if (!r)
+		return;
+	r->seen = true;
+	if (what & GP_SCAN_USAGE)
+		copy_usage(r, p);
+	if (changed || r->nr_queues != p->nr_queues)
+		copy_queues(h, r, p);
+	else if (r->task == GP_NONE && r->class.managed && r->nr_queues)
+		gp_census_settle(h, r);	/* not admitted then; perhaps now */
+}
+
+void gp_census_scan(struct gp_home *h, u32 what)
+{
+	const struct gp_process *p = NULL;
+	pid_t own = getpid();
+	u32 i, n = 0;
+	int err;
+
+	err = gp_scanner_run(h->scanner, what, &p, &n);
+	if (err && err != -ENOENT)
+		return;
+	if (err)
+		n = 0;
+	for (i = 0; i < h->nr_residents; i++)
+		h->resident[i]->seen = false;
+	for (i = 0; i < n; i++)
+		if (p[i].pid != own)
+			meet(h, &p[i], what);
+	for (i = h->nr_residents; i--;)
+		if (!h->resident[i]->seen)
+			depart(h, i);
+	gp_wish_forget_ended(h);
+	gp_rings_refresh(h);
+	h->tend = true;
+}
+
+void gp_home_read_usage(struct gp_home *h)
+{
+	gp_census_scan(h, GP_SCAN_USAGE);
+}

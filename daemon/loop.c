@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "loop.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "notify.h"
+#include "ops.h"
+
+/* How long SIGTERM waits for everybody to be released; the end releases the rest. */
+#define LEAVE_NS	(2 * GP_SEC)
+
+enum { HOME, CONTROL, SIGNALS, NR_SOURCES };
+
+struct loop {
+	const struct gp_loop_args *args;
+	struct gp_heart *heart;
+	struct gp_home *home;
+	struct gp_ops *ops;
+	struct gp_control *control;
+	int epoll, signals;
+	u64 watchdog_ns, watchdog_at_ns;
+	bool leaving;
+	u64 leave_until_ns;
+};
+
+static u64 clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
+}
+
+/* ---- what the home calls ---- */
+
+static void on_news(void *ctx, const struct gp_news *news)
+{
+	struct loop *l = ctx;
+	enum gp_log_level level = GP_LOG_INFO;
+
+	if (news->kind == GP_NEWS_TROUBLE)
+		level = GP_LOG_WARNING;
+	else if (news->kind == GP_NEWS_PROCESS || news->kind == GP_NEWS_QUEUE)
+		level = GP_LOG_DEBUG;
+	if (news->who)
+		gp_log(level, "%s (%d) %s", news->who->name, news->who->pid, news->what);
+	else
+		gp_log(level, "%s", news->what);
+	if (l->ops)
+		gp_ops_news(l->ops, news);
+}
+
+static void on_holding(void *ctx)
+{
+	struct loop *l = ctx;
+
+	if (!l->heart->busy)
+		gp_heart_beat(l->heart, clock_ns());
+}
+
+/* ---- configuration ---- */
+
+static struct gp_config *load(const char *path, int *code)
+{
+	static char errors[GP_CONFIG_ERRORS];
+	struct gp_config *config = NULL;
+	int err = gp_config_load(path, &config, errors, sizeof(errors));
+
+	if (!err)
+		return config;
+	fputs(errors, stderr);
+	*code = err == -EINVAL ? GP_EXIT_USAGE : GP_EXIT_FAILED;
+	return NULL;
+}
+
+static int reload(void *ctx, char *why)
+{
+	struct gp_config *config;
+	struct loop *l = ctx;
+	int code, err;
+
+	config = load(l->args->config, &code);
+	if (!config) {
+		snprintf(why, GP_HOME_WHY, "the configuration is refused; gpreemptd --check says why");
+		return -EINVAL;
+	}
+	err = gp_home_reload(l->home, config, why);
+	if (err)
+		gp_config_free(config);
+	return err;
+}
+
+static void reload_by_signal(struct loop *l)
+{
+	char why[GP_HOME_WHY] = "";
+	int err = reload(l, why);
+
+	if (err)
+		gp_log(GP_LOG_ERROR, "the old configuration stays: %s", why);
+	else
+		gp_log(GP_LOG_INFO, "the configuration was read again");
+}
+
+/* ---- life ---- */
+
+static int block_signals(struct loop *l)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	/* Before any thread is made, so that none of them gets one. */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return l->signals < 0 ? -errno : 0;
+}
+
+static int add(struct loop *l, int fd, u32 source)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u32 = source };
+
+	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+/* The folder of the socket; systemd makes it, by hand it may be missing. */
+static void make_folder(const char *socket)
+{
+	char path[GP_CONFIG_TEXT], *slash;
+
+	snprintf(path, sizeof(path), "%s", socket);
+	slash = strrchr(path, '/');
+	if (slash && slash != path) {
+		*slash = 0;
+		mkdir(path, 0755);
+	}
+}
+
+static int open_control(struct loop *l, const struct gp_daemon_settings *set)
+{
+	struct gp_control_args args = {
+		.path = set->socket, .group = set->group, .ops = &gp_ops_table, .ctx = l->ops,
+		.version = GP_VERSION, .clients = set->clients,
+	};
+	const char *why = "";
+	int err;
+
+	make_folder(set->socket);
+	err = gp_control_new(&args, &l->control, &why);
+	if (err) {
+		gp_log(GP_LOG_ERROR, "%s: %s (%s)%s", set->socket, why, strerror(-err),
+		       err == -EADDRINUSE ? "; another gpreemptd runs" : "");
+		return err == -EADDRINUSE ? GP_EXIT_BUSY : GP_EXIT_FAILED;
+	}
+	gp_ops_connect(l->ops, l->control);
+	return 0;
+}
+
+static int open_home(struct loop *l)
+{
+	struct gp_home_args args = {
+		.observe = l->args->observe, .make_doer = gp_doer_kfd_debug, .news = on_news,
+		.holding = on_holding, .ctx = l,
+	};
+	struct gp_ops_args ops = { .version = GP_VERSION, .reload = reload, .ctx = l };
+	char why[GP_HOME_WHY];
+	int code = GP_EXIT_FAILED;
+
+	args.config = load(l->args->config, &code);
+	if (!args.config)
+		return code;
+	gp_log_open(l->args->talkative ? GP_LOG_DEBUG : args.config->daemon.log);
+	if (gp_home_new(&args, &l->home, why)) {
+		gp_log(GP_LOG_ERROR, "%s", why);
+		return GP_EXIT_FAILED;
+	}
+	ops.home = l->home;
+	return gp_ops_new(&ops, &l->ops) ? GP_EXIT_FAILED : 0;
+}
+
+static int open_all(struct loop *l)
+{
+	u32 poked;
+	int code;
+
+	if (block_signals(l))
+		return GP_EXIT_FAILED;
+	code = open_home(l);
+	if (!code)
+		code = open_control(l, &l->home->config->daemon);
+	if (code)
+		return code;
+	l->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (l->epoll < 0 || add(l, gp_home_fd(l->home), HOME) ||
+	    add(l, gp_control_fd(l->control), CONTROL) || add(l, l->signals, SIGNALS))
+		return GP_EXIT_FAILED;
+
+	/* One before us may have died while somebody waited for it. */
+	poked = gp_keeper_poke_all();
+	if (poked)
+		gp_log(GP_LOG_WARNING, "%u processes waited for a debugger that is gone: woken",
+		       poked);
+	l->watchdog_ns = gp_notify_watchdog();
+	/* A look is asked for to the microsecond. */
+	prctl(PR_SET_TIMERSLACK, 1000);
+	return 0;
+}
+
+static void close_all(struct loop *l)
+{
+	/* First who asks, then who does: nobody asks for what is being taken down. */
+	gp_control_free(l->control);
+	if (l->ops)
+		gp_ops_connect(l->ops, NULL);
+	gp_home_free(l->home);
+	gp_ops_free(l->ops);
+	if (l->epoll >= 0)
+		close(l->epoll);
+	if (l->signals >= 0)
+		close(l->signals);
+}
+
+/* ---- the loop ---- */
+
+static void take_signals(struct loop *l, u64 now)
+{
+	struct signalfd_siginfo info;
+
+	while (read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGHUP) {
+			gp_notify("RELOADING=1");
+			reload_by_signal(l);
+			gp_notify("READY=1");
+		} else if (!l->leaving) {
+			gp_notify("STOPPING=1");
+			l->leaving = true;
+			l->leave_until_ns = now + LEAVE_NS;
+			gp_home_leave(l->home, now);
+		}
+	}
+}
+
+static void show_life(struct loop *l, u64 now)
+{
+	bool busy = gp_home_busy(l->home);
+
+	if (busy && (!l->heart->busy || now >= l->heart->next_ns))
+		gp_heart_beat(l->heart, now);
+	else if (!busy)
+		gp_heart_rest(l->heart);
+	if (l->watchdog_ns && now >= l->watchdog_at_ns) {
+		gp_notify("WATCHDOG=1");
+		l->watchdog_at_ns = now + l->watchdog_ns;
+	}
+}
+
+static u64 sooner(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static u64 wake_at(const struct loop *l)
+{
+	u64 at = sooner(gp_home_wake_at(l->home), gp_control_wake_at(l->control));
+
+	if (l->heart->busy)
+		at = sooner(at, l->heart->next_ns);
+	if (l->watchdog_ns)
+		at = sooner(at, l->watchdog_at_ns);
+	if (l->leaving)
+		at = sooner(at, l->leave_until_ns);
+	return at;
+}
+
+/* Sleeps until something is ready or @at; returns a bit per source. */
+static u32 sleep_until(const struct loop *l, u64 at)
+{
+	u64 now = clock_ns(), ns = at > now ? at - now : 0;
+	struct timespec timeout = { (time_t)(ns / GP_SEC), (long)(ns % GP_SEC) };
+	struct epoll_event e[NR_SOURCES];
+	u32 ready = 0;
+	int i, n;
+
+	n = epoll_pwait2(l->epoll, e, NR_SOURCES, at == GP_NEVER ? NULL : &timeout, NULL);
+	for (i = 0; i < n; i++)
+		ready |= 1u << e[i].data.u32;
+	return ready;
+}
+
+static int run(struct loop *l)
+{
+	u32 ready = ~0u;
+	u64 now;
+
+	for (;;) {
+		now = clock_ns();
+		if (ready & (1u << SIGNALS))
+			take_signals(l, now);
+		gp_home_run(l->home, now);
+		/* Clients after decisions; what they want is decided in the next round. */
+		if ((ready & (1u << CONTROL)) || now >= gp_control_wake_at(l->control))
+			gp_control_run(l->control, now);
+		gp_ops_after(l->ops);
+		show_life(l, clock_ns());
+		if (l->leaving && (gp_home_quiet(l->home) || now >= l->leave_until_ns))
+			return GP_EXIT_OK;
+		if (gp_home_outdated(l->home) && !l->leaving) {
+			gp_log(GP_LOG_INFO, "the GPUs have changed: started again");
+			return GP_KEEPER_AGAIN;
+		}
+		ready = sleep_until(l, wake_at(l));
+	}
+}
+
+int gp_loop(const struct gp_loop_args *args, struct gp_heart *heart)
+{
+	struct loop l = { .args = args, .heart = heart, .epoll = -1, .signals = -1 };
+	int code = open_all(&l);
+
+	if (!code) {
+		gp_notify("READY=1\nSTATUS=running");
+		gp_log(GP_LOG_INFO, "%u GPUs, policy %s, mechanism %s%s", l.home->nr_gpus,
+		       gp_ops_policy_name(l.home), l.home->doer->ops->name,
+		       l.home->enabled ? "" : ", switched off");
+		code = run(&l);
+	}
+	close_all(&l);
+	gp_heart_rest(heart);
+	return code;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "notify.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+int gp_notify(const char *state)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	const char *path = getenv("NOTIFY_SOCKET");
+	size_t n = path ? strlen(path) : 0;
+	socklen_t size;
+	ssize_t sent;
+	int fd, err;
+
+	if (!n)
+		return 0;
+	/* A path, or a name without a file; nothing else can be spoken to here. */
+	if ((path[0] != '/' && path[0] != '@') || n >= sizeof(to.sun_path))
+		return -EINVAL;
+	memcpy(to.sun_path, path, n);
+	if (path[0] == '@')
+		to.sun_path[0] = 0;
+	size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (path[0] == '/'));
+
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	sent = sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to, size);
+	err = sent < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+u64 gp_notify_watchdog(void)
+{
+	const char *usec = getenv("WATCHDOG_USEC");
+	u64 ns = usec ? strtoull(usec, NULL, 10) * 1000 : 0;
+
+	/* Not WATCHDOG_PID: the keeper is the main process, and its child speaks for it. */
+	return getenv("NOTIFY_SOCKET") ? ns / 2 : 0;
+}

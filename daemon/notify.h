@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* sd_notify(3) and its watchdog, without libsystemd: one datagram. */
+#ifndef GP_DAEMON_NOTIFY_H
+#define GP_DAEMON_NOTIFY_H
+
+#include "gp_env.h"
+
+/*
+ * "READY=1", "STATUS=...", "STOPPING=1", "WATCHDOG=1", several with newlines. 0: sent, or
+ * nobody wants it. -errno.
+ */
+int gp_notify(const char *state);
+/* How often "WATCHDOG=1" is wanted of this process, in ns; 0: not at all. */
+u64 gp_notify_watchdog(void);
+
+#endif /* GP_DAEMON_NOTIFY_H */

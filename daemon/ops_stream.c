@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What goes out by itself: events, and everything that goes into and comes out of the
+ * scheduler for those who record it.
+ */
+#include "ops.h"
+
+#define WANTS(o, kind)	((o)->wanted & BIT_ULL(kind))
+
+static const struct gp_resident *by_task(const struct gp_home *h, u32 task)
+{
+	u32 i;
+
+	for (i = 0; i < h->nr_residents; i++)
+		if (h->resident[i]->task == task)
+			return h->resident[i];
+	return NULL;
+}
+
+static void about(json_t *event, const struct gp_resident *r)
+{
+	if (!r)
+		return;
+	json_object_set_new(event, "pid", json_integer(r->pid));
+	json_object_set_new(event, "start", json_integer((json_int_t)r->start));
+	json_object_set_new(event, "class", json_string(r->class.name));
+}
+
+void gp_ops_news(struct gp_ops *o, const struct gp_news *news)
+{
+	static const struct {
+		enum gp_event_kind kind;
+		const char *name;
+	} as[] = {
+		[GP_NEWS_PROCESS]	= { GP_EVENT_PROCESS, "process" },
+		[GP_NEWS_QUEUE]		= { GP_EVENT_QUEUE, "queue" },
+		[GP_NEWS_CLASS]		= { GP_EVENT_CLASS, "class" },
+		[GP_NEWS_HOLD]		= { GP_EVENT_HOLD, "hold" },
+		[GP_NEWS_POLICY]	= { GP_EVENT_POLICY, "policy" },
+		[GP_NEWS_ENABLED]	= { GP_EVENT_ENABLED, "enabled" },
+		[GP_NEWS_TROUBLE]	= { GP_EVENT_TROUBLE, "trouble" },
+	};
+	json_t *event;
+
+	if (!o->control || !(gp_control_wanted(o->control) & BIT_ULL(as[news->kind].kind)))
+		return;
+	event = json_pack("{s:I, s:s, s:s}", "at_ns", (json_int_t)o->args.home->now_ns,
+			  "kind", as[news->kind].name, "what", news->what);
+	about(event, news->who);
+	gp_control_publish(o->control, as[news->kind].kind, event);
+}
+
+static void publish_state(struct gp_ops *o, const struct gp_rec *rec)
+{
+	const struct gp_home *h = o->args.home;
+	const struct gp_device *d = &h->sched->devices[rec->device];
+	const struct gp_resident *r = by_task(h, rec->task), *cause = NULL;
+	u32 to = (u32)rec->arg[1];
+	json_t *event;
+
+	if (to >= GP_NR_STATES || rec->device >= h->nr_gpus)
+		return;
+	if (d->action_cause != GP_NONE)
+		cause = by_task(h, h->sched->seats[d->action_cause].task);
+	event = json_pack("{s:I, s:s, s:s, s:i, s:s}", "at_ns", (json_int_t)rec->now_ns,
+			  "kind", "state", "what", gp_ops_state_name[to],
+			  "gpu", (int)h->gpu[rec->device].index, "state", gp_ops_state_name[to]);
+	about(event, r);
+	if (cause && cause != r)
+		json_object_set_new(event, "cause_pid", json_integer(cause->pid));
+	gp_control_publish(o->control, GP_EVENT_STATE, event);
+}
+
+static void flush(struct gp_ops *o)
+{
+	if (!o->records)
+		return;
+	gp_control_publish(o->control, GP_EVENT_RECORD,
+			   json_pack("{s:o}", "records", o->records));
+	o->records = NULL;
+}
+
+static void keep_record(struct gp_ops *o, const struct gp_rec *rec)
+{
+	json_t *a = json_array();
+	u32 i, last = 0;
+
+	if (!o->records)
+		o->records = json_array();
+	for (i = 0; i < 8; i++)
+		if (rec->arg[i])
+			last = i + 1;
+	json_array_append_new(a, json_integer((json_int_t)rec->now_ns));
+	json_array_append_new(a, json_integer(rec->kind));
+	json_array_append_new(a, json_integer(rec->device));
+	json_array_append_new(a, json_integer(rec->task));
+	json_array_append_new(a, json_integer(rec->queue));
+	for (i = 0; i < last; i++)
+		json_array_append_new(a, json_integer((json_int_t)rec->arg[i]));
+	json_array_append_new(o->records, a);
+	if (json_array_size(o->records) >= GP_OPS_RECORDS)
+		flush(o);
+}
+
+/* From inside the scheduler: reads it, and never calls it. */
+static void emit(void *ctx, const struct gp_rec *rec)
+{
+	struct gp_ops *o = ctx;
+
+	if (rec->kind == GP_REC_STATE && WANTS(o, GP_EVENT_STATE))
+		publish_state(o, rec);
+	if (WANTS(o, GP_EVENT_RECORD))
+		keep_record(o, rec);
+}
+
+void gp_ops_stream(struct gp_ops *o)
+{
+	struct gp_trace trace = { .emit = emit, .ctx = o };
+	u32 wanted;
+
+	if (!o->control)
+		return;
+	flush(o);
+	wanted = gp_control_wanted(o->control) & (BIT_ULL(GP_EVENT_STATE) |
+						  BIT_ULL(GP_EVENT_RECORD));
+	if (wanted == o->wanted)
+		return;
+	o->wanted = wanted;
+	gp_home_trace(o->args.home, wanted ? &trace : NULL, WANTS(o, GP_EVENT_RECORD));
+}
+
+int gp_ops_record(void *ctx, struct gp_request *rq, json_t **ret)
+{
+	struct gp_ops *o = ctx;
+	const struct gp_home *h = o->args.home;
+	json_t *tasks = json_array();
+	u32 i;
+
+	(void)rq;
+	for (i = 0; i < h->nr_residents; i++) {
+		const struct gp_resident *r = h->resident[i];
+
+		if (r->task == GP_NONE)
+			continue;
+		json_array_append_new(tasks, json_pack(
+			"{s:i, s:i, s:I, s:s, s:s}", "task", (int)r->task, "pid", (int)r->pid,
+			"start", (json_int_t)r->start, "name", r->name, "class", r->class.name));
+	}
+	*ret = json_pack("{s:o}", "tasks", tasks);
+	return *ret ? 0 : -ENOMEM;
+}

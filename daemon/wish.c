@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What people want of the home: classes, holds, hints, another policy, the kill switch.
+ * Whether they may was asked before.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "home.h"
+#include "subject.h"
+
+static int refuse(char *why, int err, const char *sentence)
+{
+	snprintf(why, GP_HOME_WHY, "%s", sentence);
+	return err;
+}
+
+/* ---- classes ---- */
+
+const struct gp_wish *gp_wish_find(const struct gp_home *h, pid_t pid, u64 start)
+{
+	u32 i;
+
+	for (i = 0; i < h->nr_wishes; i++)
+		if (h->wish[i].who.pid == pid && h->wish[i].who.start == start)
+			return &h->wish[i];
+	return NULL;
+}
+
+static void forget(struct gp_home *h, const struct gp_wish *wish)
+{
+	u32 i = (u32)(wish - h->wish);
+
+	h->wish[i] = h->wish[--h->nr_wishes];
+}
+
+void gp_wish_forget_ended(struct gp_home *h)
+{
+	u64 start;
+	u32 i;
+
+	for (i = h->nr_wishes; i--;)
+		if (gp_process_start(h->args.proc, h->wish[i].who.pid, &start) ||
+		    start != h->wish[i].who.start)
+			forget(h, &h->wish[i]);
+}
+
+/* Who has the pid now, if that is who is meant. */
+static int identify(const struct gp_home *h, const struct gp_who *who, struct gp_who *ret)
+{
+	u64 start;
+
+	if (who->pid <= 0 || gp_process_start(h->args.proc, who->pid, &start))
+		return -ESRCH;
+	if (who->start && who->start != start)
+		return -ESRCH;
+	*ret = (struct gp_who){ who->pid, start };
+	return 0;
+}
+
+int gp_home_owner(struct gp_home *h, const struct gp_who *who, uid_t *ret)
+{
+	struct gp_subject subject;
+	struct gp_who is;
+	int err = identify(h, who, &is);
+
+	if (!err)
+		err = gp_subject_read(h->args.proc, is.pid, &subject);
+	if (err)
+		return -ESRCH;
+	*ret = subject.uid;
+	gp_subject_free(&subject);
+	return 0;
+}
+
+/* What the rules alone would give. */
+static int by_rules(const struct gp_home *h, pid_t pid, const struct gp_named_class **ret)
+{
+	struct gp_subject subject;
+	struct gp_match match;
+
+	if (gp_subject_read(h->args.proc, pid, &subject))
+		return -ESRCH;
+	gp_rules_match(&h->config->rules, &subject, &match);
+	gp_subject_free(&subject);
+	*ret = match.class;
+	return 0;
+}
+
+int gp_home_raises(struct gp_home *h, const struct gp_who *who, const char *class_name)
+{
+	const struct gp_named_class *to = NULL, *rules, *has;
+	const struct gp_wish *wish;
+	struct gp_who is;
+
+	if (class_name) {
+		to = gp_rules_class(&h->config->rules, class_name);
+		if (!to)
+			return -EINVAL;
+	}
+	if (identify(h, who, &is) || by_rules(h, is.pid, &rules))
+		return -ESRCH;
+	if (!to)
+		to = rules;
+	wish = gp_wish_find(h, is.pid, is.start);
+	has = wish ? gp_rules_class(&h->config->rules, wish->class_name) : NULL;
+	if (!has)
+		has = rules;
+	return !gp_class_lowers(rules, to) || !gp_class_lowers(has, to);
+}
+
+static void class_now(struct gp_home *h, const struct gp_who *is, char *name)
+{
+	const struct gp_wish *wish = gp_wish_find(h, is->pid, is->start);
+	const struct gp_named_class *rules;
+
+	if (wish)
+		snprintf(name, GP_CLASS_NAME, "%s", wish->class_name);
+	else
+		snprintf(name, GP_CLASS_NAME, "%s",
+			 by_rules(h, is->pid, &rules) ? "" : rules->name);
+}
+
+/* Would the policy take it? Only asked where there is a task. */
+static int admitted(struct gp_home *h, const struct gp_resident *r,
+		    const struct gp_named_class *class, char *why)
+{
+	const char *reason = NULL;
+	u32 d;
+	int err = 0;
+
+	if (!r || r->task == GP_NONE || !class->managed || !h->sched->policy->admit)
+		return 0;
+	for (d = 0; !err && d < h->nr_gpus; d++)
+		if (r->devices & BIT_ULL(d))
+			err = h->sched->policy->admit(h->sched, d, r->task, &class->is, &reason);
+	return err ? refuse(why, err, reason ? reason : "not admitted") : 0;
+}
+
+int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *class_name,
+		      char *previous, char *now, char *why)
+{
+	const struct gp_named_class *class = NULL;
+	const struct gp_wish *old;
+	struct gp_resident *r;
+	struct gp_who is;
+	int err;
+
+	if (identify(h, who, &is))
+		return refuse(why, -ESRCH, "no such process");
+	r = gp_home_find(h, &is);
+	if (class_name) {
+		class = gp_rules_class(&h->config->rules, class_name);
+		if (!class)
+			return refuse(why, -EINVAL, "no such class");
+		err = admitted(h, r, class, why);
+		if (err)
+			return err;
+	}
+	class_now(h, &is, previous);
+	old = gp_wish_find(h, is.pid, is.start);
+	if (old)
+		forget(h, old);
+	if (class && h->nr_wishes == GP_WISHES)
+		return refuse(why, -ENOSPC, "too many processes with a class of their own");
+	if (class) {
+		h->wish[h->nr_wishes].who = is;
+		snprintf(h->wish[h->nr_wishes++].class_name, GP_CLASS_NAME, "%s", class->name);
+	}
+	class_now(h, &is, now);
+	if (r) {
+		gp_census_classify(h, r);
+		gp_census_settle(h, r);
+		gp_home_news(h, GP_NEWS_CLASS, r, "has class %s now, %s before", now, previous);
+	}
+	return 0;
+}
+
+/* ---- one process ---- */
+
+/* A task, and a mechanism that could do something with it. */
+static int find_task(struct gp_home *h, const struct gp_who *who, struct gp_resident **ret,
+		     char *why)
+{
+	*ret = gp_home_find(h, who);
+	if (!*ret)
+		return refuse(why, -ESRCH, "that process uses no GPU");
+	if ((*ret)->task != GP_NONE)
+		return 0;
+	if (!(*ret)->nr_queues)
+		return refuse(why, -EBUSY, "that process has no queue yet");
+	return refuse(why, -EBUSY, (*ret)->trouble[0] ? (*ret)->trouble :
+		      "that process is not managed; give it another class");
+}
+
+int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 *granted,
+		 char *why)
+{
+	u64 longest = h->sched->param[GP_LEASE];
+	struct gp_resident *r;
+	int err = find_task(h, who, &r, why);
+
+	if (err)
+		return err;
+	if (!lease_ns)
+		return refuse(why, -EINVAL, "a hold needs a lease");
+	if (!h->enabled)
+		return refuse(why, -EBUSY, "gpreempt is switched off; gpreempt on");
+	if (h->observe || !h->doer->ops->attaches)
+		return refuse(why, -EOPNOTSUPP, h->doer_trouble[0] ? h->doer_trouble :
+			      "the daemon only observes; configure a policy and a mechanism");
+	if (!(r->class.is.flags & GP_PREEMPTIBLE))
+		return refuse(why, -EBUSY, "its class may not be preempted; give it another class");
+
+	*granted = lease_ns < longest ? lease_ns : longest;
+	if (r->grip == GP_GRIP_HAS) {
+		err = gp_sched_hold(h->sched, r->task, *granted, h->now_ns);
+		if (err)
+			return refuse(why, err, "it cannot be held");
+	} else {
+		/* As soon as it is attached. */
+		r->lease_ns = *granted;
+		h->tend = true;
+	}
+	gp_home_news(h, GP_NEWS_HOLD, r, "is to be held for %llu ms",
+		     (unsigned long long)(*granted / GP_MSEC));
+	return 0;
+}
+
+int gp_home_release(struct gp_home *h, const struct gp_who *who, char *why)
+{
+	struct gp_resident *r;
+	int err = find_task(h, who, &r, why);
+
+	if (err)
+		return err;
+	r->lease_ns = 0;
+	gp_home_news(h, GP_NEWS_HOLD, r, "is released");
+	return gp_sched_release(h->sched, r->task, h->now_ns);
+}
+
+int gp_home_hint(struct gp_home *h, const struct gp_who *who, u64 in_ns, u64 for_ns, char *why)
+{
+	struct gp_resident *r;
+	u64 at = h->now_ns + in_ns, until = at + for_ns;
+	int err = find_task(h, who, &r, why);
+
+	if (err)
+		return err;
+	if (at < h->now_ns || until <= at)
+		return refuse(why, -EINVAL, "a hint needs a time to come and a time to last");
+	err = gp_sched_hint(h->sched, r->task, at, until, h->now_ns);
+	return err ? refuse(why, err, "a hint may look ahead for an hour at most") : 0;
+}
+
+int gp_home_trigger(struct gp_home *h, const struct gp_who *who, char *why)
+{
+	struct gp_resident *r;
+	int err = find_task(h, who, &r, why);
+	u32 d;
+
+	for (d = 0; !err && d < h->nr_gpus; d++)
+		if (r->devices & BIT_ULL(d))
+			gp_home_look(h, d);
+	return err;
+}
+
+/* ---- everybody ---- */
+
+static bool off_file(const struct gp_home *h, char *path, size_t size)
+{
+	return h->config->daemon.state[0] &&
+	       snprintf(path, size, "%s/off", h->config->daemon.state) < (int)size;
+}
+
+bool gp_wish_switched_off(const struct gp_home *h)
+{
+	char path[GP_CONFIG_TEXT + 8];
+
+	return off_file(h, path, sizeof(path)) && !access(path, F_OK);
+}
+
+/* The switch is a file, so that whoever starts the next daemon sees it too. */
+static int keep_switch(const struct gp_home *h, bool on)
+{
+	char path[GP_CONFIG_TEXT + 8];
+	int fd;
+
+	if (!off_file(h, path, sizeof(path)))
+		return -ENAMETOOLONG;
+	if (on)
+		return unlink(path) && errno != ENOENT ? -errno : 0;
+	mkdir(h->config->daemon.state, 0755);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	fsync(fd);
+	close(fd);
+	return 0;
+}
+
+int gp_home_enable(struct gp_home *h, bool on, char *why)
+{
+	bool changed = h->enabled != on;
+	int err;
+
+	/* Off in any case: that it is not kept is the smaller harm. */
+	h->enabled = on;
+	gp_sched_enable(h->sched, on, h->now_ns);
+	h->tend = true;
+	err = keep_switch(h, on);
+	if (changed)
+		gp_home_news(h, GP_NEWS_ENABLED, NULL, on ? "switched on" :
+			     "switched off: everybody is released");
+	if (err)
+		return refuse(why, err, "done, but the state folder cannot be written: it will "
+			      "not survive a restart");
+	return changed;
+}
+
+int gp_home_set_policy(struct gp_home *h, const struct gp_policy *policy, char *why)
+{
+	const u64 *param = gp_config_params(h->config, policy);
+	const char *reason = NULL;
+	u32 i;
+	int err;
+
+	if (policy && h->args.observe)
+		return refuse(why, -EBUSY, "started with --observe: it never acts");
+	err = gp_sched_set_policy(h->sched, policy ? policy : &gp_policy_fifo, h->now_ns, &reason);
+	if (err)
+		return refuse(why, err, reason ? reason : "the policy cannot be used");
+	for (i = 0; policy && i < GP_NR_PARAMS; i++)
+		gp_sched_set(h->sched, (enum gp_param)i, param[i]);
+	h->observe = !policy;
+	gp_home_choose_doer(h, false);
+	gp_home_news(h, GP_NEWS_POLICY, NULL, "policy %s", policy ? policy->name : "none");
+	h->tend = true;
+	return 0;
+}
+
+int gp_home_set_param(struct gp_home *h, enum gp_param param, u64 value)
+{
+	return gp_sched_set(h->sched, param, value);
+}
+
+int gp_home_reload(struct gp_home *h, struct gp_config *config, char *why)
+{
+	struct gp_config *old = h->config;
+	const struct gp_daemon_settings *a = &old->daemon, *b = &config->daemon;
+	bool anew = a->grace != b->grace || a->attach_rate != b->attach_rate ||
+		    a->mechanism != b->mechanism;
+	u32 i;
+	int err;
+
+	if (strcmp(a->socket, b->socket) || strcmp(a->gpus, b->gpus) || strcmp(a->state, b->state))
+		return refuse(why, -EBUSY, "socket, gpus and state change only by a restart");
+	h->config = config;
+	err = gp_home_set_policy(h, h->args.observe ? NULL : config->policy, why);
+	if (err) {
+		h->config = old;
+		return err;
+	}
+	for (i = 0; i < h->nr_residents; i++) {
+		gp_census_classify(h, h->resident[i]);
+		gp_census_settle(h, h->resident[i]);
+	}
+	if (anew)
+		gp_home_choose_doer(h, true);
+	gp_config_free(old);
+	h->scan_at_ns = h->now_ns;
+	return 0;
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "home_world.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WORDS = 512, RING = 4096, SHARED = 1 << 16 };
+
+/* ---- the doer ---- */
+
+static struct world_doer *doer_of(struct gp_doer *d)
+{
+	return (struct world_doer *)d;
+}
+
+static int doer_task_add(struct gp_doer *d, u32 task, u64 devices)
+{
+	EXPECT_EQ(devices, 1);
+	null_task(&doer_of(d)->m, 0, task);
+	return 0;
+}
+
+static int doer_task_del(struct gp_doer *d, u32 task)
+{
+	null_task_gone(&doer_of(d)->m, task);
+	return 0;
+}
+
+static int doer_process_add(struct gp_doer *d, u32 task, pid_t pid, u64 start)
+{
+	struct world_doer *w = doer_of(d);
+
+	EXPECT(start);
+	w->attaches++;
+	w->event[w->nr_events++] = (struct gp_kfdm_event){
+		.what = w->attach_error ? GP_KFDM_NOT_ATTACHED : GP_KFDM_ATTACHED,
+		.task = task, .pid = pid, .err = w->attach_error,
+	};
+	return 0;
+}
+
+static int doer_process_del(struct gp_doer *d, pid_t pid)
+{
+	EXPECT(pid);
+	doer_of(d)->deletes++;
+	return 0;
+}
+
+static int doer_next(struct gp_doer *d, struct gp_kfdm_event *ret)
+{
+	struct world_doer *w = doer_of(d);
+
+	if (!w->nr_events)
+		return -EAGAIN;
+	*ret = w->event[0];
+	memmove(w->event, w->event + 1, --w->nr_events * sizeof(*w->event));
+	return 0;
+}
+
+static u64 doer_wake_at(struct gp_doer *d)
+{
+	return doer_of(d)->nr_events ? 0 : null_next(&doer_of(d)->m);
+}
+
+static const struct gp_doer_ops doer_ops = {
+	.name = "null", .attaches = true, .task_add = doer_task_add,
+	.task_del = doer_task_del, .process_add = doer_process_add,
+	.process_del = doer_process_del, .next = doer_next, .wake_at = doer_wake_at,
+};
+
+/* ---- what the home calls ---- */
+
+static int make_doer(void *ctx, const struct gp_doer_args *args, struct gp_doer **ret,
+		     const char **why)
+{
+	struct world *w = ctx;
+
+	(void)why;
+	EXPECT_EQ(args->nr_gpus, 1);
+	EXPECT_EQ(args->gpus[0].gpu_id, WORLD_GPU);
+	*ret = &w->doer.base;
+	return 0;
+}
+
+static u64 clock_of(void *ctx)
+{
+	struct world *w = ctx;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec + w->ahead_ns;
+}
+
+static void news(void *ctx, const struct gp_news *n)
+{
+	struct world *w = ctx;
+
+	snprintf(w->news, sizeof(w->news), "%s", n->what);
+}
+
+static void holding(void *ctx)
+{
+	((struct world *)ctx)->holding++;
+}
+
+/* ---- life ---- */
+
+int world_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->tree = fake_tree_make();
+	snprintf(w->kfd, sizeof(w->kfd), "%s/kfd", w->tree->path);
+	snprintf(w->mqds, sizeof(w->mqds), "%s/mqds", w->tree->path);
+	snprintf(w->state, sizeof(w->state), "%s/state", w->tree->path);
+	fake_tree_dir(w->tree, "kfd/proc");
+	fake_tree_put(w->tree, "54702\n", "kfd/topology/nodes/1/gpu_id");
+	fake_tree_put(w->tree, "7\n", "kfd/topology/generation_id");
+	fake_tree_put(w->tree, "simd_count 320\nmax_waves_per_simd 8\nsimd_per_cu 4\n"
+		      "gfx_target_version 90402\nlocation_id 49408\nnum_xcc 4\n",
+		      "kfd/topology/nodes/1/properties");
+	fake_tree_put(w->tree, "", "mqds");
+	w->shared = mmap(NULL, SHARED, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	EXPECT(w->shared != MAP_FAILED);
+	null_init(&w->doer.m, 1);
+	w->doer.base = (struct gp_doer){ .ops = &doer_ops, .mechanism = &w->doer.m.base,
+					 .fd = -1 };
+	*state = w;
+	return 0;
+}
+
+int world_down(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	gp_home_free(w->home);
+	for (i = 0; i < WORLD_PROCESSES; i++)
+		if (w->process[i].pid)
+			world_end(w, i);
+	munmap(w->shared, SHARED);
+	fake_tree_free(w->tree);
+	free(w);
+	return 0;
+}
+
+void world_home(struct world *w, const char *config)
+{
+	struct gp_home_args args = {
+		.kfd = w->kfd, .mqds = w->mqds, .make_doer = make_doer, .clock = clock_of,
+		.news = news, .holding = holding, .ctx = w,
+	};
+	char text[4096], errors[GP_CONFIG_ERRORS], why[GP_HOME_WHY];
+
+	snprintf(text, sizeof(text), "[daemon]\nstate = %s\n%s", w->state, config);
+	if (gp_config_parse("test", text, strlen(text), &args.config, errors, sizeof(errors)))
+		fail_msg("%s", errors);
+	if (gp_home_new(&args, &w->home, why))
+		fail_msg("%s", why);
+}
+
+/* ---- processes ---- */
+
+u32 world_process(struct world *w)
+{
+	u32 i;
+
+	for (i = 0; w->process[i].pid; i++)
+		EXPECT(i + 1 < WORLD_PROCESSES);
+	w->process[i].pid = fork();
+	EXPECT(w->process[i].pid >= 0);
+	if (!w->process[i].pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	fake_tree_put(w->tree, "32769\n", "kfd/proc/%d/pasid", w->process[i].pid);
+	world_occupy(w, i, 0);
+	return i;
+}
+
+static void write_dump(struct world *w);
+
+void world_end(struct world *w, u32 i)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "kfd/proc/%d", w->process[i].pid);
+	fake_tree_remove(w->tree, path);
+	kill(w->process[i].pid, SIGKILL);
+	waitpid(w->process[i].pid, NULL, 0);
+	memset(&w->process[i], 0, sizeof(w->process[i]));
+	write_dump(w);
+}
+
+static void dump_queue(FILE *f, const struct world_queue *q)
+{
+	u64 read_at = (u64)(uintptr_t)q->rptr, write_at = (u64)(uintptr_t)q->wptr;
+	u32 word[WORDS] = { 0 }, i;
+
+	word[136] = 0x1000;		/* the ring, in units of 256 bytes */
+	word[139] = (u32)read_at;
+	word[140] = (u32)(read_at >> 32);
+	word[141] = (u32)write_at;
+	word[142] = (u32)(write_at >> 32);
+	word[145] = 9;			/* 8 << 9 bytes */
+	word[181] = 1;			/* AQL */
+	fprintf(f, "  Compute queue on device %x\n", WORLD_GPU);
+	for (i = 0; i < WORDS; i++)
+		fprintf(f, "%s%08x%s", i % 8 ? " " : "", word[i], i % 8 == 7 ? "\n" : "");
+}
+
+/* "    00000020: " before each eight words. */
+static void with_offsets(const char *plain, FILE *f)
+{
+	char line[256];
+	FILE *in = fmemopen((void *)(uintptr_t)plain, strlen(plain), "r");
+	u32 offset = 0;
+
+	while (in && fgets(line, sizeof(line), in)) {
+		if (line[0] == 'P' || line[0] == ' ') {
+			fputs(line, f);
+			offset = 0;
+			continue;
+		}
+		fprintf(f, "    %08x: %s", offset, line);
+		offset += 32;
+	}
+	if (in)
+		fclose(in);
+}
+
+static void write_dump(struct world *w)
+{
+	static char plain[1 << 18], text[1 << 18];
+	FILE *f = fmemopen(plain, sizeof(plain), "w");
+	u32 i, q;
+
+	for (i = 0; i < WORLD_PROCESSES; i++) {
+		if (!w->process[i].pid)
+			continue;
+		fprintf(f, "Process %d PASID 0x8001:\n", w->process[i].pid);
+		for (q = 0; q < WORLD_QUEUES; q++)
+			if (w->process[i].queue[q].there)
+				dump_queue(f, &w->process[i].queue[q]);
+	}
+	fputc(0, f);
+	fclose(f);
+	f = fmemopen(text, sizeof(text), "w");
+	if (plain[0])
+		with_offsets(plain, f);
+	fputc(0, f);
+	fclose(f);
+	fake_tree_put(w->tree, text, "mqds");
+}
+
+void world_queue(struct world *w, u32 i, u32 queue)
+{
+	struct world_queue *q = &w->process[i].queue[queue];
+	pid_t pid = w->process[i].pid;
+
+	q->there = true;
+	q->wptr = &w->shared[(i * WORLD_QUEUES + queue) * 32];
+	q->rptr = q->wptr + 16;
+	*q->rptr = *q->wptr = 0;
+	fake_tree_put(w->tree, "0", "kfd/proc/%d/queues/%u/type", pid, queue);
+	fake_tree_put(w->tree, "4096", "kfd/proc/%d/queues/%u/size", pid, queue);
+	fake_tree_put(w->tree, "54702", "kfd/proc/%d/queues/%u/gpuid", pid, queue);
+	write_dump(w);
+}
+
+void world_queue_gone(struct world *w, u32 i, u32 queue)
+{
+	char path[64];
+
+	w->process[i].queue[queue].there = false;
+	snprintf(path, sizeof(path), "kfd/proc/%d/queues/%u", w->process[i].pid, queue);
+	fake_tree_remove(w->tree, path);
+	write_dump(w);
+}
+
+void world_submit(struct world *w, u32 i, u32 queue, u64 nr)
+{
+	*w->process[i].queue[queue].wptr += nr;
+}
+
+void world_complete(struct world *w, u32 i, u32 queue, u64 nr)
+{
+	*w->process[i].queue[queue].rptr += nr;
+}
+
+void world_occupy(struct world *w, u32 i, u32 cus)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u\n", cus);
+	fake_tree_put(w->tree, text, "kfd/proc/%d/stats_%u/cu_occupancy", w->process[i].pid,
+		      WORLD_GPU);
+	fake_tree_put(w->tree, "4096\n", "kfd/proc/%d/vram_%u", w->process[i].pid, WORLD_GPU);
+}
+
+void world_class(struct world *w, u32 i, const char *name)
+{
+	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME], why[GP_HOME_WHY] = "";
+	struct gp_who who = { .pid = w->process[i].pid };
+
+	if (gp_home_set_class(w->home, &who, name, previous, now, why))
+		fail_msg("%s", why);
+}
+
+/* ---- time ---- */
+
+void world_run(struct world *w, u64 ns)
+{
+	u64 until = w->ahead_ns + ns, step, now, at;
+
+	do {
+		now = clock_of(w);
+		gp_home_run(w->home, now);
+		at = gp_home_wake_at(w->home);
+		step = at > now ? at - now : 10 * GP_USEC;
+		if (step > GP_MSEC)
+			step = GP_MSEC;
+		w->ahead_ns += step;
+	} while (w->ahead_ns < until);
+	gp_home_run(w->home, clock_of(w));
+}
+
+struct gp_resident *world_resident(struct world *w, u32 i)
+{
+	return gp_home_find(w->home, &(struct gp_who){ .pid = w->process[i].pid });
+}
+
+u32 world_state(struct world *w, u32 i)
+{
+	struct gp_resident *r = world_resident(w, i);
+	const struct gp_seat *seat;
+
+	EXPECT(r && r->task != GP_NONE);
+	seat = gp_sched_seat(w->home->sched, r->task, 0);
+	EXPECT(seat);
+	return seat->state;
+}

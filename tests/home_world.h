@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A GPU that is a directory, processes that sleep, and the null mechanism: what the daemon's
+ * home needs to run without a driver. The processes are real children of the test and share
+ * a page with it, where the pointers of their queues are.
+ */
+#ifndef HOME_WORLD_H
+#define HOME_WORLD_H
+
+#include "daemon/home.h"
+#include "fake_tree.h"
+#include "gp_test.h"
+#include "null_mechanism.h"
+
+enum { WORLD_PROCESSES = 4, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
+
+struct world_queue {
+	bool there;
+	u64 *rptr, *wptr;	/* in the shared page */
+};
+
+struct world_process {
+	pid_t pid;		/* 0: not there */
+	struct world_queue queue[WORLD_QUEUES];
+};
+
+/* The null mechanism as a doer. */
+struct world_doer {
+	struct gp_doer base;
+	struct null_mechanism m;
+	int attach_error;	/* what attaching ends with */
+	u32 attaches, deletes;
+	struct gp_kfdm_event event[64];
+	u32 nr_events;
+};
+
+struct world {
+	struct fake_tree *tree;
+	char kfd[128], mqds[128], state[128];
+	u64 *shared;
+	struct world_process process[WORLD_PROCESSES];
+	struct world_doer doer;
+	struct gp_home *home;
+	u64 ahead_ns;		/* of the real clock */
+	u32 holding;		/* how often the home said so */
+	char news[1024];	/* the last */
+};
+
+/* CLAIM_WITH(fn, world_up, world_down) */
+int world_up(void **state);
+int world_down(void **state);
+/* A home with @config, a text; "@STATE@" in it becomes the state folder. */
+void world_home(struct world *w, const char *config);
+/* A process that sleeps, without queues; returns its place. */
+u32 world_process(struct world *w);
+void world_end(struct world *w, u32 i);
+void world_queue(struct world *w, u32 i, u32 queue);
+void world_queue_gone(struct world *w, u32 i, u32 queue);
+/* @nr packets more, or done. */
+void world_submit(struct world *w, u32 i, u32 queue, u64 nr);
+void world_complete(struct world *w, u32 i, u32 queue, u64 nr);
+/* Compute units that it occupies. */
+void world_occupy(struct world *w, u32 i, u32 cus);
+void world_class(struct world *w, u32 i, const char *name);
+/* Time goes on by @ns, in steps of at most 1 ms, and the home runs. */
+void world_run(struct world *w, u64 ns);
+struct gp_resident *world_resident(struct world *w, u32 i);
+u32 world_state(struct world *w, u32 i);
+
+#endif /* HOME_WORLD_H */
