@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * libgpreempt: talk to gpreemptd. gpreempt(3) has an example.
+ * libgpreempt: talk to gpreemptd, or look at GPUs and suspend processes without it.
+ * gpreempt(3) has an example.
  *
  * Calls return 0 or -errno and never print, exit or raise a signal; what a call returned
  * is a sentence by gp_strerror(). *ret and out-parameters are written only on success.
@@ -14,8 +15,8 @@
  *	-ENOSYS		the daemon does not know the call
  *	-EPROTO		what came is not an answer
  *
- * A connection may be used by several threads at once: their calls wait for each other. After
- * a restart of the daemon the next call connects again. Not to be used across fork().
+ * Handles may be used by several threads at once: their calls wait for each other. After a
+ * restart of the daemon the next call connects again. Not to be used across fork().
  */
 #ifndef GPREEMPT_H
 #define GPREEMPT_H
@@ -153,6 +154,86 @@ int gp_events_fd(const struct gp_events *events);
 /* Never waits. -EAGAIN: none; -ENOTCONN: the daemon is gone, close it. */
 int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret);
 void gp_events_close(struct gp_events *events);
+
+/* ---- without the daemon: what is on this machine ---- */
+
+struct gp_local;
+
+/* @kfd, @proc: NULL is /sys/class/kfd/kfd and /proc. The driver need not be there yet. */
+int gp_local_open(const char *kfd, const char *proc, struct gp_local **ret);
+void gp_local_close(struct gp_local *local);
+
+struct gp_local_gpu {
+	uint32_t index;			/* from 0, in the order of the driver's nodes */
+	uint32_t gpu_id;		/* as the driver calls it */
+	uint32_t node, render_minor;
+	uint32_t partition, partitions;	/* of its card */
+	uint32_t xccs, compute_units;
+	uint32_t gfx_version;		/* 90402 is gfx942 */
+	uint32_t reserved0;
+	uint64_t vram_bytes;		/* 0: not known */
+	char bdf[24];
+	char gfx[16];
+	uint64_t reserved[4];
+};
+
+/* *@ret: @count of them, to be given to free(). -ENODEV: no driver. So are the next two. */
+int gp_local_gpus(struct gp_local *local, struct gp_local_gpu **ret, size_t *count);
+
+struct gp_local_process {
+	int32_t pid;
+	uint32_t uid;			/* ~0: not known */
+	uint64_t start;
+	uint32_t queues, gpus;
+	uint64_t vram_bytes, evicted_ms;	/* summed over its GPUs */
+	char name[64];
+	uint64_t reserved[4];
+};
+
+/* Every process that has the driver open and can be seen from here. */
+int gp_local_processes(struct gp_local *local, struct gp_local_process **ret, size_t *count);
+
+struct gp_local_queue {
+	uint32_t id, gpu_id;
+	uint32_t type;			/* 0 compute, 1 SDMA, 4 SDMA between cards */
+	uint32_t ring_bytes;
+	uint64_t reserved[2];
+};
+
+/* The queues of one process. -ESRCH: it has not the driver open. */
+int gp_local_queues(struct gp_local *local, int32_t pid, struct gp_local_queue **ret,
+		    size_t *count);
+
+/*
+ * ---- without the daemon: suspend and resume all queues of a process ----
+ *
+ * By the debug interface of the driver: needs the right to trace the process, a runtime that
+ * enables debugging, and that nobody debugs it (the daemon does, when it preempts it). When
+ * the session is closed or its owner dies, all its queues run. Calls sleep in the driver.
+ */
+struct gp_suspender;
+
+/*
+ * @target->pid is needed. -EAGAIN: its runtime is not up yet; -EOPNOTSUPP: it or the
+ * driver cannot; -EALREADY: somebody debugs it; -ESRCH; -EPERM.
+ */
+int gp_suspender_open(const struct gp_daemon_target *target, struct gp_suspender **ret);
+void gp_suspender_close(struct gp_suspender *suspender);
+/* @gpu_id: 0 is all. @grace: 1..255 thousand GPU clocks. *@queues, if not NULL: how many. */
+int gp_suspender_suspend(struct gp_suspender *suspender, uint32_t gpu_id, uint32_t grace,
+			 uint32_t *queues);
+int gp_suspender_resume(struct gp_suspender *suspender, uint32_t gpu_id, uint32_t *queues);
+
+enum gp_suspender_event {
+	GP_SUSPENDER_NEW_QUEUES	= 1 << 0,	/* they run: suspend again */
+	GP_SUSPENDER_CHANGED	= 1 << 1,	/* queues were destroyed */
+	GP_SUSPENDER_ENDED	= 1 << 2,	/* all its queues run, or it is gone: close */
+};
+
+/* Readable when gp_suspender_events() has something. */
+int gp_suspender_fd(const struct gp_suspender *suspender);
+/* What happened since the last call, a mask; never waits. Or -errno. */
+int gp_suspender_events(struct gp_suspender *suspender);
 
 #ifdef __cplusplus
 }
