@@ -17,6 +17,11 @@ claim "its exposure is at most 2.5"
 try systemd-analyze security --offline=true --threshold=25 --no-pager "$unit"
 exits 0 && says "Overall exposure level"
 
+claim "it is started by the driver's device, which a udev rule makes known"
+check grep -q '^WantedBy=dev-kfd.device' "$unit"
+check grep -q '^After=.*dev-kfd.device' "$unit"
+check grep -q 'KERNEL=="kfd", TAG+="systemd"' "$top/packaging/60-gpreempt.rules"
+
 claim "it may trace, read pointers and wake, and open the driver"
 for cap in CAP_SYS_PTRACE CAP_KILL CAP_DAC_READ_SEARCH; do
 	check grep -q "^CapabilityBoundingSet=.*$cap" "$unit"
