@@ -24,39 +24,20 @@ static const char *wrong_name(const char *value)
 	return gp_class_name_ok(value) ? NULL : "a name of letters, digits, _ and -, at most 31";
 }
 
-/* "3", or "0000:c1:00.0" with or without the domain. */
-static bool gpu_ok(const char *word)
+/* "all", "3", "0000:c1:00.0", "c1:00.0", and "/2" behind an address for a partition. */
+static const char *wrong_gpu(const char *word)
 {
-	size_t n = strlen(word);
+	const char *slash = strchr(word, '/');
+	size_t n = slash ? (size_t)(slash - word) : strlen(word);
+	bool part = slash && slash[1] && strspn(slash + 1, "0123456789") == strlen(slash + 1);
 
-	if (n && n <= 3 && strspn(word, "0123456789") == n)
-		return true;
-	return n >= 7 && word[n - 2] == '.' && word[n - 5] == ':' &&
-	       strspn(word, "0123456789abcdefABCDEF:.") == n;
-}
-
-static const char *wrong_gpus(const char *value)
-{
-	char word[GP_CONFIG_TEXT];
-	u32 nr = 0;
-
-	if (!strcmp(value, "all"))
+	if (!slash && (!strcmp(word, "all") ||
+		       (n && n <= 2 && strspn(word, "0123456789") == n)))
 		return NULL;
-	for (;; nr++) {
-		size_t n;
-
-		value += strspn(value, " \t,");
-		n = strcspn(value, " \t,");
-		if (!n)
-			break;
-		memcpy(word, value, n);
-		word[n] = '\0';
-		if (!gpu_ok(word))
-			nr = GP_CONFIG_TEXT;
-		value += n;
-	}
-	return nr && nr < GP_CONFIG_TEXT ? NULL :
-	       "all, or indices and PCI addresses with commas, such as 0, 0000:c1:00.0";
+	if ((part || !slash) && n >= 7 && word[n - 2] == '.' && word[n - 5] == ':' &&
+	    strspn(word, "0123456789abcdefABCDEF:.") == n)
+		return NULL;
+	return "all, or indices and PCI addresses with commas, such as 0, 0000:c1:00.0";
 }
 
 /* ---- [daemon] ---- */
@@ -78,7 +59,8 @@ static const char *const log_names[] = { "error", "warning", "info", "debug", NU
 const struct gp_setting gp_daemon_settings[] = {
 	{ .name = "policy", .kind = GP_SET_POLICY, AT(policy) },
 	CHOICE("mechanism", daemon.mechanism, mechanism_names),
-	TEXT("gpus", daemon.gpus, wrong_gpus),
+	{ .name = "gpus", .kind = GP_SET_LIST, AT(daemon.gpus), .wrong = wrong_gpu,
+	  .max = GP_CONFIG_TEXT },
 	TEXT("default_class", daemon.default_class, wrong_name),
 	{ .name = "environment", .kind = GP_SET_BOOL, AT(daemon.environment) },
 	TIME("scan", daemon.scan_ns, 10 * GP_MSEC, 10 * GP_SEC),
@@ -88,7 +70,7 @@ const struct gp_setting gp_daemon_settings[] = {
 	TIME("heartbeat", daemon.heartbeat_ns, 50 * GP_MSEC, 60 * GP_SEC),
 	TEXT("socket", daemon.socket, wrong_path),
 	TEXT("group", daemon.group, wrong_name),
-	NUMBER("clients", daemon.clients, 1, 1024),
+	NUMBER("clients", daemon.clients, 1, 255),
 	TEXT("state", daemon.state, wrong_path),
 	CHOICE("log", daemon.log, log_names),
 	{ 0 },

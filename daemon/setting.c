@@ -98,6 +98,35 @@ static int set_text(const struct gp_setting *s, char *to, const char *value, cha
 	return 0;
 }
 
+static int set_list(const struct gp_setting *s, char *to, const char *value, char *why)
+{
+	char list[GP_SETTING_LINE] = "", word[GP_SETTING_LINE];
+	const char *at = value, *wrong = NULL;
+	size_t used = 0;
+
+	for (;;) {
+		size_t n;
+
+		at += strspn(at, " \t,");
+		n = strcspn(at, " \t,");
+		if (!n)
+			break;
+		if (used + n + 2 > sizeof(list) || used + n + 2 > s->max)
+			return refuse(why, "%s: the value is too long; write at most %llu bytes",
+				      s->name, (unsigned long long)s->max - 1);
+		snprintf(word, sizeof(word), "%.*s", (int)n, at);
+		wrong = wrong ? wrong : s->wrong(word);
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", used ? "," : "",
+					 word);
+		at += n;
+	}
+	wrong = used ? wrong : s->wrong("");
+	if (wrong)
+		return refuse(why, "%s: '%s' will not do; write %s", s->name, value, wrong);
+	snprintf(to, s->max, "%s", list);
+	return 0;
+}
+
 static int set_policy(const struct gp_setting *s, const struct gp_policy **to, const char *value,
 		      char *why)
 {
@@ -166,6 +195,8 @@ int gp_setting_set(const struct gp_setting *s, void *section, const char *value,
 	case GP_SET_TEXT:
 	case GP_SET_GLOB:
 		return set_text(s, to, value, why);
+	case GP_SET_LIST:
+		return set_list(s, to, value, why);
 	case GP_SET_POLICY:
 		return set_policy(s, to, value, why);
 	case GP_SET_USERS:
@@ -200,6 +231,7 @@ void gp_setting_print(const struct gp_setting *s, const void *section,
 		snprintf(text, GP_SETTING_TEXT, "%s", *(const u32 *)at & s->flag ? "yes" : "no");
 		break;
 	case GP_SET_TEXT:
+	case GP_SET_LIST:
 	case GP_SET_GLOB:
 		snprintf(text, GP_SETTING_TEXT, "%s", (const char *)at);
 		break;

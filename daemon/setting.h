@@ -18,6 +18,7 @@ enum gp_setting_kind {
 	GP_SET_CHOICE,		/* u8 or bool: the place in @choices */
 	GP_SET_FLAG,		/* bit @flag of a u32, yes or no */
 	GP_SET_TEXT,		/* char[@max] */
+	GP_SET_LIST,		/* the same; words with single commas between them */
 	GP_SET_GLOB,		/* char[@max] */
 	GP_SET_POLICY,		/* const struct gp_policy *, "none" is NULL */
 	GP_SET_USERS,		/* struct gp_ids */
@@ -31,7 +32,7 @@ struct gp_setting {
 	size_t offset;			/* in the section's struct */
 	u64 min, max;
 	const char *const *choices;	/* ends with NULL */
-	/* What a text must be, if @value is not; NULL: fine. */
+	/* What a text (each word of a list) must be, if @value is not; NULL: fine. */
 	const char *(*wrong)(const char *value);
 };
 

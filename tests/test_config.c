@@ -61,7 +61,8 @@ static void values_arrive_where_they_belong(void **state)
 	(void)state;
 	gp_config_free(config);
 	config = parse("[daemon] ; here too\r\npolicy = fair # and here\nmechanism=none\n"
-		       "  grace = 7\nenvironment = no\ngpus = 0, 0000:c1:00.0\nscan = 1.5s\n"
+		       "  grace = 7\nenvironment = no\ngpus = 0, 0000:c1:00.0  c1:00.0/2\n"
+		       "scan = 1.5s\n"
 		       "[policy]\nslice = 3ms\nlinger = ski\n"
 		       "[policy fair]\nslice = 4ms\nsmall_victim = 10\n"
 		       "[class online]\nweight = 7\n[class mine]\nlatency_critical = yes\n"
@@ -73,7 +74,7 @@ static void values_arrive_where_they_belong(void **state)
 	EXPECT_EQ(config->daemon.scan_ns, 1500 * GP_MSEC);
 	EXPECT(!config->daemon.environment);
 	EXPECT(!config->rules.environment);
-	assert_string_equal(config->daemon.gpus, "0, 0000:c1:00.0");
+	assert_string_equal(config->daemon.gpus, "0,0000:c1:00.0,c1:00.0/2");
 	EXPECT_EQ(gp_config_params(config, NULL)[GP_SLICE], 4 * GP_MSEC);
 	EXPECT_EQ(gp_config_params(config, &gp_policy_priority)[GP_SLICE], 3 * GP_MSEC);
 	EXPECT_EQ(gp_config_params(config, &gp_policy_priority)[GP_LINGER], GP_LINGER_SKI);
@@ -189,7 +190,7 @@ static const struct refusal {
 	{ "[daemon]\ngrace = 256\n",
 	  "conf:2: grace: '256' will not do; write a number from 1 to 255\n" },
 	{ "[daemon]\nclients = 1.0\n",
-	  "conf:2: clients: '1.0' will not do; write a number from 1 to 1024\n" },
+	  "conf:2: clients: '1.0' will not do; write a number from 1 to 255\n" },
 	{ "[daemon]\nscan = 100\n", "conf:2: scan: '100' will not do; write a time from 10ms to "
 	  "10s, with unit ns, us, ms, s or min\n" },
 	{ "[daemon]\nscan = 1min\n", "conf:2: scan: '1min' will not do; write a time from 10ms to "
@@ -238,6 +239,10 @@ static const struct refusal {
 	  "zabcdef\n", "conf:2: exe: the value is too long; write at most 159 bytes\n" },
 	{ "[daemon]\nsocket = /\n",
 	  "conf:2: socket: '/' will not do; write a path that begins with /\n" },
+	{ "[daemon]\ngpus = ,\n", "conf:2: gpus: ',' will not do; write all, or indices and PCI "
+	  "addresses with commas, such as 0, 0000:c1:00.0\n" },
+	{ "[daemon]\ngpus = c1:00.0/x\n", "conf:2: gpus: 'c1:00.0/x' will not do; write all, or "
+	  "indices and PCI addresses with commas, such as 0, 0000:c1:00.0\n" },
 	{ "[daemon]\ngpus = 1234\n", "conf:2: gpus: '1234' will not do; write all, or indices and "
 	  "PCI addresses with commas, such as 0, 0000:c1:00.0\n" },
 	{ "[daemon]\ngpus = 0000:c1:0000\n", "conf:2: gpus: '0000:c1:0000' will not do; write all, "
