@@ -210,6 +210,41 @@ static void events_arrive_by_a_descriptor(void **state)
 	gp_daemon_close(d);
 }
 
+/* More than its buffer holds, while it does not read: then it hears how many were lost. */
+static void lost_events_are_counted(void **state)
+{
+	enum { MANY = 20000 };
+	struct control_world *w = *state;
+	struct gp_daemon *d = connected(w);
+	struct gp_daemon_event e;
+	struct gp_events *events;
+	struct gp_control_stats s;
+	struct pollfd p = { .events = POLLIN };
+	u32 got = 0, lost = 0, one_more = 0;
+
+	EXPECT_EQ(gp_daemon_subscribe(d, NULL, &events), 0);
+	publish = MANY;
+	while (publish)
+		usleep(1000);
+	p.fd = gp_events_fd(events);
+	while (got + lost < MANY + one_more) {
+		/* What was lost last is told with the next one. */
+		if (poll(&p, 1, 100) == 0) {
+			one_more++;
+			publish = 1;
+		}
+		while (gp_events_next(events, &e) == 0) {
+			got++;
+			lost += e.lost;
+		}
+	}
+	gp_control_stats(w->c, &s);
+	EXPECT(lost > 0);
+	EXPECT_EQ(got, s.events);
+	gp_events_close(events);
+	gp_daemon_close(d);
+}
+
 static void *many_calls(void *arg)
 {
 	struct gp_daemon *d = arg;
@@ -247,5 +282,6 @@ PROVE(
 	CLAIM_WITH(an_answer_that_came_too_late_is_not_the_next_ones, up, down),
 	CLAIM_WITH(a_restarted_daemon_is_found_again, up, down),
 	CLAIM_WITH(events_arrive_by_a_descriptor, up, down),
+	CLAIM_WITH(lost_events_are_counted, up, down),
 	CLAIM_WITH(threads_share_a_connection, up, down),
 )

@@ -112,6 +112,7 @@ static void an_answer_may_come_later_and_only_once(void **state)
 	struct control_world *w = *state;
 	int fd = world_connect(w, 0, true);
 	struct gp_varlink_reader r = { .max = 4096 };
+	gp_token first;
 	json_t *reply;
 
 	w->defer = true;
@@ -120,13 +121,16 @@ static void an_answer_may_come_later_and_only_once(void **state)
 	world_send(fd, "{\"method\":\"org.gpreempt.Status\"}");
 	world_run(w, 10);
 	EXPECT_EQ(w->asked, 1);
-	EXPECT_EQ(gp_control_reply(w->c, w->token, json_pack("{s:s}", "did", "late")), 0);
+	first = w->token;
+	EXPECT_EQ(gp_control_reply(w->c, first, json_pack("{s:s}", "did", "late")), 0);
 	EXPECT_EQ(gp_control_reply(w->c, w->token, json_object()), -ENOENT);
 	reply = world_receive(w, &r, fd);
 	assert_string_equal(text(reply, "did"), "late");
 	json_decref(reply);
 	world_run(w, 10);
 	EXPECT_EQ(w->asked, 2);
+	/* The answer to the first is not one to the second. */
+	EXPECT_EQ(gp_control_reply(w->c, first, json_object()), -ENOENT);
 	close(fd);
 	world_run(w, 2);
 	EXPECT_EQ(w->gone, 1);
@@ -229,9 +233,9 @@ static void a_subscriber_gets_what_it_wants_and_hears_what_was_lost(void **state
 	while (got < s.events)
 		got += event_of(world_receive(w, &r, fd), &lost);
 	EXPECT_EQ(lost, 0);
-	/* What was lost is told before the next event that fits. */
-	publish(w, 1, GP_EVENT_HOLD);
-	while (got < s.events + 1)
+	/* What was lost is told before the next event that fits, and once. */
+	publish(w, 2, GP_EVENT_HOLD);
+	while (got < s.events + 2)
 		got += event_of(world_receive(w, &r, fd), &lost);
 	EXPECT_EQ(lost, s.events_lost);
 	EXPECT(lost > 0 && s.events > 1000);
@@ -239,6 +243,37 @@ static void a_subscriber_gets_what_it_wants_and_hears_what_was_lost(void **state
 	close(fd);
 	world_run(w, 2);
 	EXPECT_EQ(gp_control_wanted(w->c), 0);
+}
+
+static void subscribers_do_not_get_each_others_events(void **state)
+{
+	static const char *const calls[] = {
+		"{\"method\":\"org.gpreempt.Subscribe\",\"more\":true,"
+		"\"parameters\":{\"kinds\":[\"hold\"]}}",
+		"{\"method\":\"org.gpreempt.Record\",\"more\":true}",
+	};
+	struct control_world *w = *state;
+	struct gp_varlink_reader r[2] = { { .max = 4096 }, { .max = 4096 } };
+	json_t *reply, *p;
+	int fd[2], i;
+
+	for (i = 0; i < 2; i++) {
+		fd[i] = world_connect(w, ALICE, false);
+		world_send(fd[i], calls[i]);
+		json_decref(world_receive(w, &r[i], fd[i]));
+	}
+	publish(w, 1, GP_EVENT_HOLD);
+	gp_control_publish(w->c, GP_EVENT_RECORD, json_pack("{s:[]}", "records"));
+	for (i = 0; i < 2; i++) {
+		reply = world_receive(w, &r[i], fd[i]);
+		p = json_object_get(reply, "parameters");
+		EXPECT_EQ(!!json_object_get(p, "event"), i == 0);
+		EXPECT_EQ(!!json_object_get(p, "records"), i == 1);
+		json_decref(reply);
+		EXPECT(!gp_varlink_waiting(&r[i]) && !world_closed(w, fd[i]));
+		gp_varlink_reader_fini(&r[i]);
+		close(fd[i]);
+	}
 }
 
 /* Every method of the description is there, and nothing else is promised. */
@@ -307,6 +342,7 @@ PROVE(
 	CLAIM_WITH(who_hangs_up_after_the_call_is_answered_all_the_same, up, down),
 	CLAIM_WITH(a_long_list_is_made_in_pieces, up, down),
 	CLAIM_WITH(a_subscriber_gets_what_it_wants_and_hears_what_was_lost, up, down),
+	CLAIM_WITH(subscribers_do_not_get_each_others_events, up, down),
 	CLAIM_WITH(the_service_describes_itself, up, down),
 	CLAIM_WITH(a_stale_socket_is_replaced_and_a_live_one_is_not, up, down),
 )

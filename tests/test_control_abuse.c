@@ -9,7 +9,7 @@
 
 #include "control_world.h"
 
-enum { MALFORMED = 10000, FLOODERS = 40 };
+enum { MALFORMED = 10000, FLOODERS = 70 };
 
 static int up(void **state)
 {
@@ -184,7 +184,9 @@ static void too_many_connections_cost_their_owner_the_oldest(void **state)
 	for (i = 0; i < FLOODERS; i++) {
 		fd[i] = world_connect(w, 2000 + (uid_t)i, false);
 		world_send(fd[i], "{\"method\":\"org.gpreempt.Subscribe\",\"more\":true}");
+		world_run(w, 3);
 	}
+	EXPECT(stats_of(w).refused > 0);
 	root = world_connect(w, 0, true);
 	assert_string_equal(world_error(world_ask(w, root, "Disable", NULL)), "");
 	for (i = 0; i < FLOODERS; i++)
@@ -217,7 +219,26 @@ static void one_run_handles_a_few_calls_whatever_is_waiting(void **state)
 		close(fd[i]);
 }
 
+static void a_flood_by_root_does_not_keep_others_waiting(void **state)
+{
+	struct control_world *w = *state;
+	static const char call[] = "{\"method\":\"org.gpreempt.Enable\",\"oneway\":true}";
+	int flooder = world_connect(w, 0, true), other = world_connect(w, ALICE, false), i;
+	char answer[256];
+
+	for (i = 0; i < 200; i++)
+		EXPECT(send(flooder, call, sizeof(call), 0) > 0);
+	world_send(other, "{\"method\":\"org.gpreempt.Status\"}");
+	/* Turns go round once in as many runs as there may be clients. */
+	world_run(w, 64 + 2);
+	EXPECT(recv(other, answer, sizeof(answer), 0) > 0);
+	EXPECT(stats_of(w).calls < 100);
+	close(flooder);
+	close(other);
+}
+
 PROVE(
+	CLAIM_WITH(a_flood_by_root_does_not_keep_others_waiting, up, down),
 	CLAIM_WITH(ten_thousand_malformed_messages_do_not_disturb_it, up, down),
 	CLAIM_WITH(a_silent_client_is_let_go_and_a_begun_call_sooner, up, down),
 	CLAIM_WITH(who_does_not_fetch_its_answer_costs_little_and_not_for_long, up, down),
