@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A command of gpreempt: main.c has the table of all. */
+/* A command of gpreempt: commands.c has the table of all. */
 #ifndef GP_COMMAND_H
 #define GP_COMMAND_H
 
@@ -8,23 +8,50 @@
 /* What a command returns, and what the program exits with. */
 enum gp_exit {
 	GP_EXIT_OK	= 0,
-	GP_EXIT_FAILED	= 1,	/* an expectation, or a difference */
+	GP_EXIT_FAILED	= 1,	/* an expectation, a difference, a check; refused */
 	GP_EXIT_BAD	= 2,	/* a bad file or bad usage */
+	GP_EXIT_ABSENT	= 3,	/* gpreemptd is not there */
+	GP_EXIT_DENIED	= 4,	/* not allowed */
+	GP_EXIT_UNKNOWN	= 5,	/* no such process or GPU */
+	GP_EXIT_TIMEOUT	= 6,	/* no answer in time */
+	/* of `run`, as env(1) has them */
+	GP_EXIT_OURS	= 125,	/* we failed, before the command was tried */
+	GP_EXIT_NOEXEC	= 126,	/* it cannot be executed */
+	GP_EXIT_NOENT	= 127,	/* it is not there */
 };
 
 struct gp_command {
 	struct gp_syntax syntax;
+	bool model;		/* it works on the model, not on this machine */
 	const char *what;	/* one line, for the list of commands */
 	const char *help;	/* what it does and prints, for its own help */
 	int (*run)(const struct gp_options *o);
 };
 
+/* The table; the first is the default. The name of the last is NULL. */
+extern const struct gp_command gp_commands[];
+
+int gp_cmd_status(const struct gp_options *o);
+int gp_cmd_list(const struct gp_options *o);
+int gp_cmd_run(const struct gp_options *o);
+int gp_cmd_suspend(const struct gp_options *o);
+int gp_cmd_resume(const struct gp_options *o);
+int gp_cmd_class(const struct gp_options *o);
+int gp_cmd_policy(const struct gp_options *o);
+int gp_cmd_hint(const struct gp_options *o);
+int gp_cmd_stats(const struct gp_options *o);
+int gp_cmd_off(const struct gp_options *o);
+int gp_cmd_on(const struct gp_options *o);
+int gp_cmd_doctor(const struct gp_options *o);
 int gp_cmd_sim(const struct gp_options *o);
 int gp_cmd_compare(const struct gp_options *o);
 int gp_cmd_replay(const struct gp_options *o);
 int gp_cmd_demo(const struct gp_options *o);
 int gp_cmd_facts(const struct gp_options *o);
 int gp_cmd_help(const struct gp_options *o);
+
+/* The script that completes command lines in bash, made from the table. */
+void gp_completion(FILE *to);
 
 /* Said wherever figures are shown. */
 #define GP_MODEL_NOTE	"figures are results of a model; no hardware was used"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt: the table of commands. */
+/* gpreempt: finds the command and runs it. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "term.h"
@@ -10,86 +12,49 @@
 #define GP_VERSION "unknown"
 #endif
 
-#define COMPARES	(GP_TAKES(SEED) | GP_TAKES(JSON) | GP_TAKES(JOBS) | GP_TAKES(PROGRESS))
-
-static const struct gp_command commands[] = {
-	{
-		{ "demo", NULL, false, COMPARES | GP_TAKES(LENGTH) | GP_TAKES(OUTPUT) },
-		"a short comparison with a picture: begin here",
-		"Runs an inference server beside a training job on the virtual MI308X, one way of\n"
-		"sharing after the other, draws the result, and writes a timeline to open at\n"
-		"https://ui.perfetto.dev.\n",
-		gp_cmd_demo,
-	},
-	{
-		{ "sim", "FILE", false,
-		  COMPARES | GP_TAKES(POLICY) | GP_TAKES(MECHANISM) | GP_TAKES(SET) |
-			  GP_TAKES(LENGTH) | GP_TAKES(TRACE) | GP_TAKES(CHECK) },
-		"run one scenario in virtual time",
-		"Runs the scenario as it is written and checks what it expects.\n"
-		"FILE is a scenario, or the name of one that came with gpreempt (colocate).\n",
-		gp_cmd_sim,
-	},
-	{
-		{ "compare", "FILE", false,
-		  COMPARES | GP_TAKES(SET) | GP_TAKES(LENGTH) | GP_TAKES(ROWS) | GP_TAKES(SEEDS) |
-			  GP_TAKES(ROBUST) | GP_TAKES(FRONTIER) },
-		"run a scenario in every way there is and compare",
-		"Runs the same arrivals alone, natively, with every other way we know and with\n"
-		"ours, and says also where another way is better.\n",
-		gp_cmd_compare,
-	},
-	{
-		{ "replay", "TRACE", false, GP_TAKES(JSON) },
-		"feed a recorded run to a fresh scheduler and compare",
-		"Reads what `gpreempt sim FILE --trace F.gptrace` wrote, feeds its inputs to a\n"
-		"fresh scheduler and compares every decision, bit by bit.\n",
-		gp_cmd_replay,
-	},
-	{
-		{ "facts", NULL, false, GP_TAKES(PROFILE) | GP_TAKES(JSON) },
-		"every number of the model, with its source",
-		"Lists each number the model rests on, its unit, and whether it is assumed, read\n"
-		"in public code or documents, or measured on hardware.\n",
-		gp_cmd_facts,
-	},
-	{
-		{ "help", "COMMAND", true, 0 },
-		"this text, or that of a command",
-		"",
-		gp_cmd_help,
-	},
-};
-
-enum { NR_COMMANDS = sizeof(commands) / sizeof(*commands) };
-
 static const struct gp_command *find(const char *name)
 {
-	for (int i = 0; i < NR_COMMANDS; i++) {
-		if (!strcmp(commands[i].syntax.command, name))
-			return &commands[i];
+	for (const struct gp_command *c = gp_commands; c->run; c++) {
+		if (!strcmp(c->syntax.command, name))
+			return c;
 	}
+	gp_error("no command '%s'; 'gpreempt --help' lists them", name);
 	return NULL;
+}
+
+static void list_one(const struct gp_command *c, FILE *to)
+{
+	const struct gp_syntax *s = &c->syntax;
+	bool brackets = s->operand && s->operands == GP_OPTIONAL;
+	char left[40];
+
+	snprintf(left, sizeof(left), "%s%s%s%s%s", s->command, s->operand ? " " : "",
+		 brackets ? "[" : "", s->operand ? s->operand : "", brackets ? "]" : "");
+	fprintf(to, "  %-28s  %s\n", left, c->what);
+}
+
+static void list_those(bool model, FILE *to)
+{
+	for (const struct gp_command *c = gp_commands; c->run; c++) {
+		if (c->model == model)
+			list_one(c, to);
+	}
 }
 
 static void list(FILE *to)
 {
-	fputs("usage: gpreempt COMMAND [options]\n\n"
+	fputs("usage: gpreempt [COMMAND] [options]\n\n"
 	      "Preemptive scheduling for AMD GPUs: latency-critical work runs at once on a GPU\n"
-	      "that batch work keeps full. The commands below run on a model of an MI308X.\n\n",
-	      to);
-	for (int i = 0; i < NR_COMMANDS; i++) {
-		const struct gp_syntax *s = &commands[i].syntax;
-		char left[24];
-
-		snprintf(left, sizeof(left), s->operand_optional ? "%s [%s]" : "%s %s", s->command,
-			 s->operand ? s->operand : "");
-		fprintf(to, "  %-15s  %s\n", left, commands[i].what);
-	}
+	      "that batch work keeps full.\n\n"
+	      "on this machine, by gpreemptd (doctor: without it):\n", to);
+	list_those(false, to);
+	fputs("\non a model of an MI308X, without a GPU:\n", to);
+	list_those(true, to);
 	fputs("\n  gpreempt COMMAND --help   options of a command\n"
 	      "  gpreempt --version\n\n"
-	      "exit codes: 0 done, 1 an expectation failed or a difference was found,\n"
-	      "2 a bad file or bad usage\n", to);
+	      "exit codes: 0 done, 1 failed (an expectation, a check), 2 a bad file or bad usage,\n"
+	      "3 gpreemptd is not there, 4 not allowed, 5 no such process or GPU, 6 no answer in\n"
+	      "time; run: as the command, or 125-127\n", to);
 }
 
 static void help(const struct gp_command *c)
@@ -112,56 +77,79 @@ int gp_cmd_help(const struct gp_options *o)
 		return GP_EXIT_OK;
 	}
 	c = find(o->file);
-	if (!c) {
-		gp_error("no command '%s'; 'gpreempt --help' lists them", o->file);
+	if (!c)
 		return GP_EXIT_BAD;
-	}
 	help(c);
 	return GP_EXIT_OK;
+}
+
+/* A table cut short by a full disk must not look like a success. */
+static int flushed(int code)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	gp_error("cannot write the result: %s", strerror(errno));
+	return GP_EXIT_BAD;
+}
+
+/* Again and again, on a terminal in one place, until it fails or is interrupted. */
+static int watch(const struct gp_command *c, const struct gp_options *o)
+{
+	struct timespec pause = {
+		.tv_sec = (time_t)(o->every_ns / 1000000000),
+		.tv_nsec = (long)(o->every_ns % 1000000000),
+	};
+	bool clear = isatty(STDOUT_FILENO) && !o->json;
+
+	for (;;) {
+		int code;
+
+		if (clear)
+			fputs("\033[H\033[2J", stdout);
+		code = flushed(c->run(o));
+		if (code)
+			return code;
+		nanosleep(&pause, NULL);
+		if (!clear && !o->json)
+			putchar('\n');
+	}
 }
 
 static int run(const struct gp_command *c, char **argv)
 {
 	struct gp_syntax syntax = c->syntax;
 	struct gp_options o;
-	int code;
 
 	syntax.options |= GP_TAKES(HELP);
 	if (gp_options_parse(&syntax, argv, &o))
-		return GP_EXIT_BAD;
+		return c->run == gp_cmd_run ? GP_EXIT_OURS : GP_EXIT_BAD;
 	if (o.help) {
 		help(c);
-		return GP_EXIT_OK;
+		return flushed(GP_EXIT_OK);
 	}
-	code = c->run(&o);
-	/* A table cut short by a full disk must not look like a success. */
-	if (fflush(stdout) || ferror(stdout)) {
-		gp_error("cannot write the result: %s", strerror(errno));
-		return GP_EXIT_BAD;
-	}
-	return code;
+	return o.every_ns ? watch(c, &o) : flushed(c->run(&o));
 }
 
 int main(int argc, char **argv)
 {
+	const char *word = argc > 1 ? argv[1] : "";
 	const struct gp_command *c;
 
-	if (argc < 2) {
-		list(stderr);
-		return GP_EXIT_BAD;
-	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 		list(stdout);
-		return GP_EXIT_OK;
+		return flushed(GP_EXIT_OK);
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+	if (!strcmp(word, "--version") || !strcmp(word, "version")) {
 		puts("gpreempt " GP_VERSION);
-		return GP_EXIT_OK;
+		return flushed(GP_EXIT_OK);
 	}
-	c = find(argv[1]);
-	if (!c) {
-		gp_error("no command '%s'; 'gpreempt --help' lists them", argv[1]);
-		return GP_EXIT_BAD;
+	if (!strcmp(word, "--bash-completion")) {
+		gp_completion(stdout);
+		return flushed(GP_EXIT_OK);
 	}
-	return run(c, argv + 2);
+	/* `gpreempt` and `gpreempt --json` are those of the first command. */
+	if (argc < 2 || *word == '-')
+		return run(&gp_commands[0], argv + (argc > 0));
+	c = find(word);
+	return c ? run(c, argv + 2) : GP_EXIT_BAD;
 }

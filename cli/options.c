@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/value.h"
 #include "term.h"
 
 struct option {
 	const char *name;
 	char letter;		/* short form, or 0 */
 	const char *arg;	/* NULL: it takes none */
-	const char *help;
+	const char *help;	/* NULL: only for tests */
 };
 
 #define OPTION(id, ...)	[GP_OPT_##id] = { __VA_ARGS__ }
@@ -46,8 +47,25 @@ static const struct option options[GP_NR_OPTIONS] = {
 	       "mi308x (unless told), mi300x, mi210 or a100"),
 	OPTION(JOBS, "jobs", 'j', "N",
 	       "run N rows at a time (one per processor)"),
+	OPTION(GPU, "gpu", 'g', "GPU",
+	       "only these GPUs: index, address (c1:00.0, c1:00.0/3), a list, or all"),
+	OPTION(CLASS, "class", 'c', "C",
+	       "the class: online, offline, ... or one of the configuration"),
+	OPTION(ANYWAY, "anyway", 0, NULL,
+	       "run the command even if gpreemptd cannot be told"),
+	OPTION(IN, "in", 0, "T",
+	       "the work comes in T, e.g. 2ms (0: now)"),
+	OPTION(FOR, "for", 0, "T",
+	       "for so long, e.g. 10s"),
+	OPTION(DRY_RUN, "dry-run", 'n', NULL,
+	       "say whether it would do, change nothing"),
+	OPTION(PROMETHEUS, "prometheus", 0, NULL,
+	       "print the text format of Prometheus"),
+	OPTION(ROOT, "root", 0, "DIR", NULL),
 	OPTION(JSON, "json", 0, NULL,
 	       "print JSON instead of text"),
+	OPTION(WATCH, "watch", 'w', "SEC",
+	       "again every SEC seconds, until interrupted"),
 	OPTION(PROGRESS, "progress", 0, NULL,
 	       "show progress on stderr even if it is no terminal"),
 	OPTION(HELP, "help", 'h', NULL,
@@ -121,6 +139,24 @@ static int set(const char *value, struct gp_options *o)
 	return 0;
 }
 
+static int duration(const char *option, const char *value, u64 *ret)
+{
+	if (gp_parse_ns(value, ret))
+		return bad_value(option, value, "a time, e.g. 500ms or 10s");
+	return 0;
+}
+
+static int watch(const char *value, struct gp_options *o)
+{
+	char *end;
+	double seconds = strtod(value, &end);
+
+	if (end == value || *end || !(seconds >= 0.1 && seconds <= 86400))
+		return bad_value("watch", value, "a number of seconds from 0.1 to 86400");
+	o->every_ns = (u64)(seconds * 1e9);
+	return 0;
+}
+
 static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 {
 	o->given |= BIT_ULL(id);
@@ -138,6 +174,15 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	case GP_OPT_PROGRESS:	o->progress = true; return 0;
 	case GP_OPT_CHECK:	o->check = true; return 0;
 	case GP_OPT_HELP:	o->help = true; return 0;
+	case GP_OPT_GPU:	o->gpu = value; return 0;
+	case GP_OPT_CLASS:	o->class_name = value; return 0;
+	case GP_OPT_ROOT:	o->root = value; return 0;
+	case GP_OPT_ANYWAY:	o->anyway = true; return 0;
+	case GP_OPT_DRY_RUN:	o->dry_run = true; return 0;
+	case GP_OPT_PROMETHEUS:	o->prometheus = true; return 0;
+	case GP_OPT_IN:		return duration("in", value, &o->in_ns);
+	case GP_OPT_FOR:	return duration("for", value, &o->for_ns);
+	case GP_OPT_WATCH:	return watch(value, o);
 	case GP_OPT_SET:	return set(value, o);
 	case GP_OPT_SEED:	return seed(value, o);
 	case GP_OPT_SEEDS:	return seeds(value, o);
@@ -196,21 +241,41 @@ static int option(const struct gp_syntax *syntax, char ***argv, struct gp_option
 	return take(o, (enum gp_option_id)id, value);
 }
 
-static int operand(const struct gp_syntax *syntax, const char *arg, struct gp_options *o)
+static const char *blank_before(const char *text)
 {
-	if (!syntax->operand || o->file) {
+	return text ? " " : "";
+}
+
+static int operand(const struct gp_syntax *syntax, char *arg, struct gp_options *o)
+{
+	bool more = syntax->operands == GP_SEVERAL || syntax->operands == GP_ANY;
+
+	if (!syntax->operand || (o->nr_operands && !more)) {
 		gp_error("%s: what is '%s'? usage: gpreempt %s%s%s", syntax->command, arg,
-			 syntax->command, syntax->operand ? " " : "",
+			 syntax->command, blank_before(syntax->operand),
 			 syntax->operand ? syntax->operand : "");
 		return -EINVAL;
 	}
-	o->file = arg;
+	o->operands[o->nr_operands++] = arg;
 	return 0;
 }
 
-int gp_options_parse(const struct gp_syntax *syntax, char **argv, struct gp_options *ret)
+static bool may_be_absent(const struct gp_syntax *syntax)
 {
-	struct gp_options o = { .command = syntax->command, .seed = 1, .last_seed = 1 };
+	return !syntax->operand || syntax->operands == GP_OPTIONAL || syntax->operands == GP_ANY;
+}
+
+/* Everything from @argv on is the operands. */
+static void take_rest(struct gp_options *o, char **argv)
+{
+	o->operands = argv;
+	while (argv[o->nr_operands])
+		o->nr_operands++;
+}
+
+/* The words of the line, in turn. */
+static int words(const struct gp_syntax *syntax, char **argv, struct gp_options *o)
+{
 	bool only_operands = false;
 
 	for (; *argv; argv++) {
@@ -220,18 +285,36 @@ int gp_options_parse(const struct gp_syntax *syntax, char **argv, struct gp_opti
 			only_operands = true;
 			continue;
 		}
-		if (!only_operands && **argv == '-' && (*argv)[1])
-			bad = option(syntax, &argv, &o);
-		else
-			bad = operand(syntax, *argv, &o);
+		if (!only_operands && **argv == '-' && (*argv)[1]) {
+			bad = option(syntax, &argv, o);
+		} else if (syntax->operands == GP_REST) {
+			take_rest(o, argv);
+			return 0;
+		} else {
+			bad = operand(syntax, *argv, o);
+		}
 		if (bad)
 			return bad;
 	}
-	if (syntax->operand && !syntax->operand_optional && !o.file && !o.help) {
+	o->operands[o->nr_operands] = NULL;
+	return 0;
+}
+
+int gp_options_parse(const struct gp_syntax *syntax, char **argv, struct gp_options *ret)
+{
+	struct gp_options o = {
+		.command = syntax->command, .seed = 1, .last_seed = 1, .operands = argv,
+	};
+	int bad = words(syntax, argv, &o);
+
+	if (bad)
+		return bad;
+	if (!o.nr_operands && !may_be_absent(syntax) && !o.help) {
 		gp_error("%s: no %s; usage: gpreempt %s %s", syntax->command, syntax->operand,
 			 syntax->command, syntax->operand);
 		return -EINVAL;
 	}
+	o.file = o.nr_operands ? o.operands[0] : NULL;
 	*ret = o;
 	return 0;
 }
@@ -242,7 +325,7 @@ void gp_options_help(u64 which, FILE *to)
 		const struct option *o = &options[i];
 		char left[48];
 
-		if (!(which & BIT_ULL(i)))
+		if (!(which & BIT_ULL(i)) || !o->help)
 			continue;
 		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->letter ? '-' : ' ',
 			 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
@@ -251,10 +334,24 @@ void gp_options_help(u64 which, FILE *to)
 	}
 }
 
+void gp_options_words(u64 which, FILE *to)
+{
+	for (int i = 0; i < GP_NR_OPTIONS; i++) {
+		if (!(which & BIT_ULL(i)) || !options[i].help)
+			continue;
+		fprintf(to, " --%s", options[i].name);
+		if (options[i].letter)
+			fprintf(to, " -%c", options[i].letter);
+	}
+}
+
 void gp_options_usage(const struct gp_syntax *syntax, FILE *to)
 {
-	fprintf(to, "usage: gpreempt %s", syntax->command);
+	const char *options_first = syntax->operands == GP_REST ? " [options]" : "";
+
+	fprintf(to, "usage: gpreempt %s%s", syntax->command, options_first);
+	/* A list of several says itself which of them may be absent. */
 	if (syntax->operand)
-		fprintf(to, syntax->operand_optional ? " [%s]" : " %s", syntax->operand);
-	fputs(" [options]\n", to);
+		fprintf(to, syntax->operands == GP_OPTIONAL ? " [%s]" : " %s", syntax->operand);
+	fputs(*options_first ? "\n" : " [options]\n", to);
 }

@@ -25,7 +25,16 @@ enum gp_option_id {
 	GP_OPT_OUTPUT,
 	GP_OPT_PROFILE,
 	GP_OPT_JOBS,
+	GP_OPT_GPU,
+	GP_OPT_CLASS,
+	GP_OPT_ANYWAY,
+	GP_OPT_IN,
+	GP_OPT_FOR,
+	GP_OPT_DRY_RUN,
+	GP_OPT_PROMETHEUS,
+	GP_OPT_ROOT,
 	GP_OPT_JSON,
+	GP_OPT_WATCH,
 	GP_OPT_PROGRESS,
 	GP_OPT_HELP,
 	GP_NR_OPTIONS,
@@ -37,28 +46,45 @@ enum { GP_SETS_MAX = 64 };
 
 struct gp_options {
 	const char *command;		/* for messages */
-	const char *file;		/* the operand, or NULL */
+	const char *file;		/* the first operand, or NULL */
+	char **operands;		/* all of them, NULL behind the last */
+	u32 nr_operands;
 	u64 given;			/* bit per option that was there */
 	const char *policy, *mechanism, *rows, *length, *trace, *output, *profile;
 	const char *set[GP_SETS_MAX];	/* "section.key=value" */
 	u32 nr_sets;
 	u64 seed, last_seed;		/* 1..1 unless told */
 	u32 jobs;			/* 0: as many as there are processors */
+	const char *gpu, *class_name, *root;
+	u64 in_ns, for_ns;		/* 0 if not given */
+	u64 every_ns;			/* 0: once */
 	bool json, robust, frontier, progress, check, help;
+	bool anyway, dry_run, prometheus;
+};
+
+/* How many operands a command takes. */
+enum gp_operands {
+	GP_ONE,			/* none, if they have no name */
+	GP_OPTIONAL,
+	GP_SEVERAL,		/* one or more */
+	GP_ANY,			/* none or more */
+	GP_REST,		/* the first and everything behind it, options too */
 };
 
 /* What a command takes. */
 struct gp_syntax {
 	const char *command;
 	const char *operand;		/* "FILE", or NULL: none */
-	bool operand_optional;
+	u8 operands;			/* enum gp_operands */
 	u64 options;			/* GP_TAKES() of each */
 };
 
-/* 0, or -EINVAL after a message on stderr. */
+/* 0, or -EINVAL after a message on stderr. Moves the operands to the front of @argv. */
 int gp_options_parse(const struct gp_syntax *syntax, char **argv, struct gp_options *ret);
-/* One line per option of @options. */
+/* One line per option of @options; none for those that only tests use. */
 void gp_options_help(u64 options, FILE *to);
+/* " --json -w ...", with the same exceptions. */
+void gp_options_words(u64 options, FILE *to);
 /* "FILE [--policy P] ..." */
 void gp_options_usage(const struct gp_syntax *syntax, FILE *to);
 

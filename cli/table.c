@@ -5,25 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void grow(struct gp_table *t)
+{
+	t->room = t->room ? 2 * t->room : 32;
+	t->paint = reallocarray(t->paint, t->room, sizeof(*t->paint));
+	t->cell = reallocarray(t->cell, t->room, sizeof(*t->cell));
+	if (!t->paint || !t->cell)
+		abort();
+}
+
+void gp_table_row(struct gp_table *t, enum gp_paint paint)
+{
+	if (t->rows == t->room)
+		grow(t);
+	memset(t->cell[t->rows], 0, sizeof(t->cell[t->rows]));
+	t->paint[t->rows++] = paint;
+	t->at = 0;
+}
+
 void gp_table_init(struct gp_table *t, const char *const *head, u32 left)
 {
 	memset(t, 0, sizeof(*t));
 	t->left = left;
-	t->cell = calloc(GP_TABLE_ROWS, sizeof(*t->cell));
-	if (!t->cell)
-		abort();
 	gp_table_row(t, GP_DIM);
 	for (; *head && t->columns < GP_TABLE_COLUMNS; head++, t->columns++)
 		gp_table_cell(t, *head);
 }
 
-void gp_table_row(struct gp_table *t, enum gp_paint paint)
-{
-	if (t->rows == GP_TABLE_ROWS)
-		return;
-	t->paint[t->rows++] = paint;
-	t->at = 0;
-}
 
 void gp_table_cell(struct gp_table *t, const char *text)
 {
@@ -87,5 +95,7 @@ void gp_table_print(struct gp_table *t, FILE *to)
 void gp_table_drop(struct gp_table *t)
 {
 	free(t->cell);
+	free(t->paint);
 	t->cell = NULL;
+	t->paint = NULL;
 }

@@ -5,20 +5,20 @@
 
 #include "term.h"
 
-enum { GP_TABLE_COLUMNS = 16, GP_TABLE_ROWS = 128, GP_TABLE_CELL = 160 };
+enum { GP_TABLE_COLUMNS = 16, GP_TABLE_CELL = 160 };
 
 struct gp_table {
 	u32 columns;		/* of the head */
-	u32 rows;
+	u32 rows, room;
 	u32 left;		/* bit per column that is aligned left */
 	u32 at;			/* next cell of the last row */
-	enum gp_paint paint[GP_TABLE_ROWS];
-	char (*cell)[GP_TABLE_COLUMNS][GP_TABLE_CELL];	/* [GP_TABLE_ROWS] */
+	enum gp_paint *paint;				/* [room] */
+	char (*cell)[GP_TABLE_COLUMNS][GP_TABLE_CELL];	/* [room] */
 };
 
 /*
- * @head: names of the columns, the last one followed by NULL. Rows beyond
- * GP_TABLE_ROWS are left out. A failed allocation ends the program.
+ * @head: names of the columns, the last one followed by NULL. A failed
+ * allocation ends the program.
  */
 void gp_table_init(struct gp_table *t, const char *const *head, u32 left);
 void gp_table_row(struct gp_table *t, enum gp_paint paint);

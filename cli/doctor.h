@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The checks of gpreempt doctor. A check looks and says what it found; it changes
+ * nothing, never waits, and needs no daemon.
+ *
+ * Every path is below a root, "" for this machine, so that tests can have a tree of
+ * their own. There a device that is asked (dev/kfd, dev/kmsg) is a file with its answer.
+ */
+#ifndef GP_DOCTOR_H
+#define GP_DOCTOR_H
+
+#include "lib/gpu.h"
+#include "lib/process.h"
+
+enum gp_health { GP_PASS, GP_WARN, GP_FAIL, GP_NR_HEALTHS };
+
+enum { GP_FINDINGS = 128, GP_FINDING_TEXT = 240, GP_DOCTOR_PATH = 512 };
+
+struct gp_finding {
+	const char *check;
+	enum gp_health verdict;
+	char found[GP_FINDING_TEXT];
+	const char *remedy;		/* NULL with GP_PASS */
+};
+
+struct gp_doctor {
+	const char *root;
+	const char *check;		/* the one at work */
+	bool needed;			/* kfd-debug does not work if it fails */
+	bool no_debug;			/* it did */
+	struct gp_gpu_info gpu[GP_GPUS_MAX];
+	u32 nr_gpus;
+	int gpus_err;			/* of reading them */
+	u64 chosen;			/* by -g: bit per index */
+	struct gp_scanner *scanner;
+	const struct gp_process *process;
+	u32 nr_processes;
+	struct gp_finding finding[GP_FINDINGS];
+	u32 nr_findings;
+	u32 count[GP_NR_HEALTHS];
+};
+
+/* The check at work has found this. @remedy: a string that stays. */
+void gp_found(struct gp_doctor *d, enum gp_health verdict, const char *remedy,
+	      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* @path below the root. */
+const char *gp_doctor_path(const struct gp_doctor *d, const char *path, char *ret);
+/* The first bytes of a file, without the last newline. How many, or -errno. */
+int gp_doctor_text(const struct gp_doctor *d, const char *path, char *text, size_t size);
+/* A number, perhaps negative, alone in a file. 0 or -errno. */
+int gp_doctor_number(const struct gp_doctor *d, const char *path, s64 *ret);
+/* A parameter of the module amdgpu. */
+int gp_doctor_parameter(const struct gp_doctor *d, const char *name, s64 *ret);
+/* Does a line of the kernel's log contain @text? 1, 0, or -errno: it cannot be read. */
+int gp_doctor_log(const struct gp_doctor *d, const char *text);
+/* Does a line of a file? The same. */
+int gp_doctor_grep(const struct gp_doctor *d, const char *path, const char *text);
+bool gp_doctor_chosen(const struct gp_doctor *d, u32 gpu);
+
+/* doctor_driver.c */
+void gp_check_kernel(struct gp_doctor *d);
+void gp_check_driver(struct gp_doctor *d);
+void gp_check_version(struct gp_doctor *d);
+void gp_check_scheduler(struct gp_doctor *d);
+void gp_check_cwsr(struct gp_doctor *d);
+void gp_check_sched_policy(struct gp_doctor *d);
+void gp_check_timeout(struct gp_doctor *d);
+void gp_check_halt(struct gp_doctor *d);
+/* doctor_gpu.c */
+void gp_check_gpus(struct gp_doctor *d);
+void gp_check_debug(struct gp_doctor *d);
+void gp_check_save_area(struct gp_doctor *d);
+void gp_check_vram(struct gp_doctor *d);
+void gp_check_queues(struct gp_doctor *d);
+/* doctor_rights.c */
+void gp_check_ptrace(struct gp_doctor *d);
+void gp_check_rights(struct gp_doctor *d);
+void gp_check_debugfs(struct gp_doctor *d);
+void gp_check_lockdown(struct gp_doctor *d);
+/* doctor_process.c */
+void gp_check_tracers(struct gp_doctor *d);
+void gp_check_runtime(struct gp_doctor *d);
+/* doctor_daemon.c */
+void gp_check_configuration(struct gp_doctor *d);
+void gp_check_daemon(struct gp_doctor *d);
+
+#endif /* GP_DOCTOR_H */

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* gpreempt suspend, resume: hold processes off the GPU by hand. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ask.h"
+#include "core/param.h"
+#include "sim/json.h"
+
+/*
+ * The hold is a lease that this command renews: whatever happens to it, the
+ * processes run again when the lease ends.
+ */
+#define LEASE_NS	(3 * GP_SEC)
+
+enum state { FREE, HELD, GONE, RESUMED };
+
+struct held {
+	struct gp_daemon_target target;
+	enum state state;
+	u64 ends_ns;		/* of the lease, as granted */
+};
+
+struct holds {
+	struct gp_daemon *daemon;
+	struct held *one;
+	u32 nr;
+	u64 until_ns;		/* CLOCK_MONOTONIC; GP_NEVER */
+};
+
+static u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
+}
+
+/* The processes named by the operands; their number, or 0 after a message. */
+static u32 read_targets(const struct gp_options *o, struct held *ret)
+{
+	for (u32 i = 0; i < o->nr_operands; i++) {
+		pid_t pid;
+
+		if (gp_ask_pid(o->operands[i], &pid))
+			return 0;
+		ret[i] = (struct held){ .target.pid = pid };
+	}
+	return o->nr_operands;
+}
+
+/* Who it is and whether it is still held, from the daemon. -ESRCH: gone. */
+static int look(struct gp_daemon *daemon, struct held *h, bool *held)
+{
+	char in[48], *out;
+	json_t *list, *process;
+	int err;
+
+	snprintf(in, sizeof(in), "{\"pid\": %" PRId32 "}", h->target.pid);
+	err = gp_daemon_call(daemon, "List", in, &out);
+	if (err)
+		return err;
+	list = json_loads(out, 0, NULL);
+	free(out);
+	process = json_array_get(json_object_get(list, "processes"), 0);
+	if (!process || (h->target.start && gp_ask_number(process, "start") != h->target.start))
+		err = -ESRCH;
+	else
+		h->target.start = gp_ask_number(process, "start");
+	*held = !err && json_is_integer(json_object_get(process, "held_until_ns"));
+	json_decref(list);
+	return err;
+}
+
+static int hold(struct holds *all, struct held *h, u32 flags)
+{
+	u64 now = now_ns(), left = all->until_ns > now ? all->until_ns - now : 1, granted;
+	int err;
+
+	err = gp_daemon_hold(all->daemon, &h->target, left < LEASE_NS ? left : LEASE_NS, flags,
+			     &granted);
+	if (err)
+		return err;
+	h->state = HELD;
+	h->ends_ns = now + granted;
+	return 0;
+}
+
+/* Says what became of @h if that ends it. 0, or an exit code that ends everything. */
+static int renew(struct holds *all, struct held *h)
+{
+	bool held = false;
+	int err = look(all->daemon, h, &held);
+
+	if (!err && !held) {
+		h->state = RESUMED;
+		gp_error("suspend: %" PRId32 " was resumed by somebody else", h->target.pid);
+		return 0;
+	}
+	if (!err)
+		err = hold(all, h, 0);
+	if (err == -ESRCH) {
+		h->state = GONE;
+		return 0;
+	}
+	return err ? gp_ask_failed(err, "suspend") : GP_EXIT_OK;
+}
+
+static void release_all(struct holds *all)
+{
+	for (u32 i = 0; i < all->nr; i++) {
+		if (all->one[i].state == HELD)
+			gp_daemon_release(all->daemon, &all->one[i].target);
+	}
+}
+
+/* When the first lease is half over, or the time is; GP_NEVER: nobody is held any more. */
+static u64 next_ns(const struct holds *all)
+{
+	u64 next = GP_NEVER, now = now_ns();
+
+	for (u32 i = 0; i < all->nr; i++) {
+		const struct held *h = &all->one[i];
+		u64 at = h->ends_ns > now ? now + (h->ends_ns - now) / 2 : now;
+
+		if (h->state == HELD && at < next)
+			next = at;
+	}
+	return next == GP_NEVER || next < all->until_ns ? next : all->until_ns;
+}
+
+/* Waits until @at. True: a signal came that ends us. */
+static bool interrupted(const sigset_t *signals, u64 at)
+{
+	u64 now = now_ns(), left = at > now ? at - now : 0;
+	struct timespec wait = {
+		.tv_sec = (time_t)(left / GP_SEC), .tv_nsec = (long)(left % GP_SEC),
+	};
+
+	return sigtimedwait(signals, NULL, &wait) > 0;
+}
+
+static int keep(struct holds *all, const sigset_t *signals)
+{
+	for (;;) {
+		u64 at = next_ns(all);
+
+		if (at == GP_NEVER || interrupted(signals, at) || now_ns() >= all->until_ns)
+			return GP_EXIT_OK;
+		for (u32 i = 0; i < all->nr; i++) {
+			int code = all->one[i].state == HELD ? renew(all, &all->one[i]) : 0;
+
+			if (code)
+				return code;
+		}
+	}
+}
+
+static int take_all(struct holds *all)
+{
+	for (u32 i = 0; i < all->nr; i++) {
+		struct held *h = &all->one[i];
+		bool held;
+		int err = look(all->daemon, h, &held);
+		char what[32];
+
+		if (!err)
+			err = hold(all, h, GP_DAEMON_WAIT);
+		snprintf(what, sizeof(what), "suspend: %" PRId32, h->target.pid);
+		if (err == -ESRCH) {
+			gp_error("%s: no such process on a GPU; 'gpreempt list' has them", what);
+			return GP_EXIT_UNKNOWN;
+		}
+		if (err)
+			return gp_ask_failed(err, what);
+	}
+	return GP_EXIT_OK;
+}
+
+static int print_held(const struct gp_options *o, const struct holds *all)
+{
+	static const char *const ends[] = { "free", "released", "gone", "resumed" };
+	json_t *root = json_object(), *held = json_array();
+
+	for (u32 i = 0; i < all->nr; i++) {
+		json_t *one = json_object();
+
+		gp_json_put(one, "pid", json_integer(all->one[i].target.pid));
+		gp_json_put(one, "end", json_string(ends[all->one[i].state]));
+		json_array_append_new(held, one);
+	}
+	gp_json_put(root, "suspended", held);
+	return gp_ask_print(o, root);
+}
+
+static int suspend(const struct gp_options *o, struct holds *all)
+{
+	sigset_t signals;
+	int code;
+
+	/* Taken between two calls, never in the middle of one: all holds are then known. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	code = take_all(all);
+	if (!code && !o->json) {
+		if (all->until_ns == GP_NEVER)
+			puts("held off; Ctrl-C releases");
+		else
+			printf("held off for %s\n", gp_duration(o->for_ns).s);
+		fflush(stdout);
+	}
+	if (!code)
+		code = keep(all, &signals);
+	release_all(all);
+	return !code && o->json ? print_held(o, all) : code;
+}
+
+int gp_cmd_suspend(const struct gp_options *o)
+{
+	struct holds all = { .one = calloc(o->nr_operands, sizeof(*all.one)) };
+	int code = GP_EXIT_BAD;
+
+	if (!all.one)
+		return GP_EXIT_FAILED;
+	if (o->given & GP_TAKES(FOR) && !o->for_ns)
+		gp_error("suspend: --for must be more than 0");
+	else
+		all.nr = read_targets(o, all.one);
+	all.until_ns = o->for_ns ? now_ns() + o->for_ns : GP_NEVER;
+	if (all.nr)
+		code = gp_ask_open(&all.daemon);
+	if (!code)
+		code = suspend(o, &all);
+	gp_daemon_close(all.daemon);
+	free(all.one);
+	return code;
+}
+
+/* Every one is tried; the first failure is the exit code. */
+static int resume(struct gp_daemon *daemon, struct held *one, u32 nr)
+{
+	int code = GP_EXIT_OK;
+
+	for (u32 i = 0; i < nr; i++) {
+		int err = gp_daemon_release(daemon, &one[i].target);
+		char what[32];
+
+		snprintf(what, sizeof(what), "resume: %" PRId32, one[i].target.pid);
+		if (err && !code)
+			code = gp_ask_failed(err, what);
+		else if (err)
+			gp_ask_failed(err, what);
+		else
+			one[i].state = RESUMED;
+	}
+	return code;
+}
+
+int gp_cmd_resume(const struct gp_options *o)
+{
+	struct holds all = { .one = calloc(o->nr_operands, sizeof(*all.one)) };
+	int code = GP_EXIT_BAD;
+
+	if (!all.one)
+		return GP_EXIT_FAILED;
+	all.nr = read_targets(o, all.one);
+	if (all.nr)
+		code = gp_ask_open(&all.daemon);
+	if (!code)
+		code = resume(all.daemon, all.one, all.nr);
+	if (!code && o->json) {
+		json_t *root = json_object(), *pids = json_array();
+
+		for (u32 i = 0; i < all.nr; i++)
+			json_array_append_new(pids, json_integer(all.one[i].target.pid));
+		gp_json_put(root, "resumed", pids);
+		code = gp_ask_print(o, root);
+	}
+	gp_daemon_close(all.daemon);
+	free(all.one);
+	return code;
+}

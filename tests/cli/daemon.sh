@@ -1,0 +1,321 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# The commands that talk to gpreemptd, against a made-up one (tests/fake_daemon.c).
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/claims.sh"
+
+GPREEMPT_SOCKET=$tmp/control
+export GPREEMPT_SOCKET
+server=
+
+# The filter $1 is true of the JSON last printed, or of the file $2.
+json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }
+# One line on stderr, nothing on stdout, exit code $1.
+refused() {
+	exits "$1" && check test ! -s "$tmp/out" && check test "$(wc -l <"$tmp/err")" -eq 1 &&
+		says_err '^gpreempt: '
+}
+# The daemon was told "$1", a line of its own.
+told() { grep -q -e "^$1\$" "$tmp/told" || no "the daemon was not told '$1' but: $(tr '\n' '|' <"$tmp/told")"; }
+untold() { ! grep -q -e "^$1" "$tmp/told" || no "the daemon was told '$1'"; }
+
+stop() {
+	[ -z "$server" ] || { kill "$server"; wait "$server"; } 2>/dev/null
+	server=
+}
+trap 'stop; rm -rf "$tmp"' EXIT
+
+# A daemon with the world $tmp/world.json; "$@": for fake_daemon.
+daemon() {
+	stop
+	: >"$tmp/told"	# what the last one was told is no sign of this one
+	"$FAKE_DAEMON" "$GPREEMPT_SOCKET" "$tmp/world.json" "$@" >"$tmp/told" 2>&1 &
+	server=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		grep -q ready "$tmp/told" && return
+		sleep 0.1
+	done
+	no "the made-up daemon does not start: $(cat "$tmp/told")"
+}
+# Waits until the daemon was told "$1", at most five seconds.
+await() {
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do
+		[ "$(grep -c -e "^$1" "$tmp/told")" -ge "${2-1}" ] && return
+		sleep 0.2
+	done
+	no "the daemon was not told '$1' ${2-1} times"
+}
+
+cat >"$tmp/world.json" <<'END'
+{"status": {"version": "0.1", "pid": 77, "up_ns": 65000000000, "enabled": true,
+   "observe_only": false, "policy": "priority", "ejected": null, "mechanism": "kfd-debug",
+   "gpus": 2, "processes": 3, "held": 1, "trouble": ["debugfs is not mounted"]},
+ "list": {"gpus": [
+   {"index": 0, "gpu_id": 111, "bdf": "0000:c1:00.0", "name": "gfx942", "partition": null,
+    "xccs": 4, "compute_units": 80, "vram_bytes": 206158430208, "mechanism": "kfd-debug", "watched": true},
+   {"index": 1, "gpu_id": 222, "bdf": "0000:c2:00.0", "name": "gfx942", "partition": null,
+    "xccs": 4, "compute_units": 80, "vram_bytes": 206158430208, "mechanism": "kfd-debug", "watched": false}],
+  "processes": [
+   {"pid": 101, "start": 5000, "uid": 1001, "name": "train\"1", "class": "offline", "class_from": "rule 1",
+    "preempted": 12, "trouble": null,
+    "seats": [{"gpu": 0, "state": "off", "work": "pending", "since_ns": 1, "on_ns": 2000000000,
+      "off_ns": 500000000, "waiting_ns": 1000, "vram_bytes": 4000000000}],
+    "queues": [{"id": 0, "gpu": 0, "type": "aql", "bytes": 65536}, {"id": 1, "gpu": 0, "type": "sdma", "bytes": 4096},
+      {"id": 2, "gpu": 0, "type": "aql", "bytes": 65536}]},
+   {"pid": 102, "start": 6000, "uid": 1002, "name": "infer", "class": "online", "class_from": "rule 2",
+    "preempted": 0, "trouble": null,
+    "seats": [{"gpu": 1, "state": "on", "work": "idle", "since_ns": 1, "on_ns": 3000000000,
+      "off_ns": 0, "waiting_ns": 0, "vram_bytes": 8000000000}],
+    "queues": [{"id": 0, "gpu": 1, "type": "aql", "bytes": 65536}]},
+   {"pid": 13, "start": 7000, "uid": 1001, "name": "old", "class": "offline", "class_from": "default",
+    "preempted": 0, "trouble": "its ROCm never enables the debug runtime", "seats": [], "queues": []}]},
+ "stats": {"counters": {"looks": 123456, "clients": 2, "stop_time_ns": 1500000000},
+  "processes": [
+   {"pid": 101, "start": 5000, "name": "train\"1", "class": "offline",
+    "counters": {"stops_asked": 12, "waiting_ns": 1000, "late": 0}, "parts": []},
+   {"pid": 102, "start": 6000, "name": "infer", "class": "online", "counters": {"preempted_others": 12},
+    "parts": [{"name": "save", "count": 12, "mean_ns": 40000, "p50_ns": 39000, "p99_ns": 61000, "max_ns": 70000},
+     {"name": "total", "count": 12, "mean_ns": 90000, "p50_ns": 80000, "p99_ns": 110000, "max_ns": 120000}]}]},
+ "policy": {"policy": "priority", "parameters": [
+   {"name": "min_turn", "value": "5ms", "initial": "2ms", "what": "left alone for"}]}}
+END
+
+claim "without a daemon every command is one line and exit 3; run is 125"
+for c in status list 'suspend 1' 'resume 1' 'class 1 offline' policy 'hint 1' stats off on; do
+	# shellcheck disable=SC2086 # words
+	try gpreempt $c
+	refused 3 && says_err 'gpreemptd is not running'
+done
+try gpreempt run --class offline -- true
+refused 125
+
+daemon
+
+claim "status says what runs and who is on which GPU"
+try gpreempt
+exits 0 && says 'gpreemptd 0.1, pid 77' && says 'policy priority, mechanism kfd-debug' &&
+	says 'trouble: debugfs' && says 'c1:00.0 .*- .*train"1 (101)' && says 'infer (102) *-'
+try gpreempt status --json
+exits 0 && json '.schema == 1 and .pid == 77 and .who[0].off == [101] and .who[1].on == [102]'
+
+claim "-g selects by index, address and all; a wrong one is exit 5 or 2"
+try gpreempt list -g 1 --json
+exits 0 && json '[.gpus[].index] == [1] and [.processes[].pid] == [102]'
+try gpreempt list --gpu c1:00.0 --json
+exits 0 && json '[.gpus[].index] == [0] and [.processes[].pid] == [101]'
+try gpreempt list -g all --json
+exits 0 && json '.gpus | length == 2'
+try gpreempt stats -g 0 --json
+exits 0 && json '[.processes[].pid] == [101]'
+try gpreempt status -g 0 --json
+exits 0 && json '.who | length == 1'
+try gpreempt list -g 7
+refused 5 && says_err "'7'"
+try gpreempt list -g 0,c9:00.0
+refused 5 && says_err "'c9:00.0'"
+try gpreempt list -g first
+refused 2 && says_err "'first'"
+
+claim "list shows GPUs, seats, queues by type, times, VRAM, and who cannot be preempted"
+try gpreempt list
+exits 0 && says '0000:c1:00.0 .* 4 *80 .*206.2 GB  kfd-debug' && says 'not watched' &&
+	says '101 .*offline *0  off *pending  2 aql, 1 sdma .*2.00.*s .*12  4.0 GB' &&
+	says '13 .*no queue yet' && says '^13: its ROCm never'
+
+claim "list of one process; one that is not there is exit 5; no number is exit 2"
+try gpreempt list 102 --json
+exits 0 && json '.schema == 1 and (.processes | length == 1)'
+try gpreempt list 99999999
+refused 5
+try gpreempt list infer
+refused 2 && says_err "'infer' is not a process id"
+
+claim "-w repeats, with --json one object per line"
+code=0
+timeout 2 "$GPREEMPT" list --json -w 0.2 >"$tmp/lines" 2>/dev/null || code=$?
+check test "$code" -eq 124 && check test "$(wc -l <"$tmp/lines")" -ge 3 &&
+	check test "$(jq -s 'map(.schema == 1) | all' "$tmp/lines")" = true
+try gpreempt list -w 0
+refused 2 && says_err 'watch'
+
+claim "run tells the class of the very process that becomes the command"
+# shellcheck disable=SC2016 # for the inner shell
+try gpreempt run --class offline -- sh -c 'echo "$$ $GPREEMPT_CLASS"; exit 42'
+exits 42 && told "register $(cut -d' ' -f1 "$tmp/out") offline" && says ' offline$'
+
+claim "run: options behind the command are the command's, and -- may be left out"
+try gpreempt run -c offline echo --class --json
+exits 0 && says '^--class --json$'
+
+claim "run: 127 no such command, 126 not executable, 125 refused, no class or no command"
+try gpreempt run -c offline "$tmp/none"
+refused 127
+try gpreempt run -c offline "$tmp"
+refused 126
+try gpreempt run -c nosuch true
+refused 125
+try gpreempt run true
+refused 125 && says_err 'no class'
+try gpreempt run -c offline
+refused 125 && says_err 'no COMMAND'
+
+claim "run --anyway runs the command though it is refused"
+try gpreempt run -c nosuch --anyway echo ran
+exits 0 && says ran && says_err 'nosuch\|class'
+
+claim "suspend --for holds, renews and releases"
+try gpreempt suspend 101 --for 2s
+exits 0 && told 'hold 101 wait' && told 'hold 101' && told 'release 101' && says 'held off for 2 s'
+
+claim "suspend of one that is not there is exit 5 and releases the others"
+daemon
+try gpreempt suspend 102 99999999 --for 5s
+refused 5 && says_err 99999999 && told 'hold 102 wait' && told 'release 102'
+
+claim "suspend ends when somebody resumes, and says so"
+daemon
+"$GPREEMPT" suspend 101 --json >"$tmp/out2" 2>"$tmp/err2" &
+held=$!
+await 'hold 101'
+try gpreempt resume 101
+exits 0
+code=0
+wait "$held" || code=$?
+check test "$code" -eq 0 && json '.suspended == [{"pid": 101, "end": "resumed"}]' "$tmp/out2" &&
+	check grep -q 'resumed by somebody' "$tmp/err2"
+
+claim "suspend releases when it is interrupted"
+daemon
+"$GPREEMPT" suspend 101 --json >"$tmp/out2" 2>"$tmp/err2" &
+held=$!
+await 'hold 101' 2
+kill -TERM "$held"
+code=0
+wait "$held" || code=$?
+check test "$code" -eq 0 && told 'release 101' && json '.suspended[0].end == "released"' "$tmp/out2"
+
+claim "suspend of one that does not get off in time is exit 6"
+try gpreempt suspend 13 --for 9s
+refused 6
+
+claim "suspend without a time, or for no time, is bad usage"
+try gpreempt suspend 101 --for 0
+refused 2
+try gpreempt suspend 101 --for soon
+refused 2 && says_err 'soon'
+try gpreempt suspend
+refused 2 && says_err 'no PID'
+
+claim "class changes it and says from what"
+try gpreempt class 102 batch
+exits 0 && told 'class 102 batch' && says '^102: online -> batch$'
+try gpreempt class 102 offline --json
+exits 0 && json '.schema == 1 and .class == "offline" and .previous == "batch"'
+try gpreempt class 102 nosuch
+refused 2
+try gpreempt class 99999999 offline
+refused 5
+try gpreempt class 102
+refused 2
+
+claim "policy shows what differs from the beginning, and changes"
+try gpreempt policy
+exits 0 && says '^policy priority' && says 'min_turn *5ms *2ms  left alone for'
+try gpreempt policy fair min_turn=1ms --json
+exits 0 && told 'policy fair' && told 'set min_turn 1ms' && json '.changed and .policy == "fair"'
+try gpreempt policy min_turn=3ms --dry-run
+exits 0 && told 'policy - dry' && says 'nothing was changed'
+try gpreempt policy fair fifo
+refused 2
+try gpreempt policy =1
+refused 2
+try gpreempt policy --dry-run
+refused 2
+try gpreempt policy busy
+refused 1 && says_err 'not now'
+
+claim "hint says when and for how long"
+try gpreempt hint 102 --in 2ms
+exits 0 && told 'hint 102 2000000 100000000' && check test ! -s "$tmp/out"
+try gpreempt hint 102 --for 1s --json
+exits 0 && told 'hint 102 0 1000000000' && json '.for_ns == 1000000000'
+
+claim "stats shows counters and parts"
+try gpreempt stats
+exits 0 && says 'gpreemptd *looks *123 456' && says 'train"1 (101) *stops_asked *12' &&
+	says 'infer (102) *save *12 *40.00 us' && check test "$(grep -c ' late ' "$tmp/out")" -eq 0
+try gpreempt stats 102 --json
+exits 0 && json '.counters.looks == 123456 and [.processes[].pid] == [102]'
+try gpreempt stats --json --prometheus
+refused 2
+
+# Name, labels and value of each sample as the format has them; HELP and TYPE once and before.
+well_formed() {
+	awk '
+	/^# HELP / { help[$3]++; next }
+	/^# TYPE / { type[$3] = $4; types[$3]++; last = $3; next }
+	!/^[a-z_]+[{]([a-z_]+="([^"\\]|\\["n\\])*",?)+[}] [0-9.]+$/ { print "# bad: " $0; bad = 1; next }
+	{
+		name = $0; sub(/[{].*/, "", name); base = name
+		if (type[last] == "summary") sub(/_(sum|count)$/, "", base)
+		if (base != last || types[base] != 1 || help[base] != 1) { print "# not under its TYPE: " $0; bad = 1 }
+		if ((type[base] == "counter") != (name ~ /_total$/)) { print "# name and type: " $0; bad = 1 }
+		series = $0; sub(/ [^ ]*$/, "", series)
+		if (seen[series]++) { print "# twice: " $0; bad = 1 }
+	}
+	END { exit bad }' "$1"
+}
+
+claim "stats --prometheus is the text format, with AMD's label names"
+try gpreempt stats --prometheus
+cp "$tmp/out" "$tmp/metrics"
+exits 0 && check well_formed "$tmp/metrics" && says '^gpreempt_looks_total{hostname="[^"]*"} 123456$' &&
+	says '^gpreempt_stop_time_seconds_total{.*} 1.500000000$' && says '^gpreempt_clients{' &&
+	says 'gpreempt_process_gpu_on_seconds_total{.*kfd_process_id="102",process="infer",class=.*,gpu_id="1",gpu_partition_id="0",card_model="gfx942"} 3.0' &&
+	says 'process="train\\"1"' && says 'gpreempt_preemption_seconds{.*part="save",quantile="0.99"} 0.000061000' &&
+	says 'gpreempt_preemption_seconds_sum{.*part="total"} 0.001080000'
+if command -v promtool >/dev/null; then check promtool check metrics <"$tmp/metrics"; fi
+
+claim "off and on say whether they changed anything"
+try gpreempt off
+exits 0 && told disable && says '^off: '
+try gpreempt off --json
+exits 0 && json '.schema == 1 and .changed == false'
+try gpreempt status
+exits 0 && says 'OFF'
+try gpreempt on
+exits 0 && told enable && says '^on$'
+
+claim "no colours where there is no terminal, and none with NO_COLOR where there is one"
+try gpreempt status
+check test "$(tr -d '\033' <"$tmp/out" | wc -c)" -eq "$(wc -c <"$tmp/out")"
+if command -v script >/dev/null; then
+	TERM=xterm script -qec "'$GPREEMPT' status" /dev/null >"$tmp/painted" </dev/null
+	NO_COLOR=1 TERM=xterm script -qec "'$GPREEMPT' status" /dev/null >"$tmp/plain" </dev/null
+	check test "$(tr -cd '\033' <"$tmp/painted" | wc -c)" -gt 0
+	check test "$(tr -cd '\033' <"$tmp/plain" | wc -c)" -eq 0
+fi
+
+claim "who may not is told so, exit 4"
+daemon 1001
+try gpreempt suspend 102 --for 1s
+refused 4 && untold 'hold 102'
+try gpreempt class 101 online
+refused 4 && untold class
+try gpreempt off
+refused 4 && untold disable
+try gpreempt policy fifo
+refused 4 && untold policy
+try gpreempt run --class online true
+refused 125 && untold register
+try gpreempt class 101 batch
+exits 0
+try gpreempt suspend 101 --for 200ms
+exits 0
+
+claim "a daemon that does not answer is exit 6"
+jq '. + {silent: true}' "$tmp/world.json" >"$tmp/w2" && mv "$tmp/w2" "$tmp/world.json"
+daemon
+try gpreempt status
+refused 6
+end

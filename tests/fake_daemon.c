@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * usage: fake_daemon SOCKET WORLD [UID]
+ *
+ * The real control socket with a made-up daemon behind it, for black-box tests of
+ * commands. WORLD is a JSON file with the answers: "status", "list", "stats" and
+ * "policy" as the methods give them. What changes something is printed, one line each,
+ * and is remembered as far as the answers show it: holds, classes, the switch. With a UID
+ * every client is taken for that user, without privilege.
+ *
+ * Process 13 never gets off the GPU; policy "busy" is refused with EBUSY.
+ */
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/control.h"
+#include "daemon/peer.h"
+
+enum { STUCK = 13, MOST_LEASE_NS = 1000000000 };
+
+static struct gp_control *control;
+static json_t *world;
+static long as_uid = -1;
+
+static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void note(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+static json_t *processes(void)
+{
+	return json_object_get(json_object_get(world, "list"), "processes");
+}
+
+static json_t *process(pid_t pid)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(processes(), i, one) {
+		if (json_integer_value(json_object_get(one, "pid")) == pid)
+			return one;
+	}
+	return NULL;
+}
+
+static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
+{
+	(void)ctx;
+	if (!process(target->pid)) {
+		/* Who registers need not use a GPU yet. */
+		*ret = (uid_t)(as_uid >= 0 ? as_uid : 0);
+		return kill(target->pid, 0) ? -ESRCH : 0;
+	}
+	*ret = (uid_t)json_integer_value(json_object_get(process(target->pid), "uid"));
+	return 0;
+}
+
+static int raises(void *ctx, const struct gp_target *target, const char *class)
+{
+	(void)ctx, (void)target;
+	if (!strcmp(class, "online"))
+		return 1;
+	return !strcmp(class, "offline") || !strcmp(class, "batch") ? 0 : -EINVAL;
+}
+
+static int status(void *ctx, struct gp_request *rq)
+{
+	(void)ctx;
+	if (json_object_get(world, "silent"))
+		return 0;
+	gp_control_reply(control, rq->token, json_deep_copy(json_object_get(world, "status")));
+	return 0;
+}
+
+static int get_policy(void *ctx, struct gp_request *rq)
+{
+	(void)ctx;
+	gp_control_reply(control, rq->token, json_deep_copy(json_object_get(world, "policy")));
+	return 0;
+}
+
+static int set_policy(void *ctx, struct gp_request *rq, const struct gp_policy_args *args)
+{
+	json_t *answer = json_deep_copy(json_object_get(world, "policy"));
+	const char *key;
+	json_t *value;
+
+	(void)ctx;
+	if (args->policy && !strcmp(args->policy, "busy")) {
+		snprintf(rq->why, GP_WHY_MAX, "not now");
+		json_decref(answer);
+		return -EBUSY;
+	}
+	note("policy %s%s", args->policy ? args->policy : "-", args->dry_run ? " dry" : "");
+	json_object_foreach(args->parameters, key, value)
+		note("set %s %s", key, json_string_value(value));
+	if (args->policy)
+		json_object_set_new(answer, "policy", json_string(args->policy));
+	json_object_set_new(answer, "changed", json_boolean(!args->dry_run));
+	gp_control_reply(control, rq->token, answer);
+	return 0;
+}
+
+static int list_head(void *ctx, struct gp_request *rq, const struct gp_list_args *args,
+		     json_t **ret)
+{
+	(void)ctx, (void)rq;
+	if (args->pid && !process(args->pid))
+		return -ESRCH;
+	*ret = json_pack("{s:O}", "gpus", json_object_get(json_object_get(world, "list"), "gpus"));
+	return 0;
+}
+
+static int list_next(void *ctx, const struct gp_list_args *args, u64 *cursor, json_t **ret)
+{
+	(void)ctx;
+	while (*cursor < json_array_size(processes())) {
+		json_t *one = json_array_get(processes(), (*cursor)++);
+
+		if (args->pid && json_integer_value(json_object_get(one, "pid")) != args->pid)
+			continue;
+		*ret = json_deep_copy(one);
+		return 1;
+	}
+	return 0;
+}
+
+static int stats_head(void *ctx, struct gp_request *rq, json_t **ret)
+{
+	json_t *stats = json_object_get(world, "stats");
+
+	(void)ctx, (void)rq;
+	*ret = json_pack("{s:O}", "counters", json_object_get(stats, "counters"));
+	return 0;
+}
+
+static int stats_next(void *ctx, pid_t pid, u64 *cursor, json_t **ret)
+{
+	json_t *all = json_object_get(json_object_get(world, "stats"), "processes");
+
+	(void)ctx;
+	while (*cursor < json_array_size(all)) {
+		json_t *one = json_array_get(all, (*cursor)++);
+
+		if (pid && json_integer_value(json_object_get(one, "pid")) != pid)
+			continue;
+		*ret = json_deep_copy(one);
+		return 1;
+	}
+	return 0;
+}
+
+static int set_class(void *ctx, struct gp_request *rq, const struct gp_target *target,
+		     const char *class)
+{
+	json_t *one = process(target->pid), *previous;
+
+	(void)ctx;
+	note("class %d %s", (int)target->pid, class);
+	previous = json_incref(json_object_get(one, "class"));
+	json_object_set_new(one, "class", json_string(class));
+	gp_control_reply(control, rq->token,
+			 json_pack("{s:s, s:o}", "class", class, "previous", previous));
+	return 0;
+}
+
+static int enrol(void *ctx, struct gp_request *rq, const struct gp_target *target,
+		 const char *class)
+{
+	(void)ctx;
+	note("register %d %s", (int)target->pid, class);
+	gp_control_reply(control, rq->token, json_pack("{s:s}", "class", class));
+	return 0;
+}
+
+static int hint(void *ctx, struct gp_request *rq, const struct gp_target *target, u64 in_ns,
+		u64 for_ns)
+{
+	(void)ctx;
+	note("hint %d %" PRIu64 " %" PRIu64, (int)target->pid, in_ns, for_ns);
+	gp_control_reply(control, rq->token, NULL);
+	return 0;
+}
+
+/* Grants less than it is asked for, so that renewing is seen soon. */
+static int hold(void *ctx, struct gp_request *rq, const struct gp_target *target, u64 lease_ns,
+		bool wait)
+{
+	(void)ctx;
+	note("hold %d%s", (int)target->pid, wait ? " wait" : "");
+	if (target->pid == STUCK)
+		return 0;
+	if (lease_ns > MOST_LEASE_NS)
+		lease_ns = MOST_LEASE_NS;
+	json_object_set_new(process(target->pid), "held_until_ns",
+			    json_integer((json_int_t)(now_ns() + lease_ns)));
+	gp_control_reply(control, rq->token, json_pack("{s:I}", "lease_ns", (json_int_t)lease_ns));
+	return 0;
+}
+
+static int release(void *ctx, struct gp_request *rq, const struct gp_target *target)
+{
+	(void)ctx;
+	note("release %d", (int)target->pid);
+	json_object_del(process(target->pid), "held_until_ns");
+	gp_control_reply(control, rq->token, NULL);
+	return 0;
+}
+
+static int enable(void *ctx, struct gp_request *rq, bool on)
+{
+	json_t *status_now = json_object_get(world, "status");
+	bool was = json_is_true(json_object_get(status_now, "enabled"));
+
+	(void)ctx;
+	note("%s", on ? "enable" : "disable");
+	json_object_set_new(status_now, "enabled", json_boolean(on));
+	gp_control_reply(control, rq->token, json_pack("{s:b}", "changed", was != on));
+	return 0;
+}
+
+static int identify(void *ctx, int fd, struct gp_peer *ret)
+{
+	int err = gp_peer_identify(fd, (gid_t)-1, ret);
+
+	(void)ctx;
+	if (!err && as_uid >= 0) {
+		ret->uid = (uid_t)as_uid;
+		ret->gid = (gid_t)as_uid;
+		ret->privileged = false;
+	}
+	return err;
+}
+
+static const struct gp_control_ops ops = {
+	.owner = owner, .raises = raises, .status = status, .get_policy = get_policy,
+	.list_head = list_head, .list_next = list_next, .stats_head = stats_head,
+	.stats_next = stats_next, .set_policy = set_policy, .set_class = set_class, .enrol = enrol,
+	.hint = hint, .hold = hold, .release = release, .enable = enable,
+};
+
+int main(int argc, char **argv)
+{
+	struct gp_control_args args = { .ops = &ops, .version = "test", .identify = identify };
+	const char *why = "usage: fake_daemon SOCKET WORLD [UID]";
+
+	if (argc > 2) {
+		args.path = argv[1];
+		world = json_load_file(argv[2], 0, NULL);
+		why = "the world is no JSON";
+	}
+	if (argc > 3)
+		as_uid = atol(argv[3]);
+	if (!world || gp_control_new(&args, &control, &why)) {
+		fprintf(stderr, "fake_daemon: %s\n", why);
+		return 1;
+	}
+	note("ready");
+	for (;;) {
+		struct pollfd p = { .fd = gp_control_fd(control), .events = POLLIN };
+
+		poll(&p, 1, 50);
+		gp_control_run(control, now_ns());
+	}
+}
