@@ -78,7 +78,7 @@ static bool tell(const struct story *s)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static bool tell_all(const struct story *s, const char *only, u32 *number)
+bool tell_all(const struct story *s, const char *only, u32 *number)
 {
 	bool all = true;
 
@@ -93,23 +93,4 @@ static bool tell_all(const struct story *s, const char *only, u32 *number)
 		all = holds && all;
 	}
 	return all;
-}
-
-/* The lab's `--sleep` is what an exec in a story becomes. */
-int main(int argc, char **argv)
-{
-	static const struct story *const groups[] = {
-		refusals, sessions, suspends, flags, ends, runtimes, events, hardware, selves,
-	};
-	const char *only = argc > 1 ? argv[1] : NULL;
-	bool all = true;
-	u32 number = 0;
-
-	if (only && !strcmp(only, "--sleep"))
-		return pause();
-	if (only && !strcmp(only, "--no-hws"))
-		return !tell_all(no_hws, NULL, &number);
-	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-		all = tell_all(groups[i], only, &number) && all;
-	return !all;
 }

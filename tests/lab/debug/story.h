@@ -20,6 +20,12 @@ struct story {
 	void (*tell)(void);
 };
 
+/*
+ * Those whose claim contains @only (NULL: all), numbered on from *@number. Whether all
+ * hold. Shared with tests/lab/kfd_debug, which has a main of its own.
+ */
+bool tell_all(const struct story *s, const char *only, u32 *number);
+
 /* Each file's, ended by an entry without a claim. */
 extern const struct story refusals[], sessions[], suspends[], flags[], ends[], runtimes[],
 	events[], hardware[], selves[], no_hws[];
@@ -86,6 +92,9 @@ enum ask {
 	ASK_CRIU,		/* a: enum gp_kfd_criu_op */
 	ASK_TID,		/* the id of a thread that is not the first */
 	ASK_USER,		/* a: the user it becomes */
+	ASK_EXEC,		/* becomes its own program with --sleep; no answer */
+	ASK_FORK,		/* a child that sleeps; its pid */
+	ASK_LEAD_ENDS,		/* another thread goes on, the first one ends */
 	ASK_EXIT,
 };
 

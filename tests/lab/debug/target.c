@@ -147,6 +147,17 @@ int become(u32 user)
 	return prctl(PR_SET_DUMPABLE, 1) ? -errno : 0;
 }
 
+static s64 fork_sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid < 0 ? -errno : pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
 static s64 worker_do(struct worker *w, const struct request *r)
 {
 	struct gp_kfd_runtime_enable runtime = { .r_debug = 0x1000, .mode = r->a };
@@ -183,6 +194,13 @@ static s64 worker_do(struct worker *w, const struct request *r)
 		return other_thread();
 	case ASK_USER:
 		return become(r->a);
+	case ASK_EXEC:
+		execl("/proc/self/exe", "lab-target", "--sleep", NULL);
+		return -errno;
+	case ASK_FORK:
+		return fork_sleeper();
+	case ASK_LEAD_ENDS:
+		return 0;	/* obey() */
 	case ASK_EXIT:
 		_exit(0);
 	}
@@ -194,17 +212,15 @@ static void nothing(int signal)
 	(void)signal;
 }
 
-static void worker_main(int fd, pid_t parent)
+static struct worker the_worker;
+
+static void *obey(void *fd_at)
 {
-	struct sigaction interrupt = { .sa_handler = nothing };	/* not SA_RESTART */
-	static struct worker w;
+	int fd = *(int *)fd_at;
+	pthread_t thread;
 	struct request r;
 	s64 answer;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	sigaction(SIGUSR1, &interrupt, NULL);
 	for (;;) {
 		ssize_t n = read(fd, &r, sizeof(r));
 
@@ -212,10 +228,25 @@ static void worker_main(int fd, pid_t parent)
 			continue;
 		if (n != sizeof(r))
 			_exit(0);
-		answer = worker_do(&w, &r);
+		answer = worker_do(&the_worker, &r);
 		if (write(fd, &answer, sizeof(answer)) != sizeof(answer))
 			_exit(1);
+		if (r.what == ASK_LEAD_ENDS && !pthread_create(&thread, NULL, obey, fd_at))
+			syscall(SYS_exit, 0);	/* this thread only */
 	}
+}
+
+static void worker_main(int fd, pid_t parent)
+{
+	struct sigaction interrupt = { .sa_handler = nothing };	/* not SA_RESTART */
+	static int our_fd;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	sigaction(SIGUSR1, &interrupt, NULL);
+	our_fd = fd;
+	obey(&our_fd);
 }
 
 struct target target_start(void)
