@@ -72,6 +72,13 @@ const struct gp_command gp_commands[] = {
 		gp_cmd_stats,
 	},
 	{
+		{ "record", "FILE", GP_ONE, GP_TAKES(FOR) | GP_TAKES(JSON) }, false,
+		"write a timeline of who is on the GPUs, and why it changes",
+		"Until the time is over or it is interrupted. FILE ends with .pftrace (Perfetto,\n"
+		"https://ui.perfetto.dev) or .json (Chrome).\n",
+		gp_cmd_record,
+	},
+	{
 		{ "off", NULL, GP_ONE, GP_TAKES(JSON) }, false,
 		"the kill switch: release everything and stay off",
 		"Releases every process and preempts no more, also after a restart of the\n"

@@ -28,7 +28,7 @@ static int form_of(const char *path, enum gp_trace_form *ret)
 			return 0;
 		}
 	}
-	gp_error("--trace: '%s' ends with none of .pftrace (Perfetto), .json (Chrome), .gptrace "
+	gp_error("'%s' ends with none of .pftrace (Perfetto), .json (Chrome), .gptrace "
 		 "(for replay)",
 		 path);
 	return -EINVAL;

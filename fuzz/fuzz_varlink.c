@@ -65,7 +65,7 @@ static int connected(void)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
-	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	strcpy(at.sun_path, path);
 	if (connect(fd, (struct sockaddr *)&at, sizeof(at)))
 		abort();
 	return fd;

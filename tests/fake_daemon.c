@@ -66,6 +66,17 @@ static json_t *process(pid_t pid)
 	return NULL;
 }
 
+/* The process is now in that state on GPU 0, because of process 102. */
+static void publish(pid_t pid, const char *state)
+{
+	json_t *event = json_pack("{s:I, s:s, s:s, s:i, s:O, s:i, s:s, s:i}", "at_ns",
+				  (json_int_t)now_ns(), "kind", "state", "what", state, "pid",
+				  (int)pid, "start", json_object_get(process(pid), "start"), "gpu",
+				  0, "state", state, "cause_pid", 102);
+
+	gp_control_publish(control, GP_EVENT_STATE, event);
+}
+
 static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
 {
 	(void)ctx;
@@ -217,6 +228,7 @@ static int hold(void *ctx, struct gp_request *rq, const struct gp_target *target
 		lease_ns = MOST_LEASE_NS;
 	json_object_set_new(process(target->pid), "held_until_ns",
 			    json_integer((json_int_t)(now_ns() + lease_ns)));
+	publish(target->pid, "off");
 	gp_control_reply(control, rq->token, json_pack("{s:I}", "lease_ns", (json_int_t)lease_ns));
 	return 0;
 }
@@ -226,6 +238,7 @@ static int release(void *ctx, struct gp_request *rq, const struct gp_target *tar
 	(void)ctx;
 	note("release %d", (int)target->pid);
 	json_object_del(process(target->pid), "held_until_ns");
+	publish(target->pid, "on");
 	gp_control_reply(control, rq->token, NULL);
 	return 0;
 }
@@ -238,6 +251,9 @@ static int enable(void *ctx, struct gp_request *rq, bool on)
 	(void)ctx;
 	note("%s", on ? "enable" : "disable");
 	json_object_set_new(status_now, "enabled", json_boolean(on));
+	gp_control_publish(control, GP_EVENT_ENABLED,
+			   json_pack("{s:I, s:s, s:s}", "at_ns", (json_int_t)now_ns(), "kind",
+				     "enabled", "what", on ? "switched on" : "switched off"));
 	gp_control_reply(control, rq->token, json_pack("{s:b}", "changed", was != on));
 	return 0;
 }

@@ -2,7 +2,6 @@
 /* The wire: bytes however they come, and what is no message. */
 #include "gp_test.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,18 +18,15 @@ static struct gp_varlink_reader reader(size_t max)
 	return (struct gp_varlink_reader){ .max = max };
 }
 
-enum { TEXT = 512 };
-
-/* Appends all messages there are, as text, one per line, to @to of TEXT bytes. */
+/* All messages there are, as text, one per line. */
 static void drain(struct gp_varlink_reader *r, char *to)
 {
-	size_t n = strlen(to);
 	json_t *message;
 	char *text;
 
 	while (!gp_varlink_next(r, &message)) {
 		text = json_dumps(message, JSON_COMPACT);
-		n += (size_t)snprintf(to + n, TEXT - n, "%s\n", text);
+		strcat(strcat(to, text), "\n");
 		free(text);
 		json_decref(message);
 	}
@@ -38,7 +34,7 @@ static void drain(struct gp_varlink_reader *r, char *to)
 
 static void messages_do_not_depend_on_how_they_are_cut(void **state)
 {
-	char whole[TEXT] = "", parts[TEXT];
+	char whole[512] = "", parts[512];
 	struct gp_varlink_reader r = reader(4096);
 	size_t i, j, n = sizeof(three);
 
@@ -107,13 +103,16 @@ static void a_long_message_behind_a_good_one_is_refused_too(void **state)
 
 static int nested(int depth, const char *inside)
 {
-	char open[32] = "", shut[32] = "", text[256];
+	char text[256] = "{\"a\":";
 	json_t *message;
-	int err;
+	int i, err;
 
-	memset(open, '[', (size_t)depth - 1);
-	memset(shut, ']', (size_t)depth - 1);
-	snprintf(text, sizeof(text), "{\"a\":%s%s%s}", open, inside, shut);
+	for (i = 1; i < depth; i++)
+		strcat(text, "[");
+	strcat(text, inside);
+	for (i = 1; i < depth; i++)
+		strcat(text, "]");
+	strcat(text, "}");
 	err = gp_varlink_parse(text, strlen(text), 0, &message);
 	if (!err)
 		json_decref(message);

@@ -81,7 +81,7 @@ cat >"$tmp/world.json" <<'END'
 END
 
 claim "without a daemon every command is one line and exit 3; run is 125"
-for c in status list 'suspend 1' 'resume 1' 'class 1 offline' policy 'hint 1' stats off on; do
+for c in status list 'suspend 1' 'resume 1' 'class 1 offline' policy 'hint 1' stats 'record x.json' off on; do
 	# shellcheck disable=SC2086 # words
 	try gpreempt $c
 	refused 3 && says_err 'gpreemptd is not running'
@@ -275,6 +275,37 @@ exits 0 && check well_formed "$tmp/metrics" && says '^gpreempt_looks_total{hostn
 	says 'process="train\\"1"' && says 'gpreempt_preemption_seconds{.*part="save",quantile="0.99"} 0.000061000' &&
 	says 'gpreempt_preemption_seconds_sum{.*part="total"} 0.001080000'
 if command -v promtool >/dev/null; then check promtool check metrics <"$tmp/metrics"; fi
+
+claim "record draws states as spans, why they changed, and what the daemon did"
+"$GPREEMPT" record "$tmp/t.json" --for 3s --json >"$tmp/out2" 2>"$tmp/err2" &
+recorder=$!
+sleep 1
+try gpreempt suspend 101 --for 300ms
+exits 0
+try gpreempt off
+try gpreempt on
+code=0
+wait "$recorder" || code=$?
+check test "$code" -eq 0 && json '.events >= 4 and .lost == 0' "$tmp/out2" &&
+	json '[.traceEvents[] | select(.name == "thread_name").args.name] |
+		any(test("GPU 0: train.*101")) and any(. == "gpreemptd")' "$tmp/t.json" &&
+	json '[.traceEvents[] | select(.name == "off" and .ph == "X") | .dur] | any(. > 200000)' "$tmp/t.json" &&
+	json '[.traceEvents[].name] | any(. == "off for infer (102)") and any(. == "enabled: switched off")' "$tmp/t.json"
+
+claim "record: a Perfetto file too, ended by a signal; others are refused"
+"$GPREEMPT" record "$tmp/t.pftrace" >"$tmp/out2" 2>"$tmp/err2" &
+recorder=$!
+sleep 1
+kill -INT "$recorder"
+code=0
+wait "$recorder" || code=$?
+check test "$code" -eq 0 && check test -s "$tmp/t.pftrace" && check grep -q 'ui.perfetto.dev' "$tmp/out2"
+try gpreempt record "$tmp/t.png"
+refused 2
+try gpreempt record "$tmp/t.gptrace"
+refused 2
+try gpreempt record "$tmp/none/t.json"
+refused 2
 
 claim "off and on say whether they changed anything"
 try gpreempt off
