@@ -16,5 +16,6 @@ int main(int argc, char **argv)
 	all = tell_all(discoveries, only, &number);
 	all = tell_all(holds, only, &number) && all;
 	all = tell_all(edges, only, &number) && all;
+	all = tell_all(mechanisms, only, &number) && all;
 	return !all;
 }
