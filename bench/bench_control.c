@@ -107,7 +107,7 @@ static struct sockaddr_un address(void)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
-	strcpy(at.sun_path, path);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
 	return at;
 }
 

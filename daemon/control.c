@@ -60,7 +60,7 @@ static int listen_at(struct gp_control *c, const char **why)
 	*why = "the path of the control socket is too long";
 	if (strlen(c->args.path) >= sizeof(at.sun_path))
 		return -ENAMETOOLONG;
-	strcpy(at.sun_path, c->args.path);
+	memcpy(at.sun_path, c->args.path, strlen(c->args.path) + 1);
 	*why = "cannot make the control socket";
 	c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->listener < 0)

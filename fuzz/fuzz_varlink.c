@@ -65,7 +65,7 @@ static int connected(void)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
-	strcpy(at.sun_path, path);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
 	if (connect(fd, (struct sockaddr *)&at, sizeof(at)))
 		abort();
 	return fd;

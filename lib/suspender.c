@@ -67,7 +67,7 @@ void gp_suspender_close(struct gp_suspender *s)
 int gp_suspender_suspend(struct gp_suspender *s, uint32_t gpu_id, uint32_t grace,
 			 uint32_t *queues)
 {
-	struct gp_session_done done;
+	struct gp_session_done done = { 0 };
 	u32 fresh;
 	int err;
 
@@ -84,7 +84,7 @@ int gp_suspender_suspend(struct gp_suspender *s, uint32_t gpu_id, uint32_t grace
 
 int gp_suspender_resume(struct gp_suspender *s, uint32_t gpu_id, uint32_t *queues)
 {
-	struct gp_session_done done;
+	struct gp_session_done done = { 0 };
 	int err;
 
 	pthread_mutex_lock(&s->lock);

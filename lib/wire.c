@@ -62,7 +62,7 @@ int gp_wire_init(struct gp_wire *wire, const char *path)
 	if (strlen(path) >= sizeof(wire->at.sun_path))
 		return gp_fail(ENAMETOOLONG, "the path of the socket has more than %zu bytes",
 			       sizeof(wire->at.sun_path) - 1);
-	strcpy(wire->at.sun_path, path);
+	memcpy(wire->at.sun_path, path, strlen(path) + 1);
 	return 0;
 }
 

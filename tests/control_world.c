@@ -207,7 +207,7 @@ struct control_world *world_new(const struct gp_control_args *limits)
 {
 	struct control_world *w = calloc(1, sizeof(*w));
 
-	strcpy(w->dir, "/tmp/gp_control.XXXXXX");
+	snprintf(w->dir, sizeof(w->dir), "/tmp/gp_control.XXXXXX");
 	if (!mkdtemp(w->dir) || chmod(w->dir, 0755))
 		fail_msg("no folder in /tmp");
 	snprintf(w->path, sizeof(w->path), "%s/control", w->dir);
@@ -265,7 +265,7 @@ int world_connect(struct control_world *w, uid_t uid, bool privileged)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
-	strcpy(at.sun_path, w->path);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", w->path);
 	w->peer = (struct gp_peer){
 		.pid = uid == ALICE ? ALICES : uid == BOB ? BOBS : 1, .uid = uid, .gid = uid,
 		.pidfd = -1, .privileged = privileged,

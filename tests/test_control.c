@@ -321,7 +321,7 @@ static void a_stale_socket_is_replaced_and_a_live_one_is_not(void **state)
 	w->c = NULL;
 	EXPECT_EQ(access(w->path, F_OK), -1);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
-	strcpy(at.sun_path, w->path);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", w->path);
 	EXPECT_EQ(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	EXPECT_EQ(listen(fd, 1), 0);
 	world_rebind(w, -EADDRINUSE);

@@ -124,7 +124,7 @@ static int as(struct control_world *w, uid_t uid, gid_t gid, gid_t extra)
 	w->peer.pid = -1;
 	child = fork();
 	if (!child) {
-		strcpy(at.sun_path, w->path);
+		snprintf(at.sun_path, sizeof(at.sun_path), "%s", w->path);
 		fd = socket(AF_UNIX, SOCK_STREAM, 0);
 		if (setgroups(extra != (gid_t)-1, &extra) || setgid(gid) || setuid(uid) ||
 		    connect(fd, (struct sockaddr *)&at, sizeof(at)) ||

@@ -2,6 +2,7 @@
 /* The wire: bytes however they come, and what is no message. */
 #include "gp_test.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,15 +19,18 @@ static struct gp_varlink_reader reader(size_t max)
 	return (struct gp_varlink_reader){ .max = max };
 }
 
-/* All messages there are, as text, one per line. */
+enum { TEXT = 512 };
+
+/* Appends all messages there are, as text, one per line, to @to of TEXT bytes. */
 static void drain(struct gp_varlink_reader *r, char *to)
 {
+	size_t n = strlen(to);
 	json_t *message;
 	char *text;
 
 	while (!gp_varlink_next(r, &message)) {
 		text = json_dumps(message, JSON_COMPACT);
-		strcat(strcat(to, text), "\n");
+		n += (size_t)snprintf(to + n, TEXT - n, "%s\n", text);
 		free(text);
 		json_decref(message);
 	}
@@ -34,7 +38,7 @@ static void drain(struct gp_varlink_reader *r, char *to)
 
 static void messages_do_not_depend_on_how_they_are_cut(void **state)
 {
-	char whole[512] = "", parts[512];
+	char whole[TEXT] = "", parts[TEXT];
 	struct gp_varlink_reader r = reader(4096);
 	size_t i, j, n = sizeof(three);
 
@@ -103,16 +107,13 @@ static void a_long_message_behind_a_good_one_is_refused_too(void **state)
 
 static int nested(int depth, const char *inside)
 {
-	char text[256] = "{\"a\":";
+	char open[32] = "", shut[32] = "", text[256];
 	json_t *message;
-	int i, err;
+	int err;
 
-	for (i = 1; i < depth; i++)
-		strcat(text, "[");
-	strcat(text, inside);
-	for (i = 1; i < depth; i++)
-		strcat(text, "]");
-	strcat(text, "}");
+	memset(open, '[', (size_t)depth - 1);
+	memset(shut, ']', (size_t)depth - 1);
+	snprintf(text, sizeof(text), "{\"a\":%s%s%s}", open, inside, shut);
 	err = gp_varlink_parse(text, strlen(text), 0, &message);
 	if (!err)
 		json_decref(message);
