@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# gpreemptd on the real driver: it preempts, counts right, and whatever happens to it, everybody runs on.
+# One boot; the guest prints facts, which are judged here.
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/../cli/claims.sh"
+
+build=${GP_BUILD:-$top/build}
+kills=5
+[ -z "${GP_FULL:-}" ] || [ "$GP_FULL" = 0 ] || kills=50
+
+is() { [ "$(sed -n "s/^$1 //p" "$tmp/out")" = "$2" ] || no "$1 is '$(sed -n "s/^$1 //p" "$tmp/out")', not '$2'"; }
+value() { sed -n "s/^$1 //p" "$tmp/out"; }
+
+claim "a guest runs the daemon beside its loads without a complaint of the kernel"
+try "$top/lab/run" --timeout 500 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
+	--copy "$top/tests/lab/daemon/guest.sh" -- sh ./guest.sh $kills
+exits 0 || cat "$tmp/err"
+
+claim "online work preempts offline work, again and again, and both verify"
+check test "$(value stopped)" -ge 5
+is online 0
+
+claim "every stop is a suspend of the driver, and what was stopped was started"
+is suspends "$(value stopped_in_all)"
+is started_in_all "$(value stopped_in_all)"
+
+claim "the device counts one unmap for each of the daemon's suspends and resumes"
+is unmaps "$(value calls)"
+
+claim "every wave that was saved was restored"
+check test "$(value saved)" -gt 0
+is restored "$(value saved)"
+
+claim "nobody is traced once the daemon has attached, and the online process never was"
+is traced "0 0"
+
+claim "SIGTERM while somebody is held: he is released, the daemon ends with 0"
+is held_at_term yes && is daemon_at_term 0 && is offline_after_term 0
+
+claim "a daemon stopped while it holds is ended by its keeper: the held one finishes, a new daemon answers"
+is held_at_stop yes && is offline_after_stop 0 && is after_stop answers
+
+claim "who is killed while held is gone for the driver and for the daemon"
+is held_at_kill yes && is killed 137 && is killed_is_gone yes && is nobody_left yes
+
+claim "the kill switch releases, outlasts the daemon, and is switched back"
+is off_releases yes && is off_outlasts yes && is on_again yes && is offline_switch 0
+
+claim "the daemon is killed $kills times at any instant: every process finishes with right sums"
+is killed_daemons $kills && check test "$(value saved_by_killed)" -gt 0 && is online_after_kills 0 && is offline_after_kills 0
+
+end

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The keeper with children that misbehave, and what systemd is told. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/param.h"
+#include "daemon/keeper.h"
+#include "daemon/log.h"
+#include "daemon/notify.h"
+#include "gp_test.h"
+
+#define HEARTBEAT	(200 * GP_MSEC)
+
+/* Shared with the children. */
+struct shared {
+	u32 lives;
+	u32 ended_well;
+	int daemon;
+};
+
+static struct shared *shared;
+
+static int up(void **state)
+{
+	(void)state;
+	gp_log_open(GP_LOG_ERROR);
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return shared == MAP_FAILED;
+}
+
+static int down(void **state)
+{
+	(void)state;
+	return munmap(shared, 4096);
+}
+
+static u64 now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
+}
+
+/* The keeper in a process of its own; its exit code. */
+static int keep(gp_keeper_child child)
+{
+	pid_t pid = fork();
+	int status;
+
+	EXPECT(pid >= 0);
+	if (!pid)
+		_exit(gp_keeper_run(HEARTBEAT, child, NULL));
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int ends(void *ctx, struct gp_heart *heart)
+{
+	(void)ctx;
+	(void)heart;
+	shared->lives++;
+	return 3;
+}
+
+static void a_normal_end_is_the_keepers(void **state)
+{
+	(void)state;
+	EXPECT_EQ(keep(ends), 3);
+	EXPECT_EQ(shared->lives, 1);
+}
+
+/* The first life is stopped while it is busy; the second ends well. */
+static int stops_once(void *ctx, struct gp_heart *heart)
+{
+	(void)ctx;
+	if (shared->lives++)
+		return 0;
+	gp_heart_beat(heart, now());
+	raise(SIGSTOP);
+	shared->ended_well++;
+	return 0;
+}
+
+static void a_busy_daemon_that_is_stopped_is_ended_and_started_again(void **state)
+{
+	u64 began = now();
+
+	(void)state;
+	EXPECT_EQ(keep(stops_once), 0);
+	EXPECT_EQ(shared->lives, 2);
+	EXPECT_EQ(shared->ended_well, 0);
+	EXPECT(now() - began >= HEARTBEAT);
+}
+
+static int sleeps_at_rest(void *ctx, struct gp_heart *heart)
+{
+	(void)ctx;
+	shared->lives++;
+	gp_heart_beat(heart, now());
+	gp_heart_rest(heart);
+	usleep(3 * HEARTBEAT / 1000);
+	return 0;
+}
+
+static void a_daemon_at_rest_may_be_silent(void **state)
+{
+	(void)state;
+	EXPECT_EQ(keep(sleeps_at_rest), 0);
+	EXPECT_EQ(shared->lives, 1);
+}
+
+static int beats(void *ctx, struct gp_heart *heart)
+{
+	u64 until = now() + 4 * HEARTBEAT;
+
+	(void)ctx;
+	shared->lives++;
+	while (now() < until) {
+		gp_heart_beat(heart, now());
+		usleep(HEARTBEAT / 4000);
+	}
+	return 0;
+}
+
+static void a_busy_daemon_that_is_heard_of_lives(void **state)
+{
+	(void)state;
+	EXPECT_EQ(keep(beats), 0);
+	EXPECT_EQ(shared->lives, 1);
+}
+
+static int crashes(void *ctx, struct gp_heart *heart)
+{
+	(void)ctx;
+	(void)heart;
+	shared->lives++;
+	raise(SIGKILL);
+	return 0;
+}
+
+static void it_gives_up_after_a_few_ends(void **state)
+{
+	(void)state;
+	EXPECT_EQ(keep(crashes), 1);
+	EXPECT_EQ(shared->lives, GP_KEEPER_ENDS + 1);
+}
+
+static int wants_again(void *ctx, struct gp_heart *heart)
+{
+	(void)ctx;
+	(void)heart;
+	return shared->lives++ < 2 ? GP_KEEPER_AGAIN : 0;
+}
+
+static void a_daemon_that_wants_it_is_started_again(void **state)
+{
+	(void)state;
+	EXPECT_EQ(keep(wants_again), 0);
+	EXPECT_EQ(shared->lives, 3);
+}
+
+/* Signals of the keeper are the daemon's; without its keeper it is told to end. */
+static void on_term(int sig)
+{
+	(void)sig;
+	shared->ended_well++;
+	_exit(7);
+}
+
+static int waits(void *ctx, struct gp_heart *heart)
+{
+	(void)ctx;
+	(void)heart;
+	signal(SIGTERM, on_term);
+	shared->daemon = getpid();
+	while (!shared->ended_well)
+		pause();
+	return 0;
+}
+
+static pid_t keeper_of_a_waiting_daemon(void)
+{
+	pid_t pid = fork();
+
+	EXPECT(pid >= 0);
+	if (!pid)
+		_exit(gp_keeper_run(HEARTBEAT, waits, NULL));
+	while (!*(volatile int *)&shared->daemon)
+		usleep(1000);
+	return pid;
+}
+
+static void sigterm_is_passed_on(void **state)
+{
+	pid_t keeper = keeper_of_a_waiting_daemon();
+	int status;
+
+	(void)state;
+	kill(keeper, SIGTERM);
+	EXPECT_EQ(waitpid(keeper, &status, 0), keeper);
+	EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	EXPECT_EQ(shared->ended_well, 1);
+}
+
+static void a_daemon_whose_keeper_dies_is_told_to_end(void **state)
+{
+	pid_t keeper = keeper_of_a_waiting_daemon();
+	u32 tries;
+
+	(void)state;
+	kill(keeper, SIGKILL);
+	EXPECT_EQ(waitpid(keeper, NULL, 0), keeper);
+	for (tries = 0; tries < 2000 && !*(volatile u32 *)&shared->ended_well; tries++)
+		usleep(1000);
+	EXPECT_EQ(shared->ended_well, 1);
+}
+
+static void systemd_is_told_in_one_datagram(void **state)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char name[64], got[64] = "";
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+	(void)state;
+	snprintf(name, sizeof(name), "@gp-test-%d", getpid());
+	memcpy(at.sun_path, name, strlen(name));
+	at.sun_path[0] = 0;
+	EXPECT_EQ(bind(fd, (struct sockaddr *)&at,
+		       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name))), 0);
+
+	unsetenv("NOTIFY_SOCKET");
+	EXPECT_EQ(gp_notify("READY=1"), 0);
+	setenv("WATCHDOG_USEC", "3000000", 1);
+	EXPECT_EQ(gp_notify_watchdog(), 0);
+	setenv("NOTIFY_SOCKET", name, 1);
+	EXPECT_EQ(gp_notify("READY=1\nSTATUS=running"), 0);
+	EXPECT_EQ(recv(fd, got, sizeof(got), 0), 22);
+	EXPECT(!strcmp(got, "READY=1\nSTATUS=running"));
+	EXPECT_EQ(gp_notify_watchdog(), 1500 * GP_MSEC);
+	setenv("NOTIFY_SOCKET", "vsock:1:2", 1);
+	EXPECT_EQ(gp_notify("READY=1"), -EINVAL);
+	setenv("NOTIFY_SOCKET", "/nowhere/socket", 1);
+	EXPECT_EQ(gp_notify("READY=1"), -ENOENT);
+	unsetenv("NOTIFY_SOCKET");
+	unsetenv("WATCHDOG_USEC");
+	close(fd);
+}
+
+PROVE(
+	CLAIM_WITH(a_normal_end_is_the_keepers, up, down),
+	CLAIM_WITH(a_busy_daemon_that_is_stopped_is_ended_and_started_again, up, down),
+	CLAIM_WITH(a_daemon_at_rest_may_be_silent, up, down),
+	CLAIM_WITH(a_busy_daemon_that_is_heard_of_lives, up, down),
+	CLAIM_WITH(it_gives_up_after_a_few_ends, up, down),
+	CLAIM_WITH(a_daemon_that_wants_it_is_started_again, up, down),
+	CLAIM_WITH(sigterm_is_passed_on, up, down),
+	CLAIM_WITH(a_daemon_whose_keeper_dies_is_told_to_end, up, down),
+	CLAIM_WITH(systemd_is_told_in_one_datagram, up, down),
+)
