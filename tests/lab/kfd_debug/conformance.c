@@ -39,6 +39,7 @@ struct kfd_bench {
 	int kfd_fd;
 	pid_t pid[BENCH_TASKS];
 	struct gp_pointers_set *pointers[BENCH_TASKS];
+	bool hung;
 	u64 now_ns;			/* of the tests */
 	u64 begun_ns, begun_real_ns;	/* the action under way, in both clocks */
 };
@@ -203,6 +204,25 @@ static void attach(struct kfd_bench *k, u32 task)
 	EXPECT_EQ(e.task, task);
 }
 
+/* A gang with one who may not be stopped is not. */
+static void refuse(struct bench *b, u32 task)
+{
+	struct gp_kfdm_process p = { .pid = getpid(), .watch_only = true };
+
+	EXPECT_EQ(gp_kfdm_process_add(of(b)->m, task, &p), 0);
+}
+
+/* The driver waits for 9 s, resets the GPU and then answers. */
+static void hang(struct bench *b)
+{
+	FILE *f = fopen("/sys/kernel/debug/vgpu/0/fault", "we");
+
+	EXPECT(f);
+	EXPECT(fputs("hang\n", f) >= 0);
+	EXPECT_EQ(fclose(f), 0);
+	of(b)->hung = true;
+}
+
 static void fini(struct bench *b)
 {
 	struct kfd_bench *k = of(b);
@@ -211,9 +231,10 @@ static void fini(struct bench *b)
 	gp_kfdm_free(k->m);
 	close(k->kfd_fd);
 	for (u32 i = 0; i < BENCH_TASKS; i++) {
-		kill(k->pid[i], SIGTERM);
+		/* a reset GPU ends nobody's work */
+		kill(k->pid[i], k->hung ? SIGKILL : SIGTERM);
 		EXPECT_EQ(waitpid(k->pid[i], &status, 0), k->pid[i]);
-		EXPECT_EQ(status, 0);	/* every sum is right */
+		EXPECT_EQ(status, k->hung ? SIGKILL : 0);	/* every sum is right */
 		gp_pointers_free(k->pointers[i]);
 	}
 	free(k);
@@ -248,7 +269,8 @@ static struct bench *make(const struct bench_kind *kind)
 	k->shown.ops = &k->ops;
 	k->now_ns = GP_MSEC;
 	k->base = (struct bench){
-		.m = &k->shown, .now = now, .advance = advance, .work = work, .fini = fini,
+		.m = &k->shown, .now = now, .advance = advance, .work = work, .hang = hang,
+		.refuse = refuse, .fini = fini,
 	};
 	return &k->base;
 }
