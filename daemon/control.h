@@ -105,7 +105,8 @@ struct gp_control_ops {
 	 * @head: the answer without its processes (a new object, the caller's).
 	 * @next: the process after *@cursor, which is 0 at first and the callee's to
 	 * move (ordered by pid, say: processes come and go in between). 1 and *@ret (a new
-	 * object, the caller's), 0 at the end, -errno.
+	 * object, the caller's), 0 at the end, -errno: this one is left out if *@cursor moved,
+	 * else it is the end.
 	 */
 	int (*list_head)(void *ctx, struct gp_request *rq, const struct gp_list_args *args,
 			 json_t **ret);

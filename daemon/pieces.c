@@ -50,11 +50,14 @@ static int next(struct gp_control *c, struct gp_pieces *p, json_t **ret)
 void gp_pieces_step(struct gp_control *c, struct gp_conn *conn)
 {
 	static const char end[] = "]}}";
+	u64 before = conn->pieces.cursor;
 	json_t *process = NULL;
 	char *text;
 	int r = next(c, &conn->pieces, &process);
 
-	/* Too late for an error: the answer ends with those there are. */
+	/* Too late for an error: one that cannot be told must not hide those behind it. */
+	if (r < 0 && conn->pieces.cursor != before)
+		return;
 	if (r <= 0) {
 		put(conn, end, sizeof(end));
 		conn->state = GP_CONN_READY;

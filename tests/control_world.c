@@ -82,6 +82,8 @@ static int list_next(void *ctx, const struct gp_list_args *args, u64 *cursor, js
 	if (*cursor >= w->processes || (args->pid && *cursor))
 		return 0;
 	++*cursor;
+	if (*cursor == w->untold)
+		return -EILSEQ;
 	name = calloc(1, w->large + 1);
 	memset(name, 'x', w->large);
 	*ret = json_pack("{s:i, s:s}", "pid", args->pid ? args->pid : (int)*cursor, "name", name);

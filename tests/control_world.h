@@ -26,6 +26,7 @@ struct control_world {
 	bool defer;		/* answer later */
 	int refuse;		/* fail every call with this errno */
 	u32 processes;		/* in List */
+	u32 untold;		/* the one that cannot be told; 0: none */
 	u32 large;		/* bytes of each of them, more or less */
 	u32 asked;		/* calls that reached it */
 	char last[32];		/* the last of them */

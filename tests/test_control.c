@@ -184,6 +184,13 @@ static void a_long_list_is_made_in_pieces(void **state)
 		EXPECT_EQ(!!json_object_get(json_object_get(reply, "parameters"), "gpus"), i & 1);
 		json_decref(reply);
 	}
+	/* A process that cannot be told does not hide the others. */
+	w->processes = 10;
+	w->untold = 4;
+	reply = world_ask(w, fd, "List", NULL);
+	list = json_object_get(json_object_get(reply, "parameters"), "processes");
+	EXPECT_EQ(json_array_size(list), 9);
+	json_decref(reply);
 	reply = world_ask(w, fd, "List", "{\"gpu\":\"7\"}");
 	assert_string_equal(text(reply, "message"), "there is no GPU 7");
 	assert_string_equal(world_error(reply), "NotFound");
