@@ -364,5 +364,8 @@ void gp_census_scan(struct gp_home *h, u32 what)
 
 void gp_home_read_usage(struct gp_home *h)
 {
+	if (h->now_ns < h->usage_at_ns)
+		return;
+	h->usage_at_ns = h->now_ns + h->config->daemon.scan_ns;
 	gp_census_scan(h, GP_SCAN_USAGE);
 }

@@ -142,6 +142,7 @@ static const char *why_not(int err)
 static void lose_grip(struct gp_home *h, struct gp_resident *r, int err)
 {
 	r->grip = GP_GRIP_NONE;
+	r->lease_ns = 0;
 	r->grip_at_ns = h->now_ns + ask_again_after(err);
 	/* What is only a matter of time is no trouble. */
 	if (err != -ESRCH && strcmp(r->trouble, why_not(err))) {
@@ -165,8 +166,8 @@ void gp_grip_event(struct gp_home *h, const struct gp_kfdm_event *e)
 		r->trouble[0] = 0;
 		gp_census_settle(h, r);
 		gp_home_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
-		if (r->lease_ns && gp_sched_hold(h->sched, r->task, r->lease_ns, h->now_ns))
-			gp_home_news(h, GP_NEWS_TROUBLE, r, "could not be held");
+		if (r->lease_ns && h->now_ns < r->lease_until_ns)
+			gp_sched_hold(h->sched, r->task, r->lease_ns, h->now_ns);
 		r->lease_ns = 0;
 		break;
 	case GP_KFDM_NOT_ATTACHED:

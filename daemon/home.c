@@ -392,7 +392,6 @@ static void scan(struct gp_home *h)
 	gp_census_scan(h, 0);
 	if (!gp_gpus_generation(h->args.kfd, &generation) && generation != h->generation)
 		h->outdated = true;
-	h->scanned_ns = h->now_ns;
 	h->scan_at_ns = h->now_ns + h->config->daemon.scan_ns;
 	h->stats.scans++;
 	took = h->args.clock(h->args.ctx) - began;

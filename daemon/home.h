@@ -15,6 +15,7 @@
  *	grip.c		who can be stopped: attaching and leaving
  *	rings.c		where their queues' pointers are, and what they say
  *	wish.c		what people want: classes, holds, hints, policy, the kill switch
+ *	describe.c	the scheduler for those who record it
  */
 #ifndef GP_DAEMON_HOME_H
 #define GP_DAEMON_HOME_H
@@ -115,7 +116,15 @@ int gp_home_set_param(struct gp_home *h, enum gp_param param, u64 value);
 int gp_home_reload(struct gp_home *h, struct gp_config *config, char *why);
 /* Whatever goes into and comes out of the scheduler, from now on. */
 void gp_home_trace(struct gp_home *h, const struct gp_trace *trace, bool look_always);
-/* Reads how much memory of which GPU everybody has, into gp_resident.usage. */
+/*
+ * The scheduler as it is now, as the records that would make it: for who did not hear
+ * the first ones. Its states and times are not in them.
+ */
+void gp_home_describe(const struct gp_home *h, const struct gp_trace *to);
+/*
+ * Reads how much memory of which GPU everybody has, into gp_resident.usage; not more often
+ * than is good for who waits for decisions.
+ */
 void gp_home_read_usage(struct gp_home *h);
 
 /* ---- what it knows; read only from outside ---- */
@@ -171,6 +180,7 @@ struct gp_resident {
 	u8 grip;		/* enum gp_grip */
 	u64 grip_at_ns;		/* not to be asked again before */
 	u64 lease_ns;		/* to be held as soon as it can be; 0: no */
+	u64 lease_until_ns;	/* not wanted any more after that */
 	char trouble[128];	/* why it cannot be stopped; "" */
 };
 
@@ -218,7 +228,8 @@ struct gp_home {
 	u32 nr_residents;
 	struct gp_wish wish[GP_WISHES];
 	u32 nr_wishes;
-	u64 scan_at_ns, scanned_ns;
+	u64 scan_at_ns;
+	u64 usage_at_ns;	/* not to be read again before */
 	bool tend;		/* somebody may have to be attached or left */
 	bool tend_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */

@@ -184,12 +184,12 @@ static int keep(const struct keeper *k)
 		if (WIFSIGNALED(status)) {
 			poked = gp_keeper_poke_all();
 			gp_log(GP_LOG_ERROR, "the daemon was ended by signal %d; everybody runs, %u "
-			       "had to be woken; it is started again", WTERMSIG(status), poked);
+			       "had to be woken", WTERMSIG(status), poked);
 		}
 		/* The one before so many is overwritten: how long ago was it? */
 		if (ends[nr] && clock_ns() - ends[nr] < 60 * GP_SEC) {
-			gp_log(GP_LOG_ERROR, "the daemon ended %d times within a minute; given up",
-			       GP_KEEPER_ENDS);
+			gp_log(GP_LOG_ERROR, "the daemon ended more than %d times within a minute; "
+			       "given up", GP_KEEPER_ENDS);
 			return 1;
 		}
 		ends[nr] = clock_ns();

@@ -14,7 +14,7 @@
 
 enum {
 	GP_KEEPER_AGAIN	= 75,	/* exit code of a daemon that wants to be started again at once */
-	GP_KEEPER_ENDS	= 5,	/* abnormal ends within a minute: it gives up */
+	GP_KEEPER_ENDS	= 5,	/* more abnormal ends within a minute: it gives up */
 };
 
 /* The daemon's side. */

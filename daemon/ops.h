@@ -49,6 +49,7 @@ struct gp_ops {
 	u32 nr_waiters;
 	json_t *records;	/* of Record, not sent yet; NULL: none */
 	u32 wanted;		/* as of the last gp_ops_after() */
+	bool describe;		/* somebody new records */
 };
 
 /* ops_read.c, ops_stats.c */

@@ -123,10 +123,15 @@ void gp_ops_stream(struct gp_ops *o)
 	flush(o);
 	wanted = gp_control_wanted(o->control) & (BIT_ULL(GP_EVENT_STATE) |
 						  BIT_ULL(GP_EVENT_RECORD));
-	if (wanted == o->wanted)
-		return;
-	o->wanted = wanted;
-	gp_home_trace(o->args.home, wanted ? &trace : NULL, WANTS(o, GP_EVENT_RECORD));
+	if (wanted != o->wanted) {
+		o->wanted = wanted;
+		gp_home_trace(o->args.home, wanted ? &trace : NULL, WANTS(o, GP_EVENT_RECORD));
+	}
+	if (o->describe && WANTS(o, GP_EVENT_RECORD)) {
+		o->describe = false;
+		gp_home_describe(o->args.home, &trace);
+		flush(o);
+	}
 }
 
 int gp_ops_record(void *ctx, struct gp_request *rq, json_t **ret)
@@ -146,6 +151,7 @@ int gp_ops_record(void *ctx, struct gp_request *rq, json_t **ret)
 			"{s:i, s:i, s:I, s:s, s:s}", "task", (int)r->task, "pid", (int)r->pid,
 			"start", (json_int_t)r->start, "name", r->name, "class", r->class.name));
 	}
+	o->describe = true;
 	*ret = json_pack("{s:o}", "tasks", tasks);
 	return *ret ? 0 : -ENOMEM;
 }

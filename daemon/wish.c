@@ -12,6 +12,9 @@
 #include "home.h"
 #include "subject.h"
 
+/* A hold that waits for its process to be attached is forgotten after that. */
+#define ATTACH_NS	(3 * GP_SEC)
+
 static int refuse(char *why, int err, const char *sentence)
 {
 	snprintf(why, GP_HOME_WHY, "%s", sentence);
@@ -223,6 +226,7 @@ int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 
 	} else {
 		/* As soon as it is attached. */
 		r->lease_ns = *granted;
+		r->lease_until_ns = h->now_ns + h->config->daemon.attach_after_ns + ATTACH_NS;
 		h->tend = true;
 	}
 	gp_home_news(h, GP_NEWS_HOLD, r, "is to be held for %llu ms",
