@@ -27,7 +27,7 @@ WANTED_SOURCES = ['*/Makefile', '*/drivers/gpu/drm/amd/*', '*/include/uapi/*']
 # (ext4 asks for crc32c by its kind, which no list of imports shows.)
 ROOT_MODULES = ['virtio_blk', 'overlay', 'squashfs', 'ext4', 'crc32c_generic']
 # The programs of this project that are in the guest's PATH, below the build directory.
-OWN_PROGRAMS = ['lab/bin/*', 'cli/gpreempt']
+OWN_PROGRAMS = ['lab/bin/*', 'cli/gpreempt', 'daemon/gpreemptd']
 
 
 class Trouble(Exception):
