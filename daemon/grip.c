@@ -74,6 +74,21 @@ static bool may_be_gripped(const struct gp_home *h, const struct gp_resident *r)
 	       (r->class.is.flags & GP_PREEMPTIBLE);
 }
 
+static void take(struct gp_home *h, struct gp_resident *r)
+{
+	static const char unsafe[] = "it has not opened every GPU it could, and this kernel's driver "
+				     "would crash (a bug of suspend_queues)";
+
+	r->grip_at_ns = h->now_ns + SOON_NS;
+	if (!gp_safe_to_stop(h, r)) {
+		if (strcmp(r->trouble, unsafe))
+			gp_home_news(h, GP_NEWS_TROUBLE, r, "cannot be preempted: %s", unsafe);
+		snprintf(r->trouble, sizeof(r->trouble), "%s", unsafe);
+	} else if (!h->doer->ops->process_add(h->doer, r->task, r->pid, r->start)) {
+		r->grip = GP_GRIP_ASKED;
+	}
+}
+
 void gp_grip_tend(struct gp_home *h)
 {
 	struct company c;
@@ -97,10 +112,7 @@ void gp_grip_tend(struct gp_home *h)
 			gp_census_settle(h, r);
 		} else if (r->grip == GP_GRIP_NONE && h->now_ns >= r->grip_at_ns &&
 			   in_the_way(h, r, &c) && old_enough(h, r)) {
-			if (!h->doer->ops->process_add(h->doer, r->task, r->pid, r->start))
-				r->grip = GP_GRIP_ASKED;
-			else
-				r->grip_at_ns = h->now_ns + SOON_NS;
+			take(h, r);
 		}
 	}
 }
