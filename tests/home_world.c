@@ -90,11 +90,7 @@ static int make_doer(void *ctx, const struct gp_doer_args *args, struct gp_doer 
 
 static u64 clock_of(void *ctx)
 {
-	struct world *w = ctx;
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec + w->ahead_ns;
+	return ((struct world *)ctx)->now_ns;
 }
 
 static void news(void *ctx, const struct gp_news *n)
@@ -114,6 +110,10 @@ static void holding(void *ctx)
 int world_up(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	w->now_ns = (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec + WORLD_AHEAD;
 
 	w->tree = fake_tree_make();
 	snprintf(w->kfd, sizeof(w->kfd), "%s/kfd", w->tree->path);
@@ -318,18 +318,17 @@ void world_class(struct world *w, u32 i, const char *name)
 
 void world_run(struct world *w, u64 ns)
 {
-	u64 until = w->ahead_ns + ns, step, now, at;
+	u64 until = w->now_ns + ns, step, at;
 
 	do {
-		now = clock_of(w);
-		gp_home_run(w->home, now);
+		gp_home_run(w->home, w->now_ns);
 		at = gp_home_wake_at(w->home);
-		step = at > now ? at - now : 10 * GP_USEC;
+		step = at > w->now_ns ? at - w->now_ns : 10 * GP_USEC;
 		if (step > GP_MSEC)
 			step = GP_MSEC;
-		w->ahead_ns += step;
-	} while (w->ahead_ns < until);
-	gp_home_run(w->home, clock_of(w));
+		w->now_ns += step;
+	} while (w->now_ns < until);
+	gp_home_run(w->home, w->now_ns);
 }
 
 struct gp_resident *world_resident(struct world *w, u32 i)

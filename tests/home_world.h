@@ -14,6 +14,12 @@
 
 enum { WORLD_PROCESSES = 4, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
 
+/*
+ * The age of queues is real: the scanner's. The world is so far ahead that all are old; a test
+ * of their age takes that back before it makes its home.
+ */
+#define WORLD_AHEAD	(1000 * GP_SEC)
+
 struct world_queue {
 	bool there;
 	u64 *rptr, *wptr;	/* in the shared page */
@@ -41,7 +47,7 @@ struct world {
 	struct world_process process[WORLD_PROCESSES];
 	struct world_doer doer;
 	struct gp_home *home;
-	u64 ahead_ns;		/* of the real clock */
+	u64 now_ns;		/* goes on in world_run() alone: a busy machine changes nothing */
 	u32 holding;		/* how often the home said so */
 	char news[1024];	/* the last */
 };
@@ -49,7 +55,7 @@ struct world {
 /* CLAIM_WITH(fn, world_up, world_down) */
 int world_up(void **state);
 int world_down(void **state);
-/* A home with @config, a text; "@STATE@" in it becomes the state folder. */
+/* A home with @config, the rest of [daemon] and further sections. */
 void world_home(struct world *w, const char *config);
 /* A process that sleeps, without queues; returns its place. */
 u32 world_process(struct world *w);

@@ -14,7 +14,7 @@ value() { sed -n "s/^$1 //p" "$tmp/out"; }
 
 claim "a guest runs the daemon beside its loads without a complaint of the kernel"
 try "$top/lab/run" --timeout 500 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
-	--copy "$top/tests/lab/daemon/guest.sh" -- sh ./guest.sh $kills
+	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/guest.sh" -- sh ./guest.sh $kills
 exits 0 || cat "$tmp/err"
 
 claim "online work preempts offline work, again and again, and both verify"

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# gpreemptd on the real driver at its edges: many processes, two GPUs, changes while somebody is held, another debugger,
+# a hundred queues; with read pointers that pass a packet at its launch.
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/../cli/claims.sh"
+
+build=${GP_BUILD:-$top/build}
+many=20
+[ -z "${GP_FULL:-}" ] || [ "$GP_FULL" = 0 ] || many=1000
+
+is() { [ "$(sed -n "s/^$1 //p" "$tmp/out")" = "$2" ] || no "$1 is '$(sed -n "s/^$1 //p" "$tmp/out")', not '$2'"; }
+value() { sed -n "s/^$1 //p" "$tmp/out"; }
+
+claim "a guest with two GPUs runs the daemon to its end without a complaint of the kernel"
+try "$top/lab/run" --gpus 2 --param rptr_at=launch --param no_system_mem_limit=1 --timeout 1500 \
+	--copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
+	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/edges.sh" -- sh ./edges.sh $many
+exits 0 || cat "$tmp/err"
+
+claim "three online processes preempt two offline ones $many times; all sums are right, nothing is lost"
+is many yes && is many_online right && is many_offline right && is many_lost "0 0" && is many_saved 0
+
+claim "on two GPUs: who opened the first alone is left alone, since the driver would crash, and listed with the reason"
+is second_gpu yes && is first_gpu 0 && is two_first 0 && is two_first_online 0
+case $(value trouble) in *"would crash"*) ;; *) no "trouble: $(value trouble)" ;; esac
+
+claim "an online process that dies while it has the GPU gives it back"
+is online_died yes
+
+claim "a policy that changes while somebody is held releases, and holds again when it is back"
+is policy_none yes && is policy_again yes
+
+claim "a class that changes while its process is held releases it"
+is class_changed yes
+
+claim "a second daemon leaves alone whom the first one has, and its death changes nothing"
+is second_daemon refused && is two_online 0 && is two_second 0
+
+claim "80 offline and 20 online queues: preempted, and all finish right"
+is seed_suspended yes && is seed_online 0 && is seed_offline 0
+
+end

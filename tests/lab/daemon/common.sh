@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# shellcheck shell=sh disable=SC2034 # used by those who read it in
+# The daemon's configuration in the guest, and how to talk about what happens.
+
+mkdir -p /etc/gpreempt /run/gpreempt /var/lib/gpreempt
+mount -t debugfs none /sys/kernel/debug 2>/dev/null
+# Times are of an emulated machine on a loaded one: only leases and deadlines that are long.
+cat >/etc/gpreempt/gpreempt.conf <<'X'
+[daemon]
+policy = priority
+default_class = offline
+attach_after = 200ms
+attach_rate = 100
+heartbeat = 4s
+[policy priority]
+look_min = 1ms
+look_max = 2ms
+look_relaxed = 5ms
+stop_deadline = 20s
+lease = 30s
+max_hold = 5s
+linger = 0
+[rule online]
+cmdline = *--class online*
+class = online
+X
+
+fact() { echo "$*"; }
+# until SECONDS COMMAND...: true as soon as COMMAND is.
+until_true() {
+	left=$(($1 * 10))
+	shift
+	while ! "$@"; do
+		left=$((left - 1))
+		[ $left -gt 0 ] || return 1
+		usleep 100000
+	done
+}
+call() { ./gpcall "$@" 2>/dev/null; }
+answers() { call Status >/dev/null; }
+count() { call Stats | sed 's/"processes":.*//' | sed -n "s/.*\"counters\":{[^}]*\"$1\":\([0-9]*\).*/\1/p" | head -n 1; }
+device() { sed -n "s/^$1 //p" "/sys/kernel/debug/vgpu/${gpu:-0}/counters"; }
+attached() { [ "$(count attaches)" -gt "${1:-0}" ]; }
+state_is() { call List "{\"pid\":$2}" | grep -q "\"state\":\"$1\""; }
+can_be_held() { call Hold "{\"pid\":$1,\"lease_ns\":25000000000,\"wait\":true}" >/dev/null; }
+# The daemon is the keeper's child.
+daemon_of() { cat "/proc/$1/task/$1/children" | tr -d ' '; }
+start() {
+	./gpreemptd "$@" &
+	keeper=$!
+	until_true 20 answers
+}
+stop() { kill "$keeper"; wait "$keeper"; }
+offline() { gpload --class offline --queues 2 --kernel 20ms "$@" >/tmp/offline 2>&1 & offline=$!; }
+online() { gpload --class online --kernel 1ms --waves 64 --poisson 20 "$@" >/tmp/online 2>&1 & online=$!; }
+ended() { wait "$2"; fact "$1" $?; }

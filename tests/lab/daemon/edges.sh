@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# What tests/lab/daemon-edges.sh runs in the guest, which has two GPUs: prints facts.
+# usage: edges.sh PREEMPTIONS
+wanted=${1:-20}
+# The second one: a program that opened the first alone cannot be preempted (daemon/safe.c).
+gpu=1
+# shellcheck source=tests/lab/daemon/common.sh
+. ./common.sh
+
+load() {
+	out=$1
+	shift
+	gpload --gpu 1 "$@" >"/tmp/$out" 2>&1 &
+}
+trouble_of() { call List "{\"pid\":$1}" | sed -n 's/.*"trouble": *"\([^"]*\)".*/\1/p'; }
+is_troubled() { [ -n "$(trouble_of "$1")" ]; }
+at_least() { [ "$(count stopped)" -ge "$1" ]; }
+preempted() { call List "{\"pid\":$1}" | sed -n 's/.*"preempted": *\([0-9]*\).*/\1/p'; }
+
+# ---- three online and two offline processes ----
+start
+offline=
+for i in 1 2; do
+	load off$i --class offline --queues $((2 * i)) --kernel 10ms --seconds 900
+	offline="$offline $!"
+done
+online=
+for i in 1 2 3; do
+	load on$i --class online --kernel 500us --waves 64 --poisson 15 --seed $i --seconds 900
+	online="$online $!"
+done
+until_true $((60 + wanted)) at_least "$wanted" && fact many yes
+ended_all() {
+	name=$1
+	shift
+	for pid in "$@"; do
+		kill "$pid"
+		wait "$pid" || fact "$name" wrong
+	done
+	fact "$name" right
+}
+# shellcheck disable=SC2086 # lists of pids
+ended_all many_online $online
+# shellcheck disable=SC2086
+ended_all many_offline $offline
+fact many_lost "$(count stops_lost) $(count starts_lost)"
+fact many_saved $(($(device waves_saved) - $(device waves_restored)))
+
+# ---- two GPUs: whose suspension would crash the driver is left alone; the other is not ----
+load off0 --class offline --gpu 0 --kernel 20ms --seconds 900
+a=$!
+load off1 --class offline --kernel 20ms --seconds 900
+b=$!
+load on0 --class online --gpu 0 --kernel 1ms --waves 64 --poisson 20 --seconds 900
+d=$!
+load on1 --class online --kernel 1ms --waves 64 --poisson 20 --seconds 900
+c=$!
+was_preempted() { [ "$(preempted "$1")" -ge "$2" ]; }
+until_true 60 was_preempted $b 2 && fact second_gpu yes
+until_true 20 is_troubled $a && fact trouble "$(trouble_of $a)"
+fact first_gpu "$(preempted $a)"
+kill $d
+ended two_first_online $d
+# ---- the online one dies while it has the GPU ----
+kill -KILL $c
+wait $c
+until_true 20 state_is on $b && fact online_died yes
+# ---- the policy changes while somebody is held ----
+until_true 20 can_be_held $b
+call SetPolicy '{"policy":"none"}' >/dev/null
+until_true 20 state_is on $b && fact policy_none yes
+call SetPolicy '{"policy":"priority"}' >/dev/null
+until_true 20 can_be_held $b && fact policy_again yes
+# ---- the class changes while it is held ----
+call SetClass "{\"pid\":$b,\"class\":\"online\"}" >/dev/null
+until_true 20 state_is on $b && fact class_changed yes
+call SetClass "{\"pid\":$b,\"class\":\"offline\"}" >/dev/null
+# ---- somebody else debugs it ----
+until_true 20 can_be_held $b
+sed 's,^\[daemon\],&\nsocket = /run/second/control\nstate = /run/second,' \
+	/etc/gpreempt/gpreempt.conf >/run/second.conf
+./gpreemptd --no-keeper --config /run/second.conf >/tmp/second 2>&1 &
+second=$!
+load on1 --class online --kernel 1ms --waves 64 --poisson 20 --seconds 900
+c=$!
+has_complained() { grep -q 'a debugger has it' /tmp/second; }
+until_true 30 has_complained && fact second_daemon refused
+kill -KILL $second
+wait $second
+kill $c
+ended two_online $c
+call Release "{\"pid\":$b}" >/dev/null
+kill $a $b
+ended two_first $a
+ended two_second $b
+
+# ---- eighty offline queues and twenty online ones ----
+suspends=$(count suspends)
+load off80 --class offline --queues 80 --kernel 5ms --seconds 900
+a=$!
+load on20 --class online --queues 20 --kernel 500us --waves 64 --poisson 20 --seconds 900
+b=$!
+was_suspended() { [ "$(count suspends)" -gt $((suspends + 2)) ]; }
+until_true 120 was_suspended && fact seed_suspended yes
+kill $b
+ended seed_online $b
+kill $a
+ended seed_offline $a
+stop
