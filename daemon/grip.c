@@ -76,8 +76,9 @@ static bool may_be_gripped(const struct gp_home *h, const struct gp_resident *r)
 
 static void take(struct gp_home *h, struct gp_resident *r)
 {
-	static const char unsafe[] = "it has not opened every GPU it could, and this kernel's driver "
-				     "would crash (a bug of suspend_queues)";
+	static const char unsafe[] =
+		"it has not opened every GPU it could, and this kernel's driver "
+		"would crash (a bug of suspend_queues)";
 
 	r->grip_at_ns = h->now_ns + SOON_NS;
 	if (!gp_safe_to_stop(h, r)) {
@@ -137,7 +138,8 @@ static const char *why_not(int err)
 	case -EAGAIN:
 		return "its runtime is not enabled yet";
 	case -EOPNOTSUPP:	/* and ENOTSUP, which is the same number */
-		return "its ROCm never enables the debug runtime (older than 5.7 or so), or the driver has none";
+		return "its ROCm never enables the debug runtime (older than 5.7 or so), or the "
+		       "driver has none";
 	case -EALREADY:
 		return "a debugger has it (rocgdb, or another gpreemptd)";
 	case -EPERM:

@@ -183,8 +183,8 @@ static int keep(const struct keeper *k)
 			return WEXITSTATUS(status);
 		if (WIFSIGNALED(status)) {
 			poked = gp_keeper_poke_all();
-			gp_log(GP_LOG_ERROR, "the daemon was ended by signal %d; everybody runs, %u "
-			       "had to be woken", WTERMSIG(status), poked);
+			gp_log(GP_LOG_ERROR, "the daemon was ended by signal %d; everybody runs, "
+			       "%u had to be woken", WTERMSIG(status), poked);
 		}
 		/* The one before so many is overwritten: how long ago was it? */
 		if (ends[nr] && clock_ns() - ends[nr] < 60 * GP_SEC) {

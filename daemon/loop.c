@@ -91,7 +91,8 @@ static int reload(void *ctx, char *why)
 
 	config = load(l->args->config, &code);
 	if (!config) {
-		snprintf(why, GP_HOME_WHY, "the configuration is refused; gpreemptd --check says why");
+		snprintf(why, GP_HOME_WHY,
+			 "the configuration is refused; gpreemptd --check says why");
 		return -EINVAL;
 	}
 	err = gp_home_reload(l->home, config, why);

@@ -70,7 +70,8 @@ static json_t *troubles(const struct gp_home *h)
 	if (!h->nr_gpus)
 		add_trouble(list, "no GPU of the driver is there; gpreempt doctor");
 	if (h->dump_error)
-		add_trouble(list, "the queues cannot be watched: kfd/mqds in debugfs is not readable");
+		add_trouble(list,
+			    "the queues cannot be watched: kfd/mqds in debugfs is not readable");
 	if (gp_scanner_left_out(h->scanner))
 		add_trouble(list, "more GPU processes than can be managed: some are left out");
 	add_trouble(list, h->doer_trouble);

@@ -371,7 +371,7 @@ static void who_would_crash_the_driver_is_left_alone(void **state)
 	world_run(w, 3 * GP_SEC);
 	EXPECT_EQ(w->doer.attaches, 0);
 	EXPECT(strstr(world_resident(w, offline)->trouble, "crash"));
-	/* A queue there shows that it has all it needs there; so does a cgroup that hides the GPU. */
+	/* A queue there shows that it has all it needs there. */
 	fake_tree_put(w->tree, "0", "kfd/proc/%d/queues/9/type", w->process[offline].pid);
 	fake_tree_put(w->tree, "4096", "kfd/proc/%d/queues/9/size", w->process[offline].pid);
 	fake_tree_put(w->tree, "3", "kfd/proc/%d/queues/9/gpuid", w->process[offline].pid);

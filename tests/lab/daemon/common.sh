@@ -40,13 +40,13 @@ call() { ./gpcall "$@" 2>/dev/null; }
 answers() { call Status >/dev/null; }
 count() { call Stats | sed 's/"processes":.*//' | sed -n "s/.*\"counters\":{[^}]*\"$1\":\([0-9]*\).*/\1/p" | head -n 1; }
 device() { sed -n "s/^$1 //p" "/sys/kernel/debug/vgpu/${gpu:-0}/counters"; }
-attached() { [ "$(count attaches)" -gt "${1:-0}" ]; }
+attached() { [ "$(count attaches)" -gt 0 ] 2>/dev/null; }
 state_is() { call List "{\"pid\":$2}" | grep -q "\"state\":\"$1\""; }
 can_be_held() { call Hold "{\"pid\":$1,\"lease_ns\":25000000000,\"wait\":true}" >/dev/null; }
 # The daemon is the keeper's child.
-daemon_of() { cat "/proc/$1/task/$1/children" | tr -d ' '; }
+daemon_of() { tr -d ' ' <"/proc/$1/task/$1/children"; }
 start() {
-	./gpreemptd "$@" &
+	./gpreemptd &
 	keeper=$!
 	until_true 20 answers
 }

@@ -81,8 +81,9 @@ saved=$(device waves_saved)
 while [ $i -lt "$kills" ]; do
 	./gpreemptd --no-keeper &
 	keeper=$!
-	# From the middle of its start to the middle of its work.
-	usleep $(($(od -An -N2 -tu2 /dev/urandom) % 20 * 100000 + 50000))
+	# In turn: somewhere in its start, and somewhere in its work.
+	[ $((i % 2)) -eq 0 ] || until_true 30 attached
+	usleep $(($(od -An -N2 -tu2 /dev/urandom) % 100 * 10000))
 	kill -KILL $keeper && killed=$((killed + 1))
 	wait $keeper
 	i=$((i + 1))
