@@ -115,6 +115,15 @@ bool gp_ask_true(const json_t *o, const char *name)
 	return json_is_true(json_object_get(o, name));
 }
 
+const char *gp_ask_unit(const char *counter)
+{
+	const char *at = strstr(counter, "_ns");
+
+	while (at && at[3] && at[3] != '_')
+		at = strstr(at + 1, "_ns");
+	return at;
+}
+
 int gp_ask_print(const struct gp_options *o, json_t *answer)
 {
 	json_t *root = json_object();

@@ -37,6 +37,12 @@ const char *gp_ask_text(const json_t *o, const char *name);	/* "" if absent */
 u64 gp_ask_number(const json_t *o, const char *name);		/* 0 if absent or negative */
 bool gp_ask_true(const json_t *o, const char *name);
 
+/*
+ * Where the unit begins in the name of a counter that is a time, "_ns" of "wait_ns" and
+ * "scan_ns_max"; NULL if it is none.
+ */
+const char *gp_ask_unit(const char *counter);
+
 /* Bit per index of the GPUs in a List answer that -g selects; all without -g. enum gp_exit */
 int gp_ask_gpus(const json_t *list, const char *text, u64 *ret);
 /* Drops from a List answer the GPUs that are not in @mask, seats and queues on them, and

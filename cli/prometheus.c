@@ -163,27 +163,32 @@ static bool is_gauge(const char *name)
 		"processes", "queues", "gpus", "attached",
 	};
 
+	const size_t length = strlen(name);
+
 	for (size_t i = 0; i < sizeof(gauges) / sizeof(*gauges); i++) {
 		if (!strcmp(name, gauges[i]))
 			return true;
 	}
-	return false;
+	return length > 4 && !strcmp(name + length - 4, "_max");
 }
 
-/* "gpreempt_process_state_seconds_total" from "process_" and "state_ns". */
+/*
+ * "gpreempt_process_state_seconds_total" from "process_" and "state_ns" or
+ * "state_ns_sum", "..._seconds_max" from "state_ns_max". Is it a time?
+ */
 static bool metric_name(const char *middle, const char *counter, char name[NAME])
 {
-	size_t length = strlen(counter), n;
-	bool is_time = length > 3 && !strcmp(counter + length - 3, "_ns");
+	const char *unit = gp_ask_unit(counter);
+	size_t length = unit ? (size_t)(unit - counter) : strlen(counter), n;
+	const char *rest = unit && strcmp(unit, "_ns_sum") ? unit + strlen("_ns") : "";
 
-	n = (size_t)snprintf(name, NAME, "gpreempt_%s%.*s%s%s", middle,
-			     (int)(is_time ? length - 3 : length), counter,
-			     is_time ? "_seconds" : "", is_gauge(counter) ? "" : "_total");
+	n = (size_t)snprintf(name, NAME, "gpreempt_%s%.*s%s%s%s", middle, (int)length, counter,
+			     unit ? "_seconds" : "", rest, is_gauge(counter) ? "" : "_total");
 	for (size_t i = 0; i < n && i < NAME; i++) {
 		if (name[i] && !isalnum((unsigned char)name[i]))
 			name[i] = '_';
 	}
-	return is_time;
+	return unit;
 }
 
 static void print_value(FILE *to, const char *name, const char *labels, bool is_time,

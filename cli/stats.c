@@ -8,45 +8,46 @@
 #include "sim/json.h"
 #include "table.h"
 
-/* A counter whose name ends so is a time. */
 static struct gp_text value_of(const char *name, const json_t *value)
 {
 	json_int_t n = json_integer_value(value);
-	size_t length = strlen(name);
 
-	if (n > 0 && length > 3 && !strcmp(name + length - 3, "_ns"))
+	if (n > 0 && gp_ask_unit(name))
 		return gp_time((u64)n);
 	return gp_count(n < 0 ? 0 : (u64)n);
+}
+
+/* Those of @counters that are not 0. */
+static void print_those(struct gp_table *t, const char *whose, json_t *counters)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(counters, name, value) {
+		if (!json_integer_value(value))
+			continue;
+		gp_table_row(t, GP_PLAIN);
+		gp_table_cell(t, whose);
+		gp_table_cell(t, name);
+		gp_table_cell(t, value_of(name, value).s);
+	}
 }
 
 static void print_counters(const json_t *stats)
 {
 	static const char *const head[] = { "whose", "counter", "value", NULL };
 	struct gp_table table;
-	json_t *value, *process;
-	const char *name;
+	json_t *process;
 	size_t i;
 
 	gp_table_init(&table, head, 1 << 0 | 1 << 1);
-	json_object_foreach(json_object_get(stats, "counters"), name, value) {
-		gp_table_row(&table, GP_PLAIN);
-		gp_table_cell(&table, "gpreemptd");
-		gp_table_cell(&table, name);
-		gp_table_cell(&table, value_of(name, value).s);
-	}
+	print_those(&table, "gpreemptd", json_object_get(stats, "counters"));
 	json_array_foreach(json_object_get(stats, "processes"), i, process) {
-		json_object_foreach(json_object_get(process, "counters"), name, value) {
-			char whose[64];
+		char whose[64];
 
-			if (!json_integer_value(value))
-				continue;
-			snprintf(whose, sizeof(whose), "%.40s (%" PRIu64 ")",
-				 gp_ask_text(process, "name"), gp_ask_number(process, "pid"));
-			gp_table_row(&table, GP_PLAIN);
-			gp_table_cell(&table, whose);
-			gp_table_cell(&table, name);
-			gp_table_cell(&table, value_of(name, value).s);
-		}
+		snprintf(whose, sizeof(whose), "%.40s (%" PRIu64 ")",
+			 gp_ask_text(process, "name"), gp_ask_number(process, "pid"));
+		print_those(&table, whose, json_object_get(process, "counters"));
 	}
 	gp_table_print(&table, stdout);
 }

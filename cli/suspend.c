@@ -117,7 +117,10 @@ static void release_all(struct holds *all)
 	}
 }
 
-/* When the first lease is half over, or the time is; GP_NEVER: nobody is held any more. */
+/*
+ * When the first lease that does not last to the end is half over, or the time is;
+ * GP_NEVER: nobody is held any more.
+ */
 static u64 next_ns(const struct holds *all)
 {
 	u64 next = GP_NEVER, now = now_ns();
@@ -126,10 +129,12 @@ static u64 next_ns(const struct holds *all)
 		const struct held *h = &all->one[i];
 		u64 at = h->ends_ns > now ? now + (h->ends_ns - now) / 2 : now;
 
+		if (h->ends_ns >= all->until_ns)
+			at = all->until_ns;
 		if (h->state == HELD && at < next)
 			next = at;
 	}
-	return next == GP_NEVER || next < all->until_ns ? next : all->until_ns;
+	return next;
 }
 
 /* Waits until @at. True: a signal came that ends us. */

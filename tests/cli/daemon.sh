@@ -69,7 +69,8 @@ cat >"$tmp/world.json" <<'END'
     "queues": [{"id": 0, "gpu": 1, "type": "aql", "bytes": 65536}]},
    {"pid": 13, "start": 7000, "uid": 1001, "name": "old", "class": "offline", "class_from": "default",
     "preempted": 0, "trouble": "its ROCm never enables the debug runtime", "seats": [], "queues": []}]},
- "stats": {"counters": {"looks": 123456, "clients": 2, "stop_time_ns": 1500000000},
+ "stats": {"counters": {"looks": 123456, "clients": 2, "stop_time_ns": 1500000000, "scan_ns_max": 2000000,
+   "retake_ns_sum": 5000000, "idle": 0},
   "processes": [
    {"pid": 101, "start": 5000, "name": "train\"1", "class": "offline",
     "counters": {"stops_asked": 12, "waiting_ns": 1000, "late": 0}, "parts": []},
@@ -243,7 +244,8 @@ exits 0 && told 'hint 102 0 1000000000' && json '.for_ns == 1000000000'
 claim "stats shows counters and parts"
 try gpreempt stats
 exits 0 && says 'gpreemptd *looks *123 456' && says 'train"1 (101) *stops_asked *12' &&
-	says 'infer (102) *save *12 *40.00 us' && check test "$(grep -c ' late ' "$tmp/out")" -eq 0
+	says 'infer (102) *save *12 *40.00 us' && says 'scan_ns_max *2.00.* ms' &&
+	check test "$(grep -c ' late \| idle ' "$tmp/out")" -eq 0
 try gpreempt stats 102 --json
 exits 0 && json '.counters.looks == 123456 and [.processes[].pid] == [102]'
 try gpreempt stats --json --prometheus
@@ -271,6 +273,7 @@ try gpreempt stats --prometheus
 cp "$tmp/out" "$tmp/metrics"
 exits 0 && check well_formed "$tmp/metrics" && says '^gpreempt_looks_total{hostname="[^"]*"} 123456$' &&
 	says '^gpreempt_stop_time_seconds_total{.*} 1.500000000$' && says '^gpreempt_clients{' &&
+	says '^gpreempt_scan_seconds_max{.*} 0.002000000$' && says '^gpreempt_retake_seconds_total{.*} 0.005000000$' &&
 	says 'gpreempt_process_gpu_on_seconds_total{.*kfd_process_id="102",process="infer",class=.*,gpu_id="1",gpu_partition_id="0",card_model="gfx942"} 3.0' &&
 	says 'process="train\\"1"' && says 'gpreempt_preemption_seconds{.*part="save",quantile="0.99"} 0.000061000' &&
 	says 'gpreempt_preemption_seconds_sum{.*part="total"} 0.001080000'
