@@ -131,12 +131,9 @@ static struct gp_process_record *find_record(struct gp_scanner *s, const struct 
 }
 
 /* Takes over the records of those who are still there, and makes those who are new. */
-static u32 follow(struct gp_scanner *s, int dir, const struct found *found, u32 nr, u32 what,
-		  struct gp_process_record *now)
+static u32 follow(struct gp_scanner *s, const struct gp_process_look *look,
+		  const struct found *found, u32 nr, struct gp_process_record *now)
 {
-	struct gp_process_look look = {
-		.proc = s->proc, .kfd_fd = dir, .now_ns = monotonic_ns(), .what = what,
-	};
 	u32 kept = 0;
 
 	for (u32 i = 0; i < nr; i++) {
@@ -147,12 +144,12 @@ static u32 follow(struct gp_scanner *s, int dir, const struct found *found, u32 
 			*r = *old;
 			memset(old, 0, sizeof(*old));
 			old->pid = found[i].pid;	/* stays in order */
-			err = gp_process_record_update(r, &look);
+			err = gp_process_record_update(r, look);
 		} else {
 			*r = (struct gp_process_record){
 				.pid = found[i].pid, .birth = found[i].birth,
 			};
-			err = gp_process_record_init(r, &look);
+			err = gp_process_record_init(r, look);
 		}
 		if (err)
 			gp_process_record_fini(r);	/* vanished while we looked */
@@ -166,6 +163,7 @@ int gp_scanner_run(struct gp_scanner *s, u32 what, const struct gp_process **ret
 {
 	struct gp_process_record *now = NULL;
 	struct gp_process *shown = NULL;
+	struct gp_process_look look;
 	struct found *found = NULL;
 	DIR *dir = opendir(s->kfd);
 	u32 nr = 0;
@@ -185,7 +183,10 @@ int gp_scanner_run(struct gp_scanner *s, u32 what, const struct gp_process **ret
 		free(shown);
 		goto close_dir;
 	}
-	nr = follow(s, dirfd(dir), found, nr, what, now);
+	look = (struct gp_process_look){
+		.proc = s->proc, .kfd_fd = dirfd(dir), .now_ns = monotonic_ns(), .what = what,
+	};
+	nr = follow(s, &look, found, nr, now);
 	for (u32 i = 0; i < s->nr; i++)
 		gp_process_record_fini(&s->records[i]);
 	free(s->records);

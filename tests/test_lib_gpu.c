@@ -38,7 +38,8 @@ static void a_card_is_read(void **state)
 
 	put_node(t, 0, "0\n", "cpu_cores_count 8\nsimd_count 0\n");
 	put_node(t, 1, "54702\n", CARD("49408", "128"));	/* c1:00.0 */
-	fake_tree_put(t, "heap_type 0\nsize_in_bytes 5\n", "topology/nodes/1/mem_banks/0/properties");
+	fake_tree_put(t, "heap_type 0\nsize_in_bytes 5\n",
+		      "topology/nodes/1/mem_banks/0/properties");
 	fake_tree_put(t, "heap_type 1\nsize_in_bytes 206158430208\n",
 		      "topology/nodes/1/mem_banks/1/properties");
 	EXPECT_EQ(gp_gpus_read(t->path, g, 4, &count), 0);

@@ -75,7 +75,8 @@ static int parse(struct text *t, size_t step, pid_t only, struct gp_mqd_list *l,
 	fflush(t->f);
 	gp_mqd_parser_init(&p, l, only);
 	for (size_t at = 0; !err && at < t->bytes; at += step)
-		err = gp_mqd_parser_feed(&p, t->at + at, t->bytes - at < step ? t->bytes - at : step);
+		err = gp_mqd_parser_feed(&p, t->at + at,
+					 t->bytes - at < step ? t->bytes - at : step);
 	if (!err)
 		err = gp_mqd_parser_end(&p);
 	*line = p.line_number;
@@ -172,7 +173,8 @@ static void what_is_no_dump_is_refused_with_its_line(void **state)
 		{ "    00000000: 00000000\n", 1 },
 		{ "Process 1 PASID 1:\n  Compute queue on device 1\n", 3 },	/* no words */
 		{ "Process 1 PASID 1:\n  Compute queue on device 1\n    00000020: 1\n", 3 },
-		{ "Process 1 PASID 1:\n  Compute queue on device 1\n    00000000: 1 2 3 4 5 6 7 8 9\n", 3 },
+		{ "Process 1 PASID 1:\n  Compute queue on device 1\n"
+		  "    00000000: 1 2 3 4 5 6 7 8 9\n", 3 },
 		{ "Process 1 PASID 1:\n  Compute queue on device 1\n    00000000: 1ffffffff\n", 3 },
 		{ "Process 1 PASID 1:\n  Compute queue on device 1\n    00000000: zz\n", 3 },
 		{ "Process 1 PASID 1:\n  Compute queue on device 1\n    00000000: 1\n", 4 },

@@ -25,7 +25,7 @@
 #include "tests/conformance.h"
 
 enum {
-	SLOWER		= 25,		/* a millisecond of the tests while something is under way */
+	SLOWER		= 25,		/* a millisecond while something is under way */
 	PROGRESS_MS	= 150,		/* how long a task may need to get on with its work */
 	PATIENCE_MS	= 60000,
 };
@@ -197,8 +197,8 @@ static void attach(struct kfd_bench *k, u32 task)
 	EXPECT_EQ(gp_process_start(NULL, p.pid, &p.start), 0);
 	EXPECT_EQ(gp_kfdm_task_add(k->m, task, 1), 0);
 	EXPECT_EQ(gp_kfdm_process_add(k->m, task, &p), 0);
-	EXPECT_EQ(poll(&(struct pollfd){ .fd = gp_kfdm_fd(k->m), .events = POLLIN }, 1, PATIENCE_MS),
-		  1);
+	EXPECT_EQ(poll(&(struct pollfd){ .fd = gp_kfdm_fd(k->m), .events = POLLIN }, 1,
+		       PATIENCE_MS), 1);
 	EXPECT_EQ(gp_kfdm_next(k->m, &e), 0);
 	EXPECT_EQ(e.what, GP_KFDM_ATTACHED);
 	EXPECT_EQ(e.task, task);

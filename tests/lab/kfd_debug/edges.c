@@ -326,14 +326,16 @@ const struct story edges[] = {
 	  runtime_off_and_on },
 	{ "hsa_shut_down while its holder is stopped does not wait either", stopped_holder },
 	{ "kill -9 of the holder: everything runs, and the next one takes over", killed_holder },
-	{ "a target that is killed while held: told at once, nothing is left", target_killed_while_held },
+	{ "a target that is killed while held: told at once, nothing is left",
+	  target_killed_while_held },
 	{ "exec while held ends the session, not the process", target_execs_while_held },
 	{ "fork while held: the child is no GPU process, the parent stays held",
 	  target_forks_while_held },
 	{ "the first thread ends: the others are still held and released", lead_thread_ends },
 	{ "one that another debugger has is EALREADY and stays that debugger's, also if it has "
 	  "detached", debugger_attached },
-	{ "a target asleep after its debugger died is seen, and a poke wakes it", sleeper_is_poked },
+	{ "a target asleep after its debugger died is seen, and a poke wakes it",
+	  sleeper_is_poked },
 	{ "one that was poked once tells nobody when it waits: with us it does not wait",
 	  poked_one_never_waits_for_us },
 	{ NULL, NULL }

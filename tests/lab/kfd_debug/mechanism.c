@@ -72,7 +72,8 @@ static u32 act(struct gp_kfdm *m, bool stop)
 	static u64 id;
 	u32 task = TASK;
 	struct gp_action action = {
-		.id = id += 64, .nr_out = stop, .nr_in = !stop, .tasks = &task, .deadline_ns = ~0ull,
+		.id = id += 64, .nr_out = stop, .nr_in = !stop, .tasks = &task,
+		.deadline_ns = ~0ull,
 	};
 	struct gp_answer a;
 
@@ -292,7 +293,8 @@ static void owner_killed(void)
 const struct story mechanisms[] = {
 	{ "a queue that a held process creates is taken off again, counted and measured",
 	  new_queue_while_held },
-	{ "a process that is killed while held is told, and starting it is done", killed_while_held },
+	{ "a process that is killed while held is told, and starting it is done",
+	  killed_while_held },
 	{ "one that shuts its runtime down while held is let go and told", shut_down_while_held },
 	{ "a process, a task, the whole mechanism deleted while holding: everything runs",
 	  deleted_while_held },
