@@ -152,6 +152,19 @@ static void work_done_once_is_right(void **state)
 	EXPECT_EQ(l->last_done_ns - l->start_ns, 50 * TICK_NS);
 }
 
+static void the_first_requests_can_be_left_out_of_the_latencies(void **state)
+{
+	struct gp_load_options warm = hundred;
+	struct gp_load *l;
+
+	(void)state;
+	warm.warm_up = 30;
+	l = fresh(&warm, NONE, 0);
+	EXPECT_EQ(gp_load_run(l, &never), 0);
+	EXPECT_EQ(l->completed, 100);
+	EXPECT_EQ(l->latency.count, 70);
+}
+
 static void expect_lost(enum fault fault, const char *what)
 {
 	struct gp_load *l = fresh(&hundred, fault, 7);
@@ -245,6 +258,7 @@ static void poisson_arrivals_have_the_rate_asked_for_and_the_seed_decides_them(v
 
 PROVE(
 	CLAIM(work_done_once_is_right),
+	CLAIM(the_first_requests_can_be_left_out_of_the_latencies),
 	CLAIM(lost_and_doubled_work_is_named_by_queue_and_packet),
 	CLAIM(work_done_again_after_it_completed_is_found),
 	CLAIM(patience_ends_with_the_name_of_what_is_stuck),

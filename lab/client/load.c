@@ -155,7 +155,8 @@ static void complete(struct gp_load *l, struct gp_load_queue *lq)
 	if (end < l->arrived_ns[slot])
 		end = l->now_ns > l->arrived_ns[slot] ? l->now_ns : l->arrived_ns[slot];
 	check(l, lq, lq->completed, slot, "when it completed");
-	gp_hist_add(&l->latency, end - l->arrived_ns[slot]);
+	if (l->completed >= l->o->warm_up)
+		gp_hist_add(&l->latency, end - l->arrived_ns[slot]);
 	if (end > l->last_done_ns)
 		l->last_done_ns = end;
 	lq->head = (lq->head + 1) % l->o->depth;
