@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# The command gpreempt on the real driver, with gpreemptd and its loads: one boot, judged here.
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/../cli/claims.sh"
+
+build=${GP_BUILD:-$top/build}
+
+# part NAME: what the guest kept under that name, without its exit code.
+part() { awk -v want="== $1" '/^== / { on = $0 == want; next } on && !/^exit [0-9]+$/' "$tmp/all"; }
+# ended NAME CODE: its exit code.
+ended() {
+	code=$(awk -v want="== $1" '/^== / { on = $0 == want; next } on && /^exit / { print $2 }' "$tmp/all")
+	[ "$code" = "$2" ] || no "$1 ended with '$code', not $2: $(part "$1" | head -n 3)"
+}
+# of NAME FILTER: true of the JSON kept.
+of() { part "$1" | jq -e "$2" >/dev/null || no "not so of $1: $2"; }
+
+claim "a guest runs the daemon, the command and two loads without a complaint of the kernel"
+try "$top/lab/run" --timeout 300 --copy "$build/cli/gpreempt" --copy "$build/daemon/gpreemptd" \
+	--copy "$build/lab/bin/gpload" --copy "$top/tests/lab/commands/guest.sh" -- sh ./guest.sh
+exits 0 || cat "$tmp/err"
+cp "$tmp/out" "$tmp/all"
+
+claim "doctor finds nothing to fail on the real driver, and the queue that is there"
+ended doctor 0 && of doctor '.fail == 0 and .mechanism == "kfd-debug"' &&
+	of doctor 'any(.checks[]; .check == "kfd-version" and (.found | test("^1[.]"))) and
+		any(.checks[]; .check == "debugfs" and .result == "PASS" and (.found | test("[1-9] queues"))) and
+		any(.checks[]; .check == "scheduler" and (.found | test("debugfs: CPSCH")))'
+
+claim "run: the class was there with the first queue, though no rule gives it"
+of alone '.processes[] | select(.name == "gpload-offline") | .class == "offline" and (.queues | length == 1)'
+
+claim "list shows who is on the GPU and how often somebody was preempted"
+ended list 0 && { part list | grep -q 'gpload-online  *online' || no "list: $(part list)"; } &&
+	{ part list | awk '/gpload-offline/ { n = $(NF - 2) } END { exit !(n > 0) }' || no "never preempted: $(part list)"; }
+
+claim "record has the offline process off, for the online one"
+ended record 0 && of record '.events > 0 and .lost == 0' &&
+	of timeline.json '[.traceEvents[].name] | any(. == "off") and any(test("off for gpload-online"))'
+
+claim "stats --prometheus counts what was stopped"
+ended prometheus 0 && { part prometheus | awk '/^gpreempt_stopped_total[{]/ { n = $2 } END { exit !(n > 0) }' || no "nothing stopped"; }
+
+claim "suspend holds it off and lets it go"
+ended suspend 0 && of held '.processes[0] | .held_until_ns > 0 and .seats[0].state == "off"' &&
+	of released '.processes[0] | .held_until_ns == null'
+
+claim "root may raise; off is seen by status"
+ended raise 0 && ended off 0 && of status '.enabled == false and .held == 0'
+
+claim "every sum of both loads is right, and the daemon ends when told to"
+ended offline 0 && ended online 0 && ended daemon 0
+end

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+#
+# What somebody types on a machine with a GPU, in the guest: files in /tmp are printed at the
+# end, each behind a line "== NAME", for tests/lab/commands.sh to judge.
+mkdir -p /etc/gpreempt /run/gpreempt /var/lib/gpreempt
+PATH=/lab:$PATH
+export PATH
+cat >/etc/gpreempt/gpreempt.conf <<'END'
+[daemon]
+policy = priority
+[rule online]
+cmdline = *--class online*
+class = online
+END
+
+# keep NAME COMMAND...: its output and its exit code.
+keep() {
+	name=$1
+	shift
+	"$@" >"/tmp/keep.$name" 2>&1
+	echo "exit $?" >>"/tmp/keep.$name"
+}
+# Waits until the daemon has a process that $1 finds in its list, at most a minute.
+await() {
+	for _ in $(seq 60); do
+		gpreempt list --json 2>/dev/null | grep -q -e "$1" && return
+		sleep 1
+	done
+	echo "never listed: $1"
+}
+
+gpreemptd >/tmp/keep.daemon 2>&1 &
+daemon=$!
+until gpreempt status >/dev/null 2>&1; do sleep 1; done
+
+gpreempt run --class offline -- gpload --kernel 5ms --requests 100000 >/tmp/keep.offline 2>&1 &
+offline=$!
+await '"name": "gpload-offline"'
+keep alone gpreempt list --json
+keep doctor gpreempt doctor --json
+gpload --class online --kernel 300us --waves 64 --poisson 20 --requests 100000 >/tmp/keep.online 2>&1 &
+online=$!
+await '"name": "gpload-online"'
+keep record gpreempt record /tmp/keep.timeline.json --for 3s --json
+keep list gpreempt list
+keep prometheus gpreempt stats --prometheus
+kill $online
+wait $online
+echo "exit $?" >>/tmp/keep.online
+
+gpreempt suspend $offline --for 2s >/tmp/keep.suspend 2>&1 &
+sleep 1
+keep held gpreempt list $offline --json
+wait $!
+echo "exit $?" >>/tmp/keep.suspend
+keep released gpreempt list $offline --json
+keep raise gpreempt class $offline online
+keep off gpreempt off
+keep status gpreempt status --json
+kill $offline
+wait $offline
+echo "exit $?" >>/tmp/keep.offline
+kill $daemon
+wait $daemon
+echo "exit $?" >>/tmp/keep.daemon
+for f in /tmp/keep.*; do
+	echo "== ${f#/tmp/keep.}"
+	cat "$f"
+done
