@@ -241,8 +241,10 @@ static void paragraph(const char *text, const char *key, char *to, size_t size)
 
 	snprintf(line, sizeof(line), "\n*%s* = ", key);
 	at = strstr(text, line);
-	if (!at)
+	if (!at) {
 		fail_msg("the manual has no line '*%s* = '", key);
+		return;
+	}
 	end = strstr(at + 1, "\n\n");
 	snprintf(to, size, "%.*s", end ? (int)(end - at) : (int)strlen(at), at);
 	for (char *c = to; *c; c++)
