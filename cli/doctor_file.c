@@ -39,7 +39,7 @@ int gp_doctor_text(const struct gp_doctor *d, const char *path, char *text, size
 
 int gp_doctor_number(const struct gp_doctor *d, const char *path, s64 *ret)
 {
-	char text[32], *end;
+	char text[32] = "", *end;
 	int n = gp_doctor_text(d, path, text, sizeof(text));
 
 	if (n < 0)

@@ -220,14 +220,17 @@ static int hint(void *ctx, struct gp_request *rq, const struct gp_target *target
 static int hold(void *ctx, struct gp_request *rq, const struct gp_target *target, u64 lease_ns,
 		bool wait)
 {
+	u64 until_ns;
+
 	(void)ctx;
 	note("hold %d%s", (int)target->pid, wait ? " wait" : "");
 	if (target->pid == STUCK)
 		return 0;
 	if (lease_ns > MOST_LEASE_NS)
 		lease_ns = MOST_LEASE_NS;
+	until_ns = now_ns() + lease_ns;
 	json_object_set_new(process(target->pid), "held_until_ns",
-			    json_integer((json_int_t)(now_ns() + lease_ns)));
+			    json_integer((json_int_t)until_ns));
 	publish(target->pid, "off");
 	gp_control_reply(control, rq->token, json_pack("{s:I}", "lease_ns", (json_int_t)lease_ns));
 	return 0;
