@@ -12,6 +12,7 @@
 #include "error.h"
 #include "gpreempt.h"
 #include "seize.h"
+#include "vm.h"
 
 #define NEW	GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW)
 #define RUNTIME	GP_KFD_EC_BIT(GP_KFD_EC_RUNTIME)
@@ -269,6 +270,9 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 {
 	int err;
 
+	if (gp_process_has_every_vm(NULL, NULL, args->pid) == 0)
+		return gp_fail(EXDEV, "process %d: has memory on some of its GPUs only: suspending "
+			       "it would crash this driver", args->pid);
 	*s = (struct gp_session){
 		.pid = args->pid, .tid = args->pid, .start = args->start, .kfd_fd = args->kfd_fd,
 		.attached = args->stay_attached, .pipe = { -1, -1 },
