@@ -60,6 +60,17 @@ static void watch_end(struct gp_home *h, struct gp_resident *r)
 	r->pidfd = -1;
 }
 
+/* A process names itself; what it writes goes to logs, terminals and JSON. */
+static void copy_name(struct gp_resident *r, const char *comm)
+{
+	char *at;
+
+	snprintf(r->name, sizeof(r->name), "%s", comm);
+	for (at = r->name; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+}
+
 static struct gp_resident *arrive(struct gp_home *h, const struct gp_process *p)
 {
 	struct gp_resident *r;
@@ -77,7 +88,7 @@ static struct gp_resident *arrive(struct gp_home *h, const struct gp_process *p)
 	r->uid = p->uid;
 	r->task = GP_NONE;
 	r->rings_stale = true;
-	snprintf(r->name, sizeof(r->name), "%s", p->comm);
+	copy_name(r, p->comm);
 	watch_end(h, r);
 	memmove(&h->resident[at + 1], &h->resident[at],
 		(h->nr_residents - at) * sizeof(struct gp_resident *));

@@ -169,17 +169,25 @@ void world_home(struct world *w, const char *config)
 
 u32 world_process(struct world *w)
 {
+	volatile u64 *ready;
 	u32 i;
 
 	for (i = 0; w->process[i].pid; i++)
 		EXPECT(i + 1 < WORLD_PROCESSES);
+	ready = &w->shared[SHARED / sizeof(u64) - 1];
+	*ready = 0;
 	w->process[i].pid = fork();
 	EXPECT(w->process[i].pid >= 0);
 	if (!w->process[i].pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* A name that is neither text nor harmless. */
+		prctl(PR_SET_NAME, "gp\xff\n\"test");
+		*ready = 1;
 		for (;;)
 			pause();
 	}
+	while (!*ready)
+		usleep(100);
 	fake_tree_put(w->tree, "32769\n", "kfd/proc/%d/pasid", w->process[i].pid);
 	world_occupy(w, i, 0);
 	return i;

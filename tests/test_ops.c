@@ -200,6 +200,7 @@ static void list_shows_gpus_processes_seats_and_queues(void **state)
 	p = json_array_get(json_object_get(a, "processes"), 0);
 	EXPECT_EQ(number(p, "pid"), r->w->process[r->offline].pid);
 	expect_text(p, "class", "offline");
+	expect_text(p, "name", "gp??\"test");
 	EXPECT_EQ(json_array_size(json_object_get(p, "queues")), 1);
 	seat = json_array_get(json_object_get(p, "seats"), 0);
 	expect_text(seat, "state", "on");
