@@ -76,18 +76,9 @@ static bool may_be_gripped(const struct gp_home *h, const struct gp_resident *r)
 
 static void take(struct gp_home *h, struct gp_resident *r)
 {
-	static const char unsafe[] =
-		"it has not opened every GPU it could, and this kernel's driver "
-		"would crash (a bug of suspend_queues)";
-
 	r->grip_at_ns = h->now_ns + SOON_NS;
-	if (!gp_safe_to_stop(h, r)) {
-		if (strcmp(r->trouble, unsafe))
-			gp_home_news(h, GP_NEWS_TROUBLE, r, "cannot be preempted: %s", unsafe);
-		snprintf(r->trouble, sizeof(r->trouble), "%s", unsafe);
-	} else if (!h->doer->ops->process_add(h->doer, r->task, r->pid, r->start)) {
+	if (!h->doer->ops->process_add(h->doer, r->task, r->pid, r->start))
 		r->grip = GP_GRIP_ASKED;
-	}
 }
 
 void gp_grip_tend(struct gp_home *h)
@@ -142,6 +133,9 @@ static const char *why_not(int err)
 		       "driver has none";
 	case -EALREADY:
 		return "a debugger has it (rocgdb, or another gpreemptd)";
+	case -EXDEV:
+		return "it has not opened every GPU it could, and this kernel's driver would crash "
+		       "(a bug of suspend_queues)";
 	case -EPERM:
 		return "it may not be traced; see kernel.yama.ptrace_scope and our capabilities";
 	case -EBUSY:

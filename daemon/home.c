@@ -140,7 +140,7 @@ void gp_home_choose_doer(struct gp_home *h, bool anew)
 
 static int read_gpus(struct gp_home *h, char *why)
 {
-	struct gp_gpu_info *all = h->machine;
+	struct gp_gpu_info all[GP_GPUS_MAX];
 	u32 i, count = 0, device;
 	const char *bad = "";
 	u64 chosen = 0;
@@ -153,7 +153,6 @@ static int read_gpus(struct gp_home *h, char *why)
 		goto failed;
 	if (count > GP_GPUS_MAX)
 		count = GP_GPUS_MAX;
-	h->nr_machine = count;
 	if (count && h->config->daemon.gpus[0]) {
 		err = gp_gpus_select(all, count, h->config->daemon.gpus, &chosen, &bad);
 		if (err)

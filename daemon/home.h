@@ -13,7 +13,6 @@
  *	home.c		life; looks, actions and answers; when to wake
  *	census.c	which processes there are, which class they have, which tasks they are
  *	grip.c		who can be stopped: attaching and leaving
- *	safe.c		whom the driver can stop without harm to itself
  *	rings.c		where their queues' pointers are, and what they say
  *	wish.c		what people want: classes, holds, hints, policy, the kill switch
  *	describe.c	the scheduler for those who record it
@@ -214,8 +213,6 @@ struct gp_home {
 
 	struct gp_gpu_info gpu[GP_GPUS_MAX];	/* by device */
 	u32 nr_gpus;
-	struct gp_gpu_info machine[GP_GPUS_MAX];	/* all there are, in the driver's order */
-	u32 nr_machine;
 	u32 generation;
 	bool outdated;
 
@@ -276,9 +273,6 @@ bool gp_census_at_rest(const struct gp_home *h, const struct gp_resident *r);
 /* Attach those who should be, leave those who should not. */
 void gp_grip_tend(struct gp_home *h);
 void gp_grip_event(struct gp_home *h, const struct gp_kfdm_event *e);
-
-/* safe.c: false: to suspend it would crash this kernel's driver. */
-bool gp_safe_to_stop(const struct gp_home *h, const struct gp_resident *r);
 
 /* rings.c */
 void gp_rings_refresh(struct gp_home *h);

@@ -270,7 +270,7 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 {
 	int err;
 
-	if (gp_process_has_every_vm(NULL, NULL, args->pid) == 0)
+	if (gp_process_may_be_suspended(NULL, NULL, args->pid) == 0)
 		return gp_fail(EXDEV, "process %d: has memory on some of its GPUs only: suspending "
 			       "it would crash this driver", args->pid);
 	*s = (struct gp_session){

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Has a process memory on every GPU that it has open? */
+/* May a process be suspended without harm to the driver? */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -79,25 +79,64 @@ static int acquired(const char *proc, pid_t pid, const struct gp_gpu_info *gpus,
 	return 0;
 }
 
-int gp_process_has_every_vm(const char *kfd, const char *proc, pid_t pid)
+/* Bit per GPU on which it has a queue. */
+static int queued(const char *kfd, pid_t pid, const struct gp_gpu_info *gpus, u32 count, u64 *ret)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *dir;
+
+	*ret = 0;
+	snprintf(path, sizeof(path), "%s/proc/%d/queues", kfd, (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while ((e = readdir(dir))) {
+		const struct gp_gpu_info *g = NULL;
+		char file[NAME_MAX + 8];
+		u64 id;
+
+		snprintf(file, sizeof(file), "%s/gpuid", e->d_name);
+		if (e->d_name[0] != '.' && !gp_sysfs_number(dirfd(dir), file, &id))
+			g = gp_gpus_by_id(gpus, count, (u32)id);
+		if (g)
+			*ret |= 1ull << g->index;
+	}
+	closedir(dir);
+	return 0;
+}
+
+static int judge(const char *kfd, const char *proc, pid_t pid, const struct gp_gpu_info *gpus,
+		 u32 count)
+{
+	u64 open_on, queues, has, behind;
+	int err;
+
+	err = opened(kfd, pid, gpus, count, &open_on);
+	if (!err)
+		err = queued(kfd, pid, gpus, count, &queues);
+	if (err)
+		return err;
+	/* All bits above the lowest. */
+	behind = queues ? ~((queues & -queues) | ((queues & -queues) - 1)) : 0;
+	if (!(open_on & behind & ~queues))
+		return 1;
+	err = acquired(proc, pid, gpus, count, &has);
+	return err ? err : !(open_on & behind & ~queues & ~has);
+}
+
+int gp_process_may_be_suspended(const char *kfd, const char *proc, pid_t pid)
 {
 	struct gp_gpu_info *gpus = calloc(GP_GPUS_MAX, sizeof(*gpus));
-	u64 open_on = 0, has = 0;
 	u32 count = 0;
-	int err;
+	int r;
 
 	if (!gpus)
 		return -ENOMEM;
-	err = gp_gpus_read(kfd, gpus, GP_GPUS_MAX, &count);
-	if (count > GP_GPUS_MAX)
-		count = GP_GPUS_MAX;
-	if (!err)
-		err = opened(kfd ? kfd : GP_SYSFS_KFD, pid, gpus, count, &open_on);
-	/* With one GPU there is none after it. */
-	if (!err && open_on & (open_on - 1))
-		err = acquired(proc ? proc : "/proc", pid, gpus, count, &has);
-	else
-		has = open_on;
+	r = gp_gpus_read(kfd, gpus, GP_GPUS_MAX, &count);
+	if (!r)
+		r = judge(kfd ? kfd : GP_SYSFS_KFD, proc ? proc : "/proc", pid, gpus,
+			  count < GP_GPUS_MAX ? count : GP_GPUS_MAX);
 	free(gpus);
-	return err ? err : !(open_on & ~has);
+	return r;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Has a process memory on every GPU that it has open?
+ * May a process be suspended without harm to the driver?
  *
  * Opening the driver opens all GPUs, and ROCr then acquires an address space on each. A
  * process that did so on some only must not be suspended: having stopped it on one GPU,
  * the driver (6.12 at least) takes its address space on the GPUs after that one for granted and
- * crashes. Which GPUs it has acquired shows in the render nodes it has open.
+ * crashes. Whether there is one cannot be asked for. A queue proves it; an open render node is
+ * taken for it, since whoever opens one does so to hand it to the driver.
  */
 #ifndef GP_LIB_VM_H
 #define GP_LIB_VM_H
@@ -15,9 +16,10 @@
 #include "gp_env.h"
 
 /*
- * 1: on all of them, or it has only one. 0: not on all. -ENOENT: no such process there.
+ * 1: on all GPUs behind the first on which it has a queue. 0: not on all of those.
+ * -ENOENT: no such process there.
  * @kfd, @proc: directories, NULL for GP_SYSFS_KFD and /proc.
  */
-int gp_process_has_every_vm(const char *kfd, const char *proc, pid_t pid);
+int gp_process_may_be_suspended(const char *kfd, const char *proc, pid_t pid);
 
 #endif /* GP_LIB_VM_H */

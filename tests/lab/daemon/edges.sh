@@ -3,7 +3,7 @@
 # What tests/lab/daemon-edges.sh runs in the guest, which has two GPUs: prints facts.
 # usage: edges.sh PREEMPTIONS
 wanted=${1:-20}
-# The second one: a program that opened the first alone cannot be preempted (daemon/safe.c).
+# The second one: a program that opened the first alone cannot be preempted (lib/vm.h).
 gpu=1
 # shellcheck source=tests/lab/daemon/common.sh
 . ./common.sh
