@@ -357,7 +357,7 @@ static void who_would_crash_the_driver_is_left_alone(void **state)
 	u32 online, offline;
 
 	world_home(w, ACTING LOOKS);
-	w->attach_error = -EXDEV;	/* lib/vm.h */
+	w->doer.attach_error = -EXDEV;	/* lib/vm.h */
 	online = world_process(w);
 	offline = world_process(w);
 	world_class(w, online, "online");
