@@ -23,7 +23,7 @@ struct way {
 	const char *claim;
 	int (*stop)(struct steady *s);
 	int (*go)(struct steady *s);
-	int divide;		/* of the times: for what is slow */
+	int divide;		/* of the times: for what is slow, or the same to the device */
 };
 
 static int suspend(struct steady *s)
@@ -223,9 +223,9 @@ int main(int argc, char *argv[])
 {
 	struct way ways[] = {
 		{ "by a debugger", suspend, resume, 1 },
-		{ "by UPDATE_QUEUE", update_off, update_on, 1 },
-		{ "by CRIU", pause_process, unpause_process, 1 },
-		{ "by neighbours that come and are killed", neighbour, nothing, 10 },
+		{ "by UPDATE_QUEUE", update_off, update_on, 4 },
+		{ "by CRIU", pause_process, unpause_process, 4 },
+		{ "by neighbours that come and are killed", neighbour, nothing, 20 },
 	};
 
 	times = argc > 1 ? atoi(argv[1]) : 200;
