@@ -59,6 +59,11 @@ later plain --copy "$tmp/words" --copy "$(command -v jq)" -- sh -c '
 	tty; ls /dev/vd* /sys/class/net
 	exit 7' sh 'two words' "it's" '$x' ''
 later crash -- sh -c 'echo before; sleep 1; echo c >/proc/sysrq-trigger'
+claim "a kernel that crashes before its first process is booted again, three times at most"
+try "$top/lab/run" --no-module --kernel-arg rdinit=/nowhere -- true
+exits 125 && check test "$(grep -c 'booting again' "$tmp/err")" -eq 2
+says_err 'the guest crashed'
+
 claim "stdout is the command's and nothing else; stdin is empty; arguments arrive as they are"
 meet plain
 prints 'out
