@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A word of another process's memory that can be read from a timer callback: mapped once, read
+ * for as long as it is pinned, whatever the process does (what it unmapped just never changes).
+ *
+ * User pages are pinned for long; pages of a buffer object, which cannot be, have the object
+ * reserved, pinned and mapped. Objects in VRAM are refused: a read of them goes over the bus.
+ */
+#ifndef GP_KERNEL_PIN_H
+#define GP_KERNEL_PIN_H
+
+#include <linux/compiler.h>
+#include <linux/iosys-map.h>
+#include <linux/types.h>
+
+struct mm_struct;
+struct page;
+struct ttm_buffer_object;
+
+struct gp_pin {
+	const u64 *word;		/* NULL: not pinned */
+	struct page *page;		/* pinned user page, kmapped; or */
+	struct ttm_buffer_object *bo;	/* referenced, pinned, mapped at @map */
+	struct iosys_map map;
+};
+
+/*
+ * The 8 bytes at @address of @mm, which the caller has by mmget(); @bo is where they are if they are
+ * no user page, or NULL. Sleeps. -EFAULT: neither; -EOPNOTSUPP: VRAM; -EINVAL: not aligned to 8.
+ */
+int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
+	       struct ttm_buffer_object *bo);
+/* Sleeps. Nobody reads any more. An empty pin is fine. */
+void gp_pin_put(struct gp_pin *pin);
+
+static inline u64 gp_pin_read(const struct gp_pin *pin)
+{
+	return READ_ONCE(*pin->word);
+}
+
+#endif /* GP_KERNEL_PIN_H */
