@@ -29,8 +29,8 @@ struct ttm_buffer_object;
 /* ---- files and processes ---- */
 
 /*
- * Of the driver, and no other file of amdgpu (render node, SMI descriptor, debugfs). Any file may be
- * given; nothing behind private_data is touched.
+ * Of the driver, and no other file of amdgpu (render node, SMI descriptor, debugfs). Any file may
+ * be given; nothing behind private_data is touched.
  */
 bool gp_kfd_is_file(struct file *file);
 struct kfd_process *gp_kfd_process(struct file *file);
@@ -87,7 +87,7 @@ struct gp_kfd_queue {
  */
 u32 gp_kfd_queues(struct kfd_process_device *seat, struct gp_kfd_queue *to, u32 room);
 void gp_kfd_queue_put(struct gp_kfd_queue *q);
-/* Another number after queues came or went (a change may be missed: look again now and then). Any. */
+/* Another number after queues came or went; may miss a change: look again now and then. Any. */
 u64 gp_kfd_queues_stamp(const struct kfd_process_device *seat);
 
 /* ---- waves ---- */
@@ -130,10 +130,10 @@ struct gp_kfd_step {
 /*
  * One way to carry a step out.
  *
- * @can: 0, or -EBUSY with why_not: nothing was sent, another way may be tried. Races are settled by
- * @move itself, which refuses the same way.
- * @move: 0: every move says what became of it. -EBUSY: refused, nothing changed. -ETIME (direct): no
- * answer by the deadline; nothing was booked, gp_kfd_direct_late() tells when it came.
+ * @can: 0, or -EBUSY with why_not: nothing was sent, another way may be tried. Races are settled
+ * by @move itself, which refuses the same way.
+ * @move: 0: every move says what became of it. -EBUSY: refused, nothing changed. -ETIME (direct):
+ * no answer by the deadline; nothing was booked, gp_kfd_direct_late() tells when it came.
  * -EIO: a reset is under way; those with @owes count as off until gp_kfd_resets() moves.
  */
 struct gp_way {
