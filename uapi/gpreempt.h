@@ -47,7 +47,7 @@ struct gp_uapi_class {
 
 struct gp_uapi_version {
 	__u32 version;		/* out: GP_UAPI_VERSION of the module */
-	__u32 nr_gpus;		/* out: known so far; a GPU is known from the first attached process on */
+	__u32 nr_gpus;		/* out: known so far: those of attached processes */
 	__u32 nr_tasks;		/* out: of this descriptor */
 	__u32 flags;		/* out: enum gp_uapi_module_flag */
 	char policy[GP_UAPI_NAME];	/* out */
@@ -56,7 +56,7 @@ struct gp_uapi_version {
 
 enum gp_uapi_module_flag {
 	GP_UAPI_ENABLED		= 1 << 0,
-	GP_UAPI_DIRECT_TESTED	= 1 << 1,	/* the self test of `direct` has passed on every GPU */
+	GP_UAPI_DIRECT_TESTED	= 1 << 1,	/* self test of `direct` passed on every GPU */
 };
 
 struct gp_uapi_member {
@@ -66,10 +66,10 @@ struct gp_uapi_member {
 
 /*
  * A task: processes that are on the GPUs together or not at all. It need not have queues yet.
- * EBADF: not a pidfd, or not a file of the KFD driver. ESRCH: it has ended. EXDEV: the two are not of
- * the same process, or it has executed another program since. EEXIST: attached already, by
- * anybody. ENOSPC: too many tasks, or the policy does not admit it. EOPNOTSUPP: the driver is not the
- * one this module was built for.
+ * EBADF: not a pidfd, or not a file of the KFD driver. ESRCH: it has ended. EXDEV: the two are not
+ * of the same process, or it has executed another program since. EEXIST: attached already, by
+ * anybody. ENOSPC: too many tasks, or the policy does not admit it. EOPNOTSUPP: the driver is not
+ * the one this module was built for.
  */
 struct gp_uapi_attach {
 	__u64 members;		/* struct gp_uapi_member[nr_members] */
@@ -145,7 +145,7 @@ struct gp_uapi_hint {
 
 enum gp_uapi_subscription {
 	GP_UAPI_EVENTS	= 1 << 0,	/* kinds from GP_UAPI_EVENT_FIRST on, of own tasks */
-	GP_UAPI_TRACE	= 1 << 1,	/* all that goes in and out of the scheduler; CAP_SYS_ADMIN */
+	GP_UAPI_TRACE	= 1 << 1,	/* all in and out of the scheduler; CAP_SYS_ADMIN */
 };
 
 struct gp_uapi_subscribe {
@@ -184,7 +184,7 @@ struct gp_uapi_gpu {
 };
 
 enum gp_uapi_gpu_flag {
-	GP_UAPI_MES		= 1 << 0,	/* scheduled by MES: evict loops, no direct, no halt */
+	GP_UAPI_MES		= 1 << 0,	/* by MES: evict loops, no direct, no halt */
 	GP_UAPI_DIRECT_OK	= 1 << 1,	/* the self test has passed here */
 	GP_UAPI_ISOLATED	= 1 << 2,	/* enforce_isolation is on: no batches, no halt */
 };
@@ -219,7 +219,7 @@ struct gp_uapi_selftest {
 #define GP_IOC_GPU		_IOWR('g', 0xae, struct gp_uapi_gpu)
 #define GP_IOC_SELFTEST		_IOWR('g', 0xaf, struct gp_uapi_selftest)
 
-/* ---- read(2): whole records, as many as fit; EAGAIN or waits if there are none. poll(2) works ---- */
+/* ---- read(2): whole records, as many as fit; waits or EAGAIN if there are none; poll(2) ---- */
 
 /* Below GP_UAPI_EVENT_FIRST: struct gp_rec of core/trace.h, with the scheduler's own numbers. */
 enum gp_uapi_event_kind {
@@ -227,7 +227,7 @@ enum gp_uapi_event_kind {
 	GP_UAPI_EVENT_STATE	= 128,	/* arg: from, to (enum gp_uapi_state) */
 	GP_UAPI_EVENT_PREEMPTION,	/* for @task; arg: the five parts in ns, then victims */
 	GP_UAPI_EVENT_QUEUES,		/* arg: how many there are now */
-	GP_UAPI_EVENT_GONE,		/* the process, or all of the task, has ended; handle is void */
+	GP_UAPI_EVENT_GONE,		/* all of the task has ended; its handle is void */
 	GP_UAPI_EVENT_RESET,		/* the GPU was reset */
 	GP_UAPI_EVENT_REMOVED,		/* the GPU is gone */
 	GP_UAPI_EVENT_EJECTED,		/* the policy broke its contract: fifo from now on */
