@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* An open descriptor of /dev/gpreempt: what it attached, and what it has not read yet. */
+#ifndef GP_KERNEL_CLIENT_H
+#define GP_KERNEL_CLIENT_H
+
+#include <linux/eventfd.h>
+#include <linux/poll.h>
+
+#include "gp_home.h"
+
+enum { GP_CLIENT_EVENTS = 4096 };	/* ring of a client; a full one drops the newest */
+
+struct gp_client {
+	struct list_head of_home;	/* home.lock */
+	struct list_head targets;	/* home.mutex */
+	spinlock_t lock;		/* the ring; inside home.lock */
+	struct gp_uapi_event *ring;	/* GP_CLIENT_EVENTS, by vmalloc on the first subscription */
+	u32 head, tail;
+	u64 dropped;
+	u32 what;			/* enum gp_uapi_subscription */
+	struct eventfd_ctx *eventfd;
+	wait_queue_head_t wait;
+};
+
+struct gp_client *gp_client_open(void);
+/* Detaches everything. */
+void gp_client_close(struct gp_client *client);
+int gp_client_subscribe(struct gp_client *client, const struct gp_uapi_subscribe *s);
+ssize_t gp_client_read(struct gp_client *client, char __user *to, size_t bytes, bool wait);
+__poll_t gp_client_poll(struct gp_client *client, struct file *file, poll_table *table);
+
+#endif /* GP_KERNEL_CLIENT_H */
