@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Which processes use the GPUs, which class they have, and which tasks they are.
+ * Which processes use the GPUs, and which class they have.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static void depart(struct gp_home *h, u32 at)
 	struct gp_resident *r = h->resident[at];
 
 	gp_home_news(h, GP_NEWS_PROCESS, r, "is gone");
-	gp_census_untask(h, r);
+	gp_job_leave(h, r);
 	if (r->pidfd >= 0)
 		close(r->pidfd);
 	free(r->queues);
@@ -144,148 +144,14 @@ void gp_census_classify(struct gp_home *h, struct gp_resident *r)
 
 	if (wish)
 		class = gp_rules_class(&h->config->rules, wish->class_name);
-	if (class) {
-		r->class = *class;
-		snprintf(r->class_from, sizeof(r->class_from), "asked for");
-		return;
-	}
 	/* One that is ending belongs to nobody any more. */
 	if (gp_subject_read(h->args.proc, r->pid, &subject))
 		subject = (struct gp_subject){ .uid = r->uid, .gid = (u32)-1 };
 	gp_rules_match(&h->config->rules, &subject, &match);
 	gp_subject_free(&subject);
-	r->class = *match.class;
-	snprintf(r->class_from, sizeof(r->class_from), "%s", match.why);
-}
-
-/* ---- task ---- */
-
-static void account_end(struct gp_home *h, struct gp_resident *r)
-{
-	struct gp_account *sum = &h->stats.ended, a;
-	u32 i, j;
-
-	if (gp_sched_account(h->sched, r->task, h->now_ns, &a))
-		return;
-	r->stopped_before += a.stopped;
-	sum->stops_asked += a.stops_asked;
-	sum->stopped += a.stopped;
-	sum->stops_failed += a.stops_failed;
-	sum->stops_lost += a.stops_lost + a.stopping;
-	sum->starts_asked += a.starts_asked;
-	sum->started += a.started;
-	sum->starts_failed += a.starts_failed;
-	sum->starts_lost += a.starts_lost + a.starting;
-	sum->late += a.late;
-	sum->preempted_others += a.preempted_others;
-	sum->arrivals += a.arrivals;
-	sum->waiting_ns += a.waiting_ns;
-	if (a.longest_hold_ns > sum->longest_hold_ns)
-		sum->longest_hold_ns = a.longest_hold_ns;
-	for (i = 0; i < GP_NR_STATES; i++)
-		sum->state_ns[i] += a.state_ns[i];
-	for (i = 0; i < GP_NR_PARTS; i++) {
-		sum->part[i].count += a.part[i].count;
-		sum->part[i].sum += a.part[i].sum;
-		if (a.part[i].max > sum->part[i].max)
-			sum->part[i].max = a.part[i].max;
-		for (j = 0; j < GP_HIST_BUCKETS; j++)
-			sum->part[i].bucket[j] += a.part[i].bucket[j];
-	}
-}
-
-void gp_census_untask(struct gp_home *h, struct gp_resident *r)
-{
-	gp_rings_forget(h, r);
-	r->grip = GP_GRIP_NONE;
-	if (r->task == GP_NONE)
-		return;
-
-	account_end(h, r);
-	/* The doer first: what it held of this task runs before the number is used again. */
-	if (h->doer->ops->task_del)
-		h->doer->ops->task_del(h->doer, r->task);
-	gp_task_del(h->sched, r->task, h->now_ns);
-	r->task = GP_NONE;
-	r->devices = 0;
-	h->tend = true;
-}
-
-static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
-{
-	u64 devices = 0;
-	u32 i, d;
-
-	for (i = 0; i < r->nr_queues; i++) {
-		d = gp_rings_device(h, r->queues[i].gpu_id);
-		if (d != GP_NONE)
-			devices |= BIT_ULL(d);
-	}
-	return devices;
-}
-
-static void enter(struct gp_home *h, struct gp_resident *r, const struct gp_class *class,
-		  u64 devices)
-{
-	const char *why = NULL;
-	int err;
-
-	err = gp_task_add(h->sched, devices, class, h->now_ns, &r->task, &why);
-	if (err) {
-		r->task = GP_NONE;
-		snprintf(r->trouble, sizeof(r->trouble), "not admitted: %s",
-			 why ? why : "too many tasks");
-		return;
-	}
-	r->devices = devices;
-	r->told = *class;
-	r->rings_stale = true;
-	r->rings_at_ns = 0;
-	r->trouble[0] = 0;
-	if (h->doer->ops->task_add)
-		h->doer->ops->task_add(h->doer, r->task, devices);
-}
-
-void gp_census_settle(struct gp_home *h, struct gp_resident *r)
-{
-	u64 devices = devices_of(h, r);
-	struct gp_class class = r->class.is;
-	const char *why = NULL;
-
-	if (!r->class.managed || !devices) {
-		gp_census_untask(h, r);
-		return;
-	}
-	/* A seat cannot be added to a task; one too many does no harm. */
-	if (r->task != GP_NONE && (devices & ~r->devices)) {
-		devices |= r->devices;
-		gp_census_untask(h, r);
-	}
-	if (h->doer->ops->attaches && r->grip != GP_GRIP_HAS)
-		class.flags &= ~(u32)GP_PREEMPTIBLE;
-	if (r->task == GP_NONE) {
-		enter(h, r, &class, devices);
-	} else if (memcmp(&class, &r->told, sizeof(class))) {
-		if (gp_task_set_class(h->sched, r->task, &class, h->now_ns, &why))
-			snprintf(r->trouble, sizeof(r->trouble), "not admitted: %s",
-				 why ? why : "too many tasks");
-		else
-			r->told = class;
-	}
-	h->tend = true;
-}
-
-bool gp_census_at_rest(const struct gp_home *h, const struct gp_resident *r)
-{
-	const struct gp_seat *seat;
-	u32 d;
-
-	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
-		seat = gp_sched_seat(h->sched, r->task, d);
-		if (seat && seat->state != GP_ON && seat->state != GP_LOST)
-			return false;
-	}
-	return true;
+	r->class = class ? *class : *match.class;
+	snprintf(r->class_from, sizeof(r->class_from), "%s", class ? "asked for" : match.why);
+	snprintf(r->gang, sizeof(r->gang), "%s", match.gang);
 }
 
 /* ---- scan ---- */
@@ -306,7 +172,7 @@ static void copy_queues(struct gp_home *h, struct gp_resident *r, const struct g
 	r->nr_queues = p->nr_queues;
 	r->rings_stale = true;
 	r->rings_at_ns = 0;
-	gp_census_settle(h, r);
+	gp_job_settle(h, r);
 }
 
 static void copy_usage(struct gp_resident *r, const struct gp_process *p)
@@ -345,7 +211,7 @@ static void meet(struct gp_home *h, const struct gp_process *p, u32 what)
 	if (changed || r->nr_queues != p->nr_queues)
 		copy_queues(h, r, p);
 	else if (r->task == GP_NONE && r->class.managed && r->nr_queues)
-		gp_census_settle(h, r);	/* not admitted then; perhaps now */
+		gp_job_settle(h, r);	/* not admitted then; perhaps now */
 }
 
 void gp_census_scan(struct gp_home *h, u32 what)

@@ -70,10 +70,11 @@ static bool match_one(const char **p, char c, enum gp_glob_kind kind)
  * Only the last '*' and the last "**" are ever tried again. That is enough: what
  * lies between two stars is best matched as early as possible, since the later
  * star can reach whatever a longer match of the earlier one could have reached.
+ * Returns what is behind the match, NULL: none.
  */
-static bool match(const char *p, const char *t, enum gp_glob_kind kind, bool within)
+static const char *match(const char *p, const char *t, enum gp_glob_kind kind, bool within)
 {
-	const char *star = NULL, *star_at = NULL, *deep = NULL, *deep_at = NULL;
+	const char *star = NULL, *star_at = NULL, *deep = NULL, *deep_at = NULL, *first = t;
 
 	for (;;) {
 		if (*p == '*') {
@@ -86,8 +87,8 @@ static bool match(const char *p, const char *t, enum gp_glob_kind kind, bool wit
 				deep = p;
 				deep_at = t;
 			}
-		} else if (!*p && (!*t || (within && *t == '/'))) {
-			return true;
+		} else if (!*p && (!*t || (within && t > first && *t == '/'))) {
+			return t;
 		} else if (*t && match_one(&p, *t, kind)) {
 			t++;
 		} else if (star && *star_at && *star_at != '/') {
@@ -98,7 +99,7 @@ static bool match(const char *p, const char *t, enum gp_glob_kind kind, bool wit
 			t = ++deep_at;
 			star = NULL;
 		} else {
-			return false;
+			return NULL;
 		}
 	}
 }
@@ -108,9 +109,11 @@ bool gp_glob(const char *pattern, const char *text, enum gp_glob_kind kind)
 	return match(pattern, text, kind, false);
 }
 
-bool gp_glob_within(const char *pattern, const char *path)
+size_t gp_glob_within(const char *pattern, const char *path)
 {
-	return match(pattern, path, GP_GLOB_PATH, true);
+	const char *end = match(pattern, path, GP_GLOB_PATH, true);
+
+	return end ? (size_t)(end - path) : 0;
 }
 
 const char *gp_glob_wrong(const char *pattern)

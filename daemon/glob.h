@@ -18,8 +18,11 @@ enum gp_glob_kind {
  * gp_glob_wrong(). At most |pattern| x |text| steps, in a path times its longest name.
  */
 bool gp_glob(const char *pattern, const char *text, enum gp_glob_kind kind);
-/* The same for @path or one of the folders it is in: "/a" matches "/a/b". */
-bool gp_glob_within(const char *pattern, const char *path);
+/*
+ * The same for @path or one of the folders it is in: "/a" matches "/a/b". Returns the length
+ * of the first folder that matches; 0: none.
+ */
+size_t gp_glob_within(const char *pattern, const char *path);
 /* What is wrong with @pattern, or NULL. */
 const char *gp_glob_wrong(const char *pattern);
 

@@ -28,11 +28,12 @@ static void gather(const struct gp_home *h, struct company *c)
 	memset(c, 0, sizeof(*c));
 	for (i = 0; i < h->nr_residents; i++) {
 		const struct gp_resident *r = h->resident[i];
+		bool first = r->task != GP_NONE && gp_job_first(h, i);
 
 		for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
 			if (!(r->devices & BIT_ULL(d)))
 				continue;
-			c->tasks[d]++;
+			c->tasks[d] += first;
 			if (r->class.is.priority > c->highest[d])
 				c->highest[d] = r->class.is.priority;
 		}
@@ -95,13 +96,13 @@ void gp_grip_tend(struct gp_home *h)
 			/* Whom we have we leave, but not before it is on the GPU again. */
 			if (r->grip == GP_GRIP_NONE)
 				continue;
-			if (!gp_census_at_rest(h, r)) {
+			if (!gp_job_at_rest(h, r)) {
 				h->tend_later = true;
 				continue;
 			}
 			h->doer->ops->process_del(h->doer, r->pid);
 			r->grip = GP_GRIP_NONE;
-			gp_census_settle(h, r);
+			gp_job_settle(h, r);
 		} else if (r->grip == GP_GRIP_NONE && h->now_ns >= r->grip_at_ns &&
 			   in_the_way(h, r, &c) && old_enough(h, r)) {
 			take(h, r);
@@ -150,7 +151,7 @@ static const char *why_not(int err)
 static void lose_grip(struct gp_home *h, struct gp_resident *r, int err)
 {
 	r->grip = GP_GRIP_NONE;
-	r->lease_ns = 0;
+	gp_job_lease(h, r, 0, 0);
 	r->grip_at_ns = h->now_ns + ask_again_after(err);
 	/* What is only a matter of time is no trouble. */
 	if (err != -ESRCH && strcmp(r->trouble, why_not(err))) {
@@ -158,7 +159,7 @@ static void lose_grip(struct gp_home *h, struct gp_resident *r, int err)
 		gp_home_news(h, err == -EAGAIN ? GP_NEWS_PROCESS : GP_NEWS_TROUBLE, r,
 			     "cannot be preempted: %s", r->trouble);
 	}
-	gp_census_settle(h, r);
+	gp_job_settle(h, r);
 }
 
 void gp_grip_event(struct gp_home *h, const struct gp_kfdm_event *e)
@@ -172,11 +173,13 @@ void gp_grip_event(struct gp_home *h, const struct gp_kfdm_event *e)
 		h->stats.attached++;
 		r->grip = GP_GRIP_HAS;
 		r->trouble[0] = 0;
-		gp_census_settle(h, r);
+		gp_job_settle(h, r);
 		gp_home_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
+		if (!gp_job_gripped(h, r))
+			break;
 		if (r->lease_ns && h->now_ns < r->lease_until_ns)
 			gp_sched_hold(h->sched, r->task, r->lease_ns, h->now_ns);
-		r->lease_ns = 0;
+		gp_job_lease(h, r, 0, 0);
 		break;
 	case GP_KFDM_NOT_ATTACHED:
 		h->stats.attach_failed++;

@@ -115,7 +115,7 @@ void gp_home_choose_doer(struct gp_home *h, bool anew)
 		return;
 	/* Whom the old one knows, it leaves; the tasks are made again for the new one. */
 	for (i = 0; i < h->nr_residents; i++)
-		gp_census_untask(h, h->resident[i]);
+		gp_job_leave(h, h->resident[i]);
 	drop_doer(h);
 	h->doer_trouble[0] = 0;
 	if (real && choice == GP_USE_KMOD) {
@@ -132,7 +132,7 @@ void gp_home_choose_doer(struct gp_home *h, bool anew)
 	if (h->doer_trouble[0])
 		gp_home_news(h, GP_NEWS_TROUBLE, NULL, "%s", h->doer_trouble);
 	for (i = 0; i < h->nr_residents; i++)
-		gp_census_settle(h, h->resident[i]);
+		gp_job_settle(h, h->resident[i]);
 	h->tend = true;
 }
 
@@ -445,7 +445,7 @@ bool gp_home_busy(const struct gp_home *h)
 	u32 i, d;
 
 	for (i = 0; i < h->nr_residents; i++)
-		if (!gp_census_at_rest(h, h->resident[i]))
+		if (!gp_job_at_rest(h, h->resident[i]))
 			return true;
 	for (d = 0; d < h->nr_gpus; d++)
 		if (gp_sched_look_at(h->sched, d) != GP_NEVER)
@@ -470,7 +470,7 @@ bool gp_home_quiet(const struct gp_home *h)
 	u32 i;
 
 	for (i = 0; i < h->nr_residents; i++)
-		if (!gp_census_at_rest(h, h->resident[i]) || h->resident[i]->grip != GP_GRIP_NONE)
+		if (!gp_job_at_rest(h, h->resident[i]) || h->resident[i]->grip != GP_GRIP_NONE)
 			return false;
 	return true;
 }

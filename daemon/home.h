@@ -11,7 +11,8 @@
  * for the files of the home:
  *
  *	home.c		life; looks, actions and answers; when to wake
- *	census.c	which processes there are, which class they have, which tasks they are
+ *	census.c	which processes there are, and which class they have
+ *	job.c		which tasks they are: each by itself, or a gang together
  *	grip.c		who can be stopped: attaching and leaving
  *	rings.c		where their queues' pointers are, and what they say
  *	wish.c		what people want: classes, holds, hints, policy, the kill switch
@@ -155,6 +156,7 @@ struct gp_resident {
 
 	struct gp_named_class class;	/* @class.file is not valid */
 	char class_from[GP_MATCH_WHY];
+	char gang[GP_GANG_NAME];	/* "": none */
 
 	/* what sysfs says */
 	struct gp_process_queue *queues;
@@ -162,7 +164,7 @@ struct gp_resident {
 	struct gp_process_gpu *usage;	/* as of the last gp_home_read_usage() */
 	u32 nr_usage;
 
-	/* the scheduler's task */
+	/* the scheduler's task; all of a gang have the same */
 	u32 task;		/* GP_NONE: none: no queues, not managed, not admitted */
 	u64 devices;
 	struct gp_class told;	/* what the scheduler was told of its class */
@@ -261,12 +263,20 @@ void gp_census_gone(struct gp_home *h, pid_t pid);
 void gp_census_clear(struct gp_home *h);
 /* The class that rules and wishes give @r. */
 void gp_census_classify(struct gp_home *h, struct gp_resident *r);
-/* The scheduler's task is as the class and the queues of @r want it. */
-void gp_census_settle(struct gp_home *h, struct gp_resident *r);
-/* @r is no task (any more). */
-void gp_census_untask(struct gp_home *h, struct gp_resident *r);
-/* Nothing of it is off or on its way. */
-bool gp_census_at_rest(const struct gp_home *h, const struct gp_resident *r);
+
+/* job.c */
+/* The scheduler's task is as the class, the gang and the queues of @r want it. */
+void gp_job_settle(struct gp_home *h, struct gp_resident *r);
+/* @r is of no task (any more); its gang goes on. */
+void gp_job_leave(struct gp_home *h, struct gp_resident *r);
+/* Nothing of its task is off or on its way. */
+bool gp_job_at_rest(const struct gp_home *h, const struct gp_resident *r);
+/* Is resident @i the first of its task? So each task is counted once. */
+bool gp_job_first(const struct gp_home *h, u32 i);
+/* Can all of its task be stopped? It has one. */
+bool gp_job_gripped(const struct gp_home *h, const struct gp_resident *r);
+/* Its task is to be held for so long as soon as all of it can be; 0: no (more). */
+void gp_job_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns);
 
 /* grip.c */
 

@@ -99,6 +99,9 @@ const struct gp_setting gp_class_settings[] = {
 /* ---- [rule NAME] ---- */
 
 static const char *const match_names[] = { "conditions", "all", NULL };
+static const char *const gang_names[] = {
+	[GP_GANG_NONE] = "none", [GP_GANG_CGROUP] = "cgroup", NULL,
+};
 
 #define AT(member)	.offset = offsetof(struct gp_rule, member)
 #define GLOB(n, fn)	{ .name = #n, .kind = GP_SET_GLOB, AT(n), .wrong = fn, \
@@ -113,6 +116,7 @@ const struct gp_setting gp_rule_settings[] = {
 	GLOB(cgroup, wrong_path_glob),
 	{ .name = "class", .kind = GP_SET_TEXT, AT(class_name), .wrong = wrong_name,
 	  .max = GP_CLASS_NAME },
+	CHOICE("gang", gang, gang_names),
 	{ 0 },
 };
 

@@ -254,6 +254,7 @@ static bool on_device(const struct gp_home *h, const struct gp_resident *r, u64 
 static json_t *process_json(const struct gp_home *h, const struct gp_resident *r)
 {
 	const struct gp_task *t = r->task == GP_NONE ? NULL : &h->sched->tasks[r->task];
+	char gang[GP_GANG_NAME];
 	json_t *a;
 
 	a = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:I, s:o, s:o}",
@@ -265,6 +266,11 @@ static json_t *process_json(const struct gp_home *h, const struct gp_resident *r
 	if (a && t && t->manual_until_ns > h->now_ns)
 		json_object_set_new(a, "held_until_ns",
 				    json_integer((json_int_t)t->manual_until_ns));
+	if (a && r->gang[0]) {
+		snprintf(gang, sizeof(gang), "%s", r->gang);
+		gp_text_clean(gang);
+		json_object_set_new(a, "gang", json_string(gang));
+	}
 	if (a && r->trouble[0])
 		json_object_set_new(a, "trouble", json_string(r->trouble));
 	return a;

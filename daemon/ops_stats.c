@@ -106,7 +106,8 @@ int gp_ops_stats_head(void *ctx, struct gp_request *rq, json_t **ret)
 		return -ENOMEM;
 	add_account(counters, &h->stats.ended);
 	for (i = 0; i < h->nr_residents; i++)
-		if (!gp_sched_account(h->sched, h->resident[i]->task, h->now_ns, &a))
+		if (gp_job_first(h, i) &&
+		    !gp_sched_account(h->sched, h->resident[i]->task, h->now_ns, &a))
 			add_account(counters, &a);
 	set_home(counters, h);
 	set_doer(counters, h);

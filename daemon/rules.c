@@ -62,6 +62,34 @@ static void lower(const struct gp_rules *rules, const char *wanted, struct gp_ma
 	gp_text_clean(m->why);
 }
 
+static bool gang_name_ok(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n && n < 64 && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "0123456789_-.:") == n;
+}
+
+/* Which gang it is of, and a word about it if it named one that is none. */
+static void find_gang(const struct gp_rules *rules, const struct gp_subject *who,
+		      struct gp_match *m)
+{
+	size_t at = strlen(m->why), n;
+
+	if (m->rule && m->rule->gang == GP_GANG_CGROUP) {
+		n = gp_glob_within(m->rule->cgroup, who->cgroup);
+		if (n < sizeof(m->gang))
+			memcpy(m->gang, who->cgroup, n);
+		else
+			snprintf(m->why + at, sizeof(m->why) - at, "; no gang: its cgroup is too long");
+	} else if (rules->environment && who->gang && gang_name_ok(who->gang)) {
+		snprintf(m->gang, sizeof(m->gang), "%s", who->gang);
+	} else if (rules->environment && who->gang) {
+		snprintf(m->why + at, sizeof(m->why) - at, "; " GP_GANG_VARIABLE
+			 " ignored: letters, digits and _-.: only, at most 63");
+	}
+}
+
 void gp_rules_match(const struct gp_rules *rules, const struct gp_subject *who,
 		    struct gp_match *ret)
 {
@@ -84,6 +112,7 @@ void gp_rules_match(const struct gp_rules *rules, const struct gp_subject *who,
 			 ret->class->name);
 	if (rules->environment && who->wanted)
 		lower(rules, who->wanted, ret);
+	find_gang(rules, who, ret);
 }
 
 /* ---- ids ---- */

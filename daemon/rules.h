@@ -3,6 +3,10 @@
  * Rules: which class a process gets when it appears. The first rule whose
  * conditions all hold decides. What the process itself asks for in its
  * environment (GPREEMPT_CLASS) may then lower it, never raise it.
+ *
+ * Rules also say which processes are one job, a gang, that is on or off as a whole:
+ * those in one cgroup, or those that name the same gang in their environment
+ * (GPREEMPT_GANG). Only processes of one user and one class are ever a gang.
  */
 #ifndef GP_DAEMON_RULES_H
 #define GP_DAEMON_RULES_H
@@ -16,9 +20,16 @@ enum {
 	GP_RULE_GLOB	= 160,	/* bytes: with its key it fits a line */
 	GP_RULES	= 256,
 	GP_MATCH_WHY	= 320,
+	GP_GANG_NAME	= 256,
 };
 
 #define GP_CLASS_VARIABLE	"GPREEMPT_CLASS"
+#define GP_GANG_VARIABLE	"GPREEMPT_GANG"
+
+enum gp_gang_by {
+	GP_GANG_NONE,		/* unless its environment says so */
+	GP_GANG_CGROUP,		/* the folder that the condition on the cgroup matches */
+};
 
 struct gp_id_range {
 	u32 first, last;
@@ -38,6 +49,7 @@ struct gp_rule {
 	char cmdline[GP_RULE_GLOB];	/* '*' is anything */
 	char cgroup[GP_RULE_GLOB];	/* as exe; of the cgroup or of one above it */
 	char class_name[GP_CLASS_NAME];
+	u8 gang;			/* enum gp_gang_by */
 	const struct gp_named_class *class;	/* of the same configuration */
 	const char *file;		/* where it stands */
 	u32 line;
@@ -50,6 +62,7 @@ struct gp_subject {
 	const char *cmdline;	/* arguments with one blank between them */
 	const char *cgroup;	/* "/a/b": of cgroup 2, else the longest of cgroup 1 */
 	const char *wanted;	/* value of GPREEMPT_CLASS, NULL: not set */
+	const char *gang;	/* of GPREEMPT_GANG */
 };
 
 /* The rules of a configuration, which owns all of it. */
@@ -59,13 +72,14 @@ struct gp_rules {
 	const struct gp_named_class *class;
 	u32 nr_classes;
 	const struct gp_named_class *otherwise;	/* if no rule matches */
-	bool environment;	/* look at gp_subject.wanted */
+	bool environment;	/* look at gp_subject.wanted and .gang */
 };
 
 struct gp_match {
 	const struct gp_named_class *class;	/* never NULL; lives as long as the rules */
 	const struct gp_rule *rule;	/* NULL: none */
 	bool lowered;			/* by GPREEMPT_CLASS */
+	char gang[GP_GANG_NAME];	/* "": none; begins with '/': a cgroup */
 	/* one line for people: "rule 'vllm' (/etc/gpreempt/gpreempt.conf:12): class online" */
 	char why[GP_MATCH_WHY];
 };

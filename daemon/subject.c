@@ -106,22 +106,27 @@ static char *read_cgroup(const char *proc, pid_t pid)
 	return found;
 }
 
-static char *read_wanted(const char *proc, pid_t pid)
+/* As getenv() would have it: the first one counts. */
+static char *find_variable(const char *text, size_t bytes, const char *name)
 {
-	static const char variable[] = GP_CLASS_VARIABLE "=";
-	size_t n, at, len = sizeof(variable) - 1;
-	char *text = slurp(proc, pid, "environ", ENVIRON_MAX, &n), *found = NULL;
+	size_t at, len = strlen(name);
+
+	for (at = 0; at < bytes; at += strlen(text + at) + 1)
+		if (!strncmp(text + at, name, len) && text[at + len] == '=')
+			return strdup(text + at + len + 1);
+	return NULL;
+}
+
+static void read_environ(const char *proc, pid_t pid, struct gp_subject *ret)
+{
+	size_t n;
+	char *text = slurp(proc, pid, "environ", ENVIRON_MAX, &n);
 
 	if (!text)
-		return NULL;
-	for (at = 0; at < n; at += strlen(text + at) + 1) {
-		if (strncmp(text + at, variable, len))
-			continue;
-		found = strdup(text + at + len);
-		break;
-	}
+		return;
+	ret->wanted = find_variable(text, n, GP_CLASS_VARIABLE);
+	ret->gang = find_variable(text, n, GP_GANG_VARIABLE);
 	free(text);
-	return found;
 }
 
 static int read_ids(const char *proc, pid_t pid, struct gp_subject *ret)
@@ -155,7 +160,7 @@ int gp_subject_read(const char *proc, pid_t pid, struct gp_subject *ret)
 	ret->exe = read_exe(proc, pid);
 	ret->cmdline = read_cmdline(proc, pid);
 	ret->cgroup = read_cgroup(proc, pid);
-	ret->wanted = read_wanted(proc, pid);
+	read_environ(proc, pid, ret);
 	return 0;
 }
 
@@ -165,5 +170,6 @@ void gp_subject_free(struct gp_subject *s)
 	free((char *)s->cmdline);
 	free((char *)s->cgroup);
 	free((char *)s->wanted);
+	free((char *)s->gang);
 	*s = (struct gp_subject){ 0 };
 }

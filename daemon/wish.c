@@ -176,7 +176,7 @@ int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *c
 	class_now(h, &is, now);
 	if (r) {
 		gp_census_classify(h, r);
-		gp_census_settle(h, r);
+		gp_job_settle(h, r);
 		gp_home_news(h, GP_NEWS_CLASS, r, "has class %s now, %s before", now, previous);
 	}
 	return 0;
@@ -219,14 +219,14 @@ int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 
 		return refuse(why, -EBUSY, "its class may not be preempted; give it another class");
 
 	*granted = lease_ns < longest ? lease_ns : longest;
-	if (r->grip == GP_GRIP_HAS) {
+	if (gp_job_gripped(h, r)) {
 		err = gp_sched_hold(h->sched, r->task, *granted, h->now_ns);
 		if (err)
 			return refuse(why, err, "it cannot be held");
 	} else {
 		/* As soon as it is attached. */
-		r->lease_ns = *granted;
-		r->lease_until_ns = h->now_ns + h->config->daemon.attach_after_ns + ATTACH_NS;
+		gp_job_lease(h, r, *granted, h->now_ns + h->config->daemon.attach_after_ns +
+			     ATTACH_NS);
 		h->tend = true;
 	}
 	gp_home_news(h, GP_NEWS_HOLD, r, "is to be held for %llu ms",
@@ -241,7 +241,7 @@ int gp_home_release(struct gp_home *h, const struct gp_who *who, char *why)
 
 	if (err)
 		return err;
-	r->lease_ns = 0;
+	gp_job_lease(h, r, 0, 0);
 	gp_home_news(h, GP_NEWS_HOLD, r, "is released");
 	return gp_sched_release(h->sched, r->task, h->now_ns);
 }
@@ -370,7 +370,7 @@ int gp_home_reload(struct gp_home *h, struct gp_config *config, char *why)
 	}
 	for (i = 0; i < h->nr_residents; i++) {
 		gp_census_classify(h, h->resident[i]);
-		gp_census_settle(h, h->resident[i]);
+		gp_job_settle(h, h->resident[i]);
 	}
 	if (anew)
 		gp_home_choose_doer(h, true);

@@ -437,12 +437,17 @@ int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_se
 
 int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *ret)
 {
-	struct gp_session_done done = { .command_ns = monotonic_ns() };
+	struct gp_session_done done = { 0 };
 	u32 ids[GP_SESSION_QUEUES];
 	struct marks marks;
 	int r;
 
 	done.asked = collect(s, gpu_id, ids);
+	if (!done.asked) {
+		*ret = done;
+		return 0;
+	}
+	done.command_ns = monotonic_ns();
 	r = gpu_id ? resume_ids(s, ids, done.asked) : resume_ids(s, NULL, 0);
 	done.done_ns = monotonic_ns();
 	if (r < 0)

@@ -78,7 +78,8 @@ static int stop_member(struct gp_kfdm *m, struct gp_member *x, u32 device, struc
 		x->held &= ~BIT_ULL(device);
 	pthread_mutex_unlock(&x->busy);
 	add_times(a, &done);
-	if (!err)
+	/* One of a gang that has no queue on this GPU needs no call. */
+	if (!err && done.command_ns)
 		count(m, &m->stats.suspends);
 	else if (err != -ESRCH)
 		count(m, &m->stats.suspend_failures);
@@ -103,7 +104,7 @@ static int start_member(struct gp_kfdm *m, struct gp_member *x, u32 device, stru
 		x->held |= bit;
 	pthread_mutex_unlock(&x->busy);
 	add_times(a, &done);
-	if (held && !err)
+	if (!err && done.command_ns)
 		count(m, &m->stats.resumes);
 	/* Gone, or its runtime disabled, and then the driver has put its queues back. */
 	return err == -EIO ? err : 0;

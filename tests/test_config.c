@@ -169,7 +169,7 @@ static const struct refusal {
 	{ "[class a]\nprio = 1\n", "conf:2: no key 'prio' in [class]; write one of priority, "
 	  "weight, latency_critical, preemptible, period, budget, deadline\n" },
 	{ "[rule a]\nuser = 1\n", "conf:2: no key 'user' in [rule]; write one of match, uid, gid, "
-	  "exe, cmdline, cgroup, class\n" },
+	  "exe, cmdline, cgroup, class, gang\n" },
 	{ "[policy]\nlook = 1ms\n", "conf:2: no key 'look' in [policy]; write one of look_min, "
 	  "look_max, look_relaxed, look_cost, look_weight, settle, probe_after, barrier_after, "
 	  "stall_after, small_victim, occupancy_every, lease, stop_deadline, retry_after, "
@@ -255,6 +255,9 @@ static const struct refusal {
 	{ "[rule a]\nuid = 0\n", "conf:1: [rule a] has no class; add class = NAME\n" },
 	{ "[rule a]\nclass = idle\n", "conf:1: [rule a] has no condition; add uid, gid, exe, "
 	  "cmdline or cgroup, or match = all\n" },
+	{ "[rule a]\nclass = idle\nuid = 0\ngang = cgroup\n", "conf:1: [rule a]: gang = cgroup "
+	  "without a condition on the cgroup, which says what of its path is one job; "
+	  "add cgroup\n" },
 	{ "[rule a]\nclass = idle\nmatch = all\nuid = 0\n", "conf:1: [rule a] matches everybody "
 	  "and has conditions; drop match = all or the conditions\n" },
 	{ "[rule a]\nclass = idle\nmatch = all\n[rule b]\nclass = idle\nuid = 0\n",
@@ -284,7 +287,7 @@ static const struct refusal {
 	  "conf:2: uid: there is no user 'nosuch'; write names, numbers or ranges of users, with "
 	  "commas\n"
 	  "conf:4: no key 'clas' in [rule]; write one of match, uid, gid, exe, cmdline, cgroup, "
-	  "class\n"
+	  "class, gang\n"
 	  "conf:6: budget: 'x' will not do; write a time from 0 to 3600s, with unit ns, us, ms, s "
 	  "or min\n" },
 };

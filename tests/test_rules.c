@@ -59,13 +59,13 @@ static void a_pattern_of_a_folder_matches_what_is_in_it(void **state)
 {
 	static const struct {
 		const char *pattern, *path;
-		bool in;
+		size_t in;	/* bytes of the folder that matches; 0: none */
 	} cases[] = {
-		{ "/a", "/a", true }, { "/a", "/a/b/c", true }, { "/a", "/ab", false },
-		{ "/a*", "/ab/c", true }, { "/a/*", "/a", false }, { "/a/*", "/a/b/c", true },
-		{ "**/job_7", "/x/y/job_7/step_0", true },
-		{ "**/job_7", "/x/job_77/step_0", false },
-		{ "/", "/a", false }, { "/", "/", true }, { "/a/", "/a/b", false },
+		{ "/a", "/a", 2 }, { "/a", "/a/b/c", 2 }, { "/a", "/ab", 0 },
+		{ "/a*", "/ab/c", 3 }, { "/a/*", "/a", 0 }, { "/a/*", "/a/b/c", 4 },
+		{ "**/job_7", "/x/y/job_7/step_0", 10 }, { "**/job_*", "/x/job_77/step_0", 9 },
+		{ "**/job_7", "/x/job_77/step_0", 0 }, { "**", "/", 1 }, { "**", "/a/b", 2 },
+		{ "/", "/a", 0 }, { "/", "/", 1 }, { "/a/", "/a/b", 0 },
 	};
 
 	(void)state;
@@ -315,6 +315,42 @@ static void the_environment_lowers_and_never_raises(void **state)
 	assert_string_equal(m.why, "no rule matches: class unmanaged (default_class)");
 }
 
+static void a_gang_is_named_by_a_cgroup_or_by_the_environment(void **state)
+{
+	static const char text[] = "[rule job]\ncgroup = **/job_*\nclass = offline\ngang = cgroup\n"
+		"[rule rest]\nmatch = all\nclass = offline\n";
+	static const struct {
+		struct gp_subject who;
+		const char *gang;
+	} cases[] = {
+		{ { .cgroup = JOB(7), .gang = "mine" },
+		  "/system.slice/node1_slurmstepd.scope/job_7" },
+		{ { .cgroup = "/user.slice", .gang = "train.3" }, "train.3" },
+		{ { .cgroup = "/user.slice" }, "" },
+		{ { .gang = "/system.slice/slurmstepd.scope/job_7" }, "" },
+		{ { .gang = "" }, "" },
+		{ { .gang = "a b" }, "" },
+	};
+	static char errors[GP_CONFIG_ERRORS];
+	struct gp_config *config;
+	struct gp_rules deaf;
+	struct gp_match m;
+
+	(void)state;
+	EXPECT_EQ(gp_config_parse("conf", text, strlen(text), &config, errors, sizeof(errors)), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		gp_rules_match(&config->rules, &cases[i].who, &m);
+		assert_string_equal(m.gang, cases[i].gang);
+		EXPECT_EQ(strstr(m.why, "GPREEMPT_GANG ignored") != NULL,
+			  cases[i].who.gang && !m.gang[0]);
+	}
+	deaf = config->rules;
+	deaf.environment = false;
+	gp_rules_match(&deaf, &cases[1].who, &m);
+	assert_string_equal(m.gang, "");
+	gp_config_free(config);
+}
+
 static void who_is_left_alone_may_become_what_offline_is_here(void **state)
 {
 	static const char changed[] = "[class offline]\npriority = 5\nweight = 300\n";
@@ -382,6 +418,7 @@ PROVE(
 	CLAIM(bad_ids_say_which_word),
 	CLAIM_WITH(the_first_rule_whose_conditions_hold_decides, up, down),
 	CLAIM_WITH(the_environment_lowers_and_never_raises, up, down),
+	CLAIM(a_gang_is_named_by_a_cgroup_or_by_the_environment),
 	CLAIM(who_is_left_alone_may_become_what_offline_is_here),
 	CLAIM(lower_means_lower_in_everything),
 )

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 enum {
-	MAX_GPUS	= 64,
 	VENDOR_QEMU	= 0x1af4,
 	CLOCK_TICK_NS	= 10,	/* 100 MHz, the same on every gfx9 */
 };
@@ -88,13 +87,13 @@ bool gp_client_is_model(const struct gp_client *c)
 
 static int find_gpu(const struct gp_client_args *args, struct gp_node *ret)
 {
-	struct gp_node nodes[MAX_GPUS];
+	struct gp_node nodes[GP_CLIENT_GPUS];
 	u32 count;
-	int err = gp_topology_read(args->topology, nodes, MAX_GPUS, &count);
+	int err = gp_topology_read(args->topology, nodes, GP_CLIENT_GPUS, &count);
 
 	if (err)
 		return err;
-	if (args->gpu >= count || args->gpu >= MAX_GPUS)
+	if (args->gpu >= count || args->gpu >= GP_CLIENT_GPUS)
 		return gp_client_fail(ENODEV, "GPU %u: the driver shows %u", args->gpu, count);
 	*ret = nodes[args->gpu];
 	return 0;
@@ -119,28 +118,71 @@ static int check_version(struct gp_client *c)
 	return 0;
 }
 
-static int enter(struct gp_client *c, bool runtime)
+static int open_render(const struct gp_node *node)
 {
-	struct gp_kfd_acquire_vm vm = { .drm_fd = (u32)c->render_fd, .gpu_id = c->node.gpu_id };
+	char path[32];
+
+	snprintf(path, sizeof(path), "/dev/dri/renderD%u", node->render_minor);
+	return open_device(path);
+}
+
+static int acquire_vm(struct gp_client *c, int render_fd, const struct gp_node *node)
+{
+	struct gp_kfd_acquire_vm vm = { .drm_fd = (u32)render_fd, .gpu_id = node->gpu_id };
+
+	return gp_client_call(c, GP_KFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
+}
+
+/* The VMs of the GPUs that it does not use. */
+static int acquire_others(struct gp_client *c, const char *topology)
+{
+	struct gp_node nodes[GP_CLIENT_GPUS];
+	u32 count = 0, i;
+	int err = gp_topology_read(topology, nodes, GP_CLIENT_GPUS, &count);
+
+	for (i = 0; !err && i < count && i < GP_CLIENT_GPUS; i++) {
+		int fd;
+
+		if (nodes[i].gpu_id == c->node.gpu_id)
+			continue;
+		fd = open_render(&nodes[i]);
+		if (fd < 0)
+			return fd;
+		c->other_fd[c->others++] = fd;
+		err = acquire_vm(c, fd, &nodes[i]);
+	}
+	return err;
+}
+
+static int enter(struct gp_client *c, const struct gp_client_args *args)
+{
 	struct gp_kfd_runtime_enable enable = {
 		.mode = GP_KFD_RUNTIME_ENABLE | GP_KFD_RUNTIME_TTMP,
 	};
 	int err = check_version(c);
 
 	if (!err)
-		err = gp_client_call(c, GP_KFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
-	if (!err && runtime)
-		err = gp_client_call(c, GP_KFD_IOC_RUNTIME_ENABLE, &enable, "RUNTIME_ENABLE");
-	c->runtime = !err && runtime;
+		err = acquire_vm(c, c->render_fd, &c->node);
+	if (!err && args->all_vms)
+		err = acquire_others(c, args->topology);
+	if (err || args->no_runtime)
+		return err;
+	if (c->at_runtime)
+		c->at_runtime(true);
+	err = gp_client_call(c, GP_KFD_IOC_RUNTIME_ENABLE, &enable, "RUNTIME_ENABLE");
+	c->runtime = !err;
+	if (c->runtime && c->at_runtime)
+		c->at_runtime(true);
 	return err;
 }
 
 int gp_client_open(struct gp_client *c, const struct gp_client_args *args)
 {
-	char render[32];
 	int err;
 
-	*c = (struct gp_client){ .kfd_fd = -1, .render_fd = -1, .padding_fd = -1 };
+	*c = (struct gp_client){
+		.kfd_fd = -1, .render_fd = -1, .padding_fd = -1, .at_runtime = args->at_runtime,
+	};
 	err = find_gpu(args, &c->node);
 	if (!err)
 		err = gp_geometry(&c->node, &c->geometry);
@@ -149,10 +191,9 @@ int gp_client_open(struct gp_client *c, const struct gp_client_args *args)
 	err = c->kfd_fd = open_device(GP_KFD_DEVICE);
 	if (err < 0)
 		return err;
-	snprintf(render, sizeof(render), "/dev/dri/renderD%u", c->node.render_minor);
-	err = c->render_fd = open_device(render);
+	err = c->render_fd = open_render(&c->node);
 	if (err >= 0)
-		err = enter(c, !args->no_runtime);
+		err = enter(c, args);
 	if (err)
 		gp_client_close(c);
 	return err;
@@ -165,19 +206,30 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-void gp_client_close(struct gp_client *c)
+static void end_runtime(struct gp_client *c)
 {
 	struct gp_kfd_runtime_enable disable = { .mode = 0 };
 
+	if (c->at_runtime)
+		c->at_runtime(false);
+	gp_client_call(c, GP_KFD_IOC_RUNTIME_ENABLE, &disable, "RUNTIME_ENABLE(0)");
+	if (c->at_runtime)
+		c->at_runtime(false);
+	c->runtime = false;
+}
+
+void gp_client_close(struct gp_client *c)
+{
 	if (c->debugs_itself)
 		gp_debug_disable(c, getpid());
 	if (c->runtime)
-		gp_client_call(c, GP_KFD_IOC_RUNTIME_ENABLE, &disable, "RUNTIME_ENABLE(0)");
-	c->runtime = false;
+		end_runtime(c);
 	if (c->doorbells)
 		munmap(c->doorbells, GP_KFD_DOORBELL_BYTES);
 	c->doorbells = NULL;
 	close_fd(&c->padding_fd);
+	while (c->others)
+		close_fd(&c->other_fd[--c->others]);
 	close_fd(&c->render_fd);
 	close_fd(&c->kfd_fd);
 }

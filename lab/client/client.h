@@ -93,7 +93,16 @@ struct gp_client_args {
 	const char *topology;	/* NULL: GP_TOPOLOGY */
 	u32 gpu;		/* which of the GPUs, from 0 */
 	bool no_runtime;	/* leave out RUNTIME_ENABLE: debug calls then give EPERM */
+	/*
+	 * Acquire the VM of every GPU, as ROCr does. Without that a debugger's SUSPEND_QUEUES
+	 * crashes the stock driver if there is a GPU behind this one (lib/vm.h).
+	 */
+	bool all_vms;
+	/* Called before and after RUNTIME_ENABLE; @begins: or before and after its end. */
+	void (*at_runtime)(bool begins);
 };
+
+enum { GP_CLIENT_GPUS = 64 };
 
 struct gp_buffer {
 	void *at;		/* the same address on CPU and GPU */
@@ -116,6 +125,9 @@ struct gp_client {
 	u8 *doorbells;			/* mapped with the first queue */
 	struct gp_buffer event_page;	/* allocated with the first event */
 	int padding_fd;			/* what sparse save areas share; -1: none yet */
+	int other_fd[GP_CLIENT_GPUS];	/* render nodes of the GPUs it does not use */
+	u32 others;
+	void (*at_runtime)(bool begins);	/* NULL: nobody wants to know */
 };
 
 /*

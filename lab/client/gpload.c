@@ -5,10 +5,12 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 enum { RIGHT = 0, LOST = 1, USAGE = 2, STUCK = 3 };
 
 static volatile int stop;
+static struct gp_load_options o;
 
 static void on_signal(int nr)
 {
@@ -22,6 +24,28 @@ static void catch_signals(void)
 
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
+}
+
+static void set_name(const char *what)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "gpload-%s", what);
+	prctl(PR_SET_NAME, name);
+}
+
+/* For those who want to find it here. */
+static void linger(bool begins)
+{
+	struct timespec t = {
+		.tv_sec = (time_t)(o.linger_ns / 1000000000),
+		.tv_nsec = (long)(o.linger_ns % 1000000000),
+	};
+
+	set_name(begins ? "init" : "exit");
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+	set_name(o.class);
 }
 
 static int complain(const char *line)
@@ -46,13 +70,15 @@ static void print_geometry(const struct gp_client *c)
 	       g->debug_bytes);
 }
 
-static int check(const struct gp_load_options *o)
+static int check(void)
 {
-	const struct gp_client_args args = { .gpu = o->gpu };
+	const struct gp_client_args args = {
+		.gpu = o.gpu, .all_vms = !o.one_vm, .at_runtime = o.at_runtime,
+	};
 	const struct gp_queue_args queue = {
 		.type = GP_KFD_QUEUE_AQL,
-		.pointers = o->pointers,
-		.save_area = o->save_area,
+		.pointers = o.pointers,
+		.save_area = o.save_area,
 	};
 	struct gp_client c;
 	struct gp_queue q;
@@ -88,10 +114,10 @@ static int result(const struct gp_load *l, int err)
 	return complain(gp_client_error());
 }
 
-static int load(const struct gp_load_options *o)
+static int load(void)
 {
 	static struct gp_load l;	/* its histogram is large */
-	int err = gp_load_init(&l, o);
+	int err = gp_load_init(&l, &o);
 	int code;
 
 	if (err) {
@@ -102,7 +128,7 @@ static int load(const struct gp_load_options *o)
 	catch_signals();
 	err = gp_load_run(&l, &stop);
 	code = result(&l, err);
-	if (o->json)
+	if (o.json)
 		gp_load_report_json(&l, err, stdout);
 	else
 		gp_load_report(&l, err, stdout);
@@ -113,16 +139,14 @@ static int load(const struct gp_load_options *o)
 
 int main(int argc, char *argv[])
 {
-	struct gp_load_options o;
-	char name[16];
-
 	if (gp_load_parse(argc, (const char *const *)argv, &o))
 		return complain(gp_client_error());
 	if (o.help) {
 		fputs(gp_load_help, stdout);
 		return RIGHT;
 	}
-	snprintf(name, sizeof(name), "gpload-%s", o.class);
-	prctl(PR_SET_NAME, name);
-	return o.check ? check(&o) : load(&o);
+	set_name(o.class);
+	if (o.linger_ns)
+		o.at_runtime = linger;
+	return o.check ? check() : load();
 }

@@ -96,7 +96,9 @@ static int init_work(struct gp_load *l)
 
 int gp_load_init(struct gp_load *l, const struct gp_load_options *o)
 {
-	const struct gp_client_args args = { .gpu = o->gpu };
+	const struct gp_client_args args = {
+		.gpu = o->gpu, .all_vms = !o->one_vm, .at_runtime = o->at_runtime,
+	};
 	int err;
 
 	memset(l, 0, sizeof(*l));

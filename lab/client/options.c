@@ -33,6 +33,9 @@ const char gp_load_help[] =
 "  --save-area sparse|full memory of save areas                     (sparse)\n"
 "  --wait poll|event       how to wait for completions              (poll)\n"
 "  --gpu N                 which GPU, from 0                        (0)\n"
+"  --vm all|one            address spaces acquired: of all GPUs, as ROCr does, or its own  (all)\n"
+"  --linger TIME           stay so long in hsa_init and hsa_shut_down, named gpload-init\n"
+"                          and gpload-exit: before and after the runtime's call  (0)\n"
 "  --seed N                of keys and arrivals                     (1)\n"
 "  --patience S            give up after S seconds without a completion (120; 0: never)\n"
 "  --print-every S         a line of progress on stderr\n"
@@ -119,6 +122,7 @@ static const char *const classes[] = { "offline", "online" };
 static const char *const pointer_kinds[] = { "userptr", "gtt" };
 static const char *const save_kinds[] = { "sparse", "full" };
 static const char *const wait_kinds[] = { "poll", "event" };
+static const char *const vm_kinds[] = { "all", "one" };
 
 static const struct choice_option {
 	const char *name;
@@ -129,6 +133,7 @@ static const struct choice_option {
 	{ "pointers",	pointer_kinds,	"userptr or gtt" },
 	{ "save-area",	save_kinds,	"sparse or full" },
 	{ "wait",	wait_kinds,	"poll or event" },
+	{ "vm",		vm_kinds,	"all or one" },
 };
 
 static int set_choice(const char *name, const char *value, struct gp_load_options *o)
@@ -147,6 +152,8 @@ static int set_choice(const char *name, const char *value, struct gp_load_option
 			o->pointers = c ? GP_MEMORY_GTT : GP_MEMORY_USERPTR;
 		else if (choices[i].names == save_kinds)
 			o->save_area = c ? GP_SAVE_FULL : GP_SAVE_SPARSE;
+		else if (choices[i].names == vm_kinds)
+			o->one_vm = c;
 		else
 			o->wait = c ? GP_LOAD_EVENT : GP_LOAD_POLL;
 		return 0;
@@ -198,6 +205,9 @@ static int set_time(const char *name, const char *value, struct gp_load_options 
 	if (!strcmp(name, "kernel"))
 		return gp_load_duration(value, &o->kernel_ns) || !o->kernel_ns ?
 		       wrong(name, value, "a time such as 20ms, 300us or 1.5s") : 0;
+	if (!strcmp(name, "linger"))
+		return gp_load_duration(value, &o->linger_ns) ?
+		       wrong(name, value, "a time such as 300ms") : 0;
 	if (!strcmp(name, "seconds"))
 		return seconds(value, &o->seconds_ns) || !o->seconds_ns ?
 		       wrong(name, value, "a number of seconds above 0") : 0;

@@ -25,6 +25,9 @@ struct gp_load_options {
 	enum gp_memory pointers;
 	enum gp_save_area save_area;
 	enum gp_load_wait wait;
+	bool one_vm;		/* acquire only the VM of its own GPU */
+	u64 linger_ns;		/* in the beginning and the end of its runtime */
+	void (*at_runtime)(bool begins);	/* gp_client_args; the caller's */
 	bool json;
 	bool check;
 	bool help;

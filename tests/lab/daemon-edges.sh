@@ -21,6 +21,20 @@ exits 0 || cat "$tmp/err"
 claim "three online processes preempt two offline ones $many times; all sums are right, nothing is lost"
 is many yes && is many_online right && is many_offline right && is many_lost "0 0" && is many_saved 0
 
+claim "two GPUs with different online processes: each preempts on its own GPU and on no other"
+is own_first 0 && is own_second 0 && is own_first_online 0 && is own_second_online 0 && is own_offline 0 && is own_offline_second 0
+
+claim "a gang over two GPUs is held on both when one of it is, and released by the other"
+is gang_held '2"state":"off"' && is gang_off_gpu0 0 && is gang_released yes
+
+claim "online work on one GPU preempts a gang on both, and it is counted as one"
+is gang_preempted yes && is gang_saved_first yes && is gang_saved_second yes && is gang_online 0
+case $(value gang_counted_once) in ?*' '?*) [ "$(value gang_counted_once | cut -d ' ' -f 1)" -le "$(value gang_counted_once | cut -d ' ' -f 2)" ] ||
+	no "$(value gang_counted_once)" ;; *) no "$(value gang_counted_once)" ;; esac
+
+claim "one of a gang is killed while it is held: the other goes on and its sums are right"
+is gang_survivor yes && is gang_right 0
+
 claim "on two GPUs: who opened the first alone is left alone, since the driver would crash, and listed with the reason"
 is second_gpu yes && is first_gpu 0 && is two_first 0 && is two_first_online 0
 case $(value trouble) in *"would crash"*) ;; *) no "trouble: $(value trouble)" ;; esac

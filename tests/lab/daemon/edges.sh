@@ -3,7 +3,7 @@
 # What tests/lab/daemon-edges.sh runs in the guest, which has two GPUs: prints facts.
 # usage: edges.sh PREEMPTIONS
 wanted=${1:-20}
-# The second one: a program that opened the first alone cannot be preempted (lib/vm.h).
+# Most of it is on the second one.
 gpu=1
 # shellcheck source=tests/lab/daemon/common.sh
 . ./common.sh
@@ -47,8 +47,66 @@ ended_all many_offline $offline
 fact many_lost "$(count stops_lost) $(count starts_lost)"
 fact many_saved $(($(device waves_saved) - $(device waves_restored)))
 
-# ---- two GPUs: whose suspension would crash the driver is left alone; the other is not ----
+# ---- two GPUs with an online and an offline process each: each is preempted by its own ----
+was_preempted() { [ "$(preempted "$1")" -ge "$2" ]; }
 load off0 --class offline --gpu 0 --kernel 20ms --seconds 900
+a=$!
+load off1 --class offline --kernel 20ms --seconds 900
+b=$!
+load on0 --class online --gpu 0 --kernel 1ms --waves 64 --poisson 20 --seconds 900
+d=$!
+until_true 60 was_preempted $a 2 && fact own_first "$(preempted $b)"
+kill $d
+ended own_first_online $d
+until_true 20 state_is on $a
+first=$(preempted $a)
+load on1 --class online --kernel 1ms --waves 64 --poisson 20 --seconds 900
+c=$!
+until_true 60 was_preempted $b 2 && fact own_second $(($(preempted $a) - first))
+kill $c $a $b
+ended own_second_online $c
+ended own_offline $a
+ended own_offline_second $b
+
+# ---- a gang over both: what one of it must give up, all of it gives up ----
+GPREEMPT_GANG=job
+export GPREEMPT_GANG
+load rank0 --class offline --gpu 0 --kernel 20ms --seconds 900
+a=$!
+load rank1 --class offline --kernel 20ms --seconds 900
+b=$!
+unset GPREEMPT_GANG
+until_true 30 can_be_held $b
+fact gang_held "$(call List "{\"pid\":$a}" | grep -o '"state": *"[a-z]*"' | sort | uniq -c | tr -d ' ')"
+gpu=0
+first=$(device waves_saved)
+gpu=1
+second=$(device waves_saved)
+fact gang_off_gpu0 "$(cat /sys/class/kfd/kfd/proc/$a/stats_*/cu_occupancy | sort -n | tail -n 1)"
+call Release "{\"pid\":$a}" >/dev/null
+until_true 20 state_is on $b && fact gang_released yes
+load on1 --class online --kernel 1ms --waves 64 --poisson 20 --seconds 900
+c=$!
+until_true 60 was_preempted $a 3 && fact gang_preempted yes
+fact gang_counted_once "$(preempted $a) $(preempted $b)"
+kill $c
+ended gang_online $c
+until_true 20 state_is on $a
+gpu=0
+[ "$(device waves_saved)" -gt "$first" ] && fact gang_saved_first yes
+gpu=1
+[ "$(device waves_saved)" -gt "$second" ] && fact gang_saved_second yes
+# One of it is killed while all of it is held: the other goes on.
+until_true 20 can_be_held $b
+kill -KILL $a
+wait $a
+call Release "{\"pid\":$b}" >/dev/null
+until_true 20 state_is on $b && fact gang_survivor yes
+kill $b
+ended gang_right $b
+
+# ---- who acquired no memory on the second: its suspension would crash the driver ----
+load off0 --class offline --gpu 0 --vm one --kernel 20ms --seconds 900
 a=$!
 load off1 --class offline --kernel 20ms --seconds 900
 b=$!
@@ -56,7 +114,6 @@ load on0 --class online --gpu 0 --kernel 1ms --waves 64 --poisson 20 --seconds 9
 d=$!
 load on1 --class online --kernel 1ms --waves 64 --poisson 20 --seconds 900
 c=$!
-was_preempted() { [ "$(preempted "$1")" -ge "$2" ]; }
 until_true 60 was_preempted $b 2 && fact second_gpu yes
 until_true 20 is_troubled $a && fact trouble "$(trouble_of $a)"
 fact first_gpu "$(preempted $a)"

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Which processes are one task of the scheduler: each by itself, or a gang together.
+ *
+ * The processes of a gang wait for each other, so it is on or off as a whole, on all GPUs of
+ * all of them, and it may be preempted only while every one of them can be stopped: who joins
+ * one that is held releases it until he can be stopped too.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "home.h"
+
+/* ---- who belongs together ---- */
+
+/* Would they be one gang? */
+static bool together(const struct gp_resident *a, const struct gp_resident *b)
+{
+	return a->gang[0] && a->uid == b->uid && !strcmp(a->gang, b->gang) &&
+	       !strcmp(a->class.name, b->class.name);
+}
+
+/* The next process of @task from @from on, which moves behind it; NULL: no more. */
+static struct gp_resident *next_of(const struct gp_home *h, u32 task, u32 *from)
+{
+	while (*from < h->nr_residents) {
+		struct gp_resident *r = h->resident[(*from)++];
+
+		if (r->task == task)
+			return r;
+	}
+	return NULL;
+}
+
+/* Another process of its task; NULL: it is alone. */
+static struct gp_resident *mate_of(const struct gp_home *h, const struct gp_resident *r)
+{
+	struct gp_resident *x;
+	u32 i = 0;
+
+	while ((x = next_of(h, r->task, &i)) && x == r)
+		;
+	return x;
+}
+
+bool gp_job_first(const struct gp_home *h, u32 i)
+{
+	u32 first = 0;
+
+	/* Who is in no gang is alone: most are, and then nothing is searched. */
+	return !h->resident[i]->gang[0] ||
+	       next_of(h, h->resident[i]->task, &first) == h->resident[i];
+}
+
+bool gp_job_gripped(const struct gp_home *h, const struct gp_resident *r)
+{
+	const struct gp_resident *x;
+	u32 i = 0;
+
+	while ((x = next_of(h, r->task, &i)))
+		if (x->grip != GP_GRIP_HAS)
+			return false;
+	return true;
+}
+
+void gp_job_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns)
+{
+	struct gp_resident *x;
+	u32 i = 0;
+
+	while ((x = next_of(h, r->task, &i))) {
+		x->lease_ns = lease_ns;
+		x->lease_until_ns = until_ns;
+	}
+}
+
+/* ---- the end of a task ---- */
+
+static void add_parts(struct gp_account *sum, const struct gp_account *a)
+{
+	u32 i, j;
+
+	for (i = 0; i < GP_NR_PARTS; i++) {
+		sum->part[i].count += a->part[i].count;
+		sum->part[i].sum += a->part[i].sum;
+		if (a->part[i].max > sum->part[i].max)
+			sum->part[i].max = a->part[i].max;
+		for (j = 0; j < GP_HIST_BUCKETS; j++)
+			sum->part[i].bucket[j] += a->part[i].bucket[j];
+	}
+}
+
+static void account_end(struct gp_home *h, const struct gp_account *a)
+{
+	struct gp_account *sum = &h->stats.ended;
+	u32 i;
+
+	sum->stops_asked += a->stops_asked;
+	sum->stopped += a->stopped;
+	sum->stops_failed += a->stops_failed;
+	sum->stops_lost += a->stops_lost + a->stopping;
+	sum->starts_asked += a->starts_asked;
+	sum->started += a->started;
+	sum->starts_failed += a->starts_failed;
+	sum->starts_lost += a->starts_lost + a->starting;
+	sum->late += a->late;
+	sum->preempted_others += a->preempted_others;
+	sum->arrivals += a->arrivals;
+	sum->waiting_ns += a->waiting_ns;
+	if (a->longest_hold_ns > sum->longest_hold_ns)
+		sum->longest_hold_ns = a->longest_hold_ns;
+	for (i = 0; i < GP_NR_STATES; i++)
+		sum->state_ns[i] += a->state_ns[i];
+	add_parts(sum, a);
+}
+
+/* @r is of no task any more; the scheduler's is there still. */
+static void part(struct gp_home *h, struct gp_resident *r, const struct gp_account *a)
+{
+	gp_rings_forget(h, r);
+	r->stopped_before += a->stopped;
+	r->grip = GP_GRIP_NONE;
+	r->task = GP_NONE;
+	r->devices = 0;
+}
+
+static void end_task(struct gp_home *h, u32 task)
+{
+	static struct gp_account a;
+	struct gp_resident *x;
+	u32 i = 0;
+
+	if (!gp_sched_account(h->sched, task, h->now_ns, &a))
+		account_end(h, &a);
+	while ((x = next_of(h, task, &i)))
+		part(h, x, &a);
+	/* The doer first: what it held of this task runs before the number is used again. */
+	if (h->doer->ops->task_del)
+		h->doer->ops->task_del(h->doer, task);
+	gp_task_del(h->sched, task, h->now_ns);
+	h->tend = true;
+}
+
+/* ---- what the scheduler is told ---- */
+
+/* What cannot be stopped is no target. */
+static struct gp_class class_of(const struct gp_home *h, const struct gp_resident *r)
+{
+	struct gp_class class = r->class.is;
+
+	if (h->doer->ops->attaches && (r->task == GP_NONE || !gp_job_gripped(h, r)))
+		class.flags &= ~(u32)GP_PREEMPTIBLE;
+	return class;
+}
+
+static void not_admitted(struct gp_resident *r, const char *why)
+{
+	snprintf(r->trouble, sizeof(r->trouble), "not admitted: %s", why ? why : "too many tasks");
+}
+
+static void tell_class(struct gp_home *h, struct gp_resident *r)
+{
+	struct gp_class class = class_of(h, r);
+	const char *why = NULL;
+	struct gp_resident *x;
+	u32 i = 0;
+
+	if (!memcmp(&class, &r->told, sizeof(class)))
+		return;
+	if (gp_task_set_class(h->sched, r->task, &class, h->now_ns, &why)) {
+		not_admitted(r, why);
+		return;
+	}
+	while ((x = next_of(h, r->task, &i)))
+		x->told = class;
+}
+
+static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
+{
+	u64 devices = 0;
+	u32 i, d;
+
+	for (i = 0; i < r->nr_queues; i++) {
+		d = gp_rings_device(h, r->queues[i].gpu_id);
+		if (d != GP_NONE)
+			devices |= BIT_ULL(d);
+	}
+	return devices;
+}
+
+/* ---- coming and going ---- */
+
+void gp_job_leave(struct gp_home *h, struct gp_resident *r)
+{
+	static struct gp_account a;
+	struct gp_resident *mate;
+
+	if (r->task == GP_NONE) {
+		gp_rings_forget(h, r);
+		r->grip = GP_GRIP_NONE;
+		return;
+	}
+	mate = mate_of(h, r);
+	if (!mate) {
+		end_task(h, r->task);
+		return;
+	}
+	/* The others go on without it. */
+	if (r->grip != GP_GRIP_NONE)
+		h->doer->ops->process_del(h->doer, r->pid);
+	if (gp_sched_account(h->sched, r->task, h->now_ns, &a))
+		a.stopped = 0;
+	part(h, r, &a);
+	tell_class(h, mate);
+	h->tend = true;
+}
+
+static void admit(struct gp_resident *r, const struct gp_resident *as)
+{
+	r->task = as->task;
+	r->devices = as->devices;
+	r->told = as->told;
+	r->rings_stale = true;
+	r->rings_at_ns = 0;
+	r->trouble[0] = 0;
+}
+
+static void enter(struct gp_home *h, struct gp_resident *r, u64 devices)
+{
+	const char *why = NULL;
+	u32 i;
+
+	/* Whoever had to leave its task because the gang came to one more GPU comes too. */
+	for (i = 0; i < h->nr_residents; i++)
+		if (together(r, h->resident[i]))
+			devices |= devices_of(h, h->resident[i]);
+	r->told = class_of(h, r);
+	r->devices = devices;
+	if (gp_task_add(h->sched, devices, &r->told, h->now_ns, &r->task, &why)) {
+		r->task = GP_NONE;
+		r->devices = 0;
+		not_admitted(r, why);
+		return;
+	}
+	admit(r, r);
+	if (h->doer->ops->task_add)
+		h->doer->ops->task_add(h->doer, r->task, devices);
+	for (i = 0; i < h->nr_residents; i++)
+		if (together(r, h->resident[i]) && devices_of(h, h->resident[i]))
+			admit(h->resident[i], r);
+}
+
+/* Another of its gang that is of a task already. */
+static const struct gp_resident *peer_of(const struct gp_home *h, const struct gp_resident *r)
+{
+	u32 i;
+
+	for (i = 0; r->gang[0] && i < h->nr_residents; i++)
+		if (h->resident[i] != r && h->resident[i]->task != GP_NONE &&
+		    together(r, h->resident[i]))
+			return h->resident[i];
+	return NULL;
+}
+
+void gp_job_settle(struct gp_home *h, struct gp_resident *r)
+{
+	u64 devices = devices_of(h, r);
+	const struct gp_resident *mate, *peer;
+
+	if (!r->class.managed || !devices) {
+		gp_job_leave(h, r);
+		return;
+	}
+	/* Another class or another gang than those it was with. */
+	mate = r->task == GP_NONE ? NULL : mate_of(h, r);
+	peer = peer_of(h, r);
+	if (r->task != GP_NONE && ((mate && !together(r, mate)) || (peer && peer->task != r->task)))
+		gp_job_leave(h, r);
+	if (r->task == GP_NONE && peer)
+		admit(r, peer);
+	/* A seat cannot be added to a task; one too many does no harm. */
+	if (r->task != GP_NONE && (devices & ~r->devices)) {
+		devices |= r->devices;
+		end_task(h, r->task);
+	}
+	if (r->task == GP_NONE)
+		enter(h, r, devices);
+	else
+		tell_class(h, r);
+	h->tend = true;
+}
+
+bool gp_job_at_rest(const struct gp_home *h, const struct gp_resident *r)
+{
+	const struct gp_seat *seat;
+	u32 d;
+
+	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
+		seat = gp_sched_seat(h->sched, r->task, d);
+		if (seat && seat->state != GP_ON && seat->state != GP_LOST)
+			return false;
+	}
+	return true;
+}

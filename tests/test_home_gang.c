@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A gang in the daemon's home: several processes, one task. */
+#include <string.h>
+
+#include "home_world.h"
+
+/* All children of a test are in its cgroup. */
+#define CONFIG	"policy = priority\ndefault_class = offline\nattach_after = 0\nscan = 10ms\n" \
+	"[policy priority]\nlook_min = 100us\nlook_max = 500us\nmin_share = 0\n" \
+	"[rule job]\ncgroup = **\nclass = offline\ngang = cgroup\n"
+
+struct cast {
+	u32 online, rank[2];
+};
+
+/* An online process and a gang of two with a queue each; the first of the gang is busy. */
+static void stage(struct world *w, struct cast *c)
+{
+	world_home(w, CONFIG);
+	c->online = world_process(w);
+	c->rank[0] = world_process(w);
+	c->rank[1] = world_process(w);
+	world_class(w, c->online, "online");
+	world_queue(w, c->online, 0);
+	world_queue(w, c->rank[0], 0);
+	world_queue(w, c->rank[1], 0);
+	world_run(w, 50 * GP_MSEC);
+	world_submit(w, c->rank[0], 0, 8);
+	world_occupy(w, c->rank[0], 80);
+	world_run(w, 5 * GP_MSEC);
+}
+
+static u32 task_of(struct world *w, u32 i)
+{
+	return world_resident(w, i)->task;
+}
+
+static void it_is_one_task_and_is_stopped_once_as_a_whole(void **state)
+{
+	struct world *w = *state;
+	struct gp_account a;
+	struct cast c;
+
+	stage(w, &c);
+	EXPECT(task_of(w, c.rank[0]) != GP_NONE);
+	EXPECT_EQ(task_of(w, c.rank[0]), task_of(w, c.rank[1]));
+	EXPECT(task_of(w, c.online) != task_of(w, c.rank[0]));
+	EXPECT_EQ(w->doer.attaches, 2);
+	EXPECT(gp_job_gripped(w->home, world_resident(w, c.rank[0])));
+
+	world_submit(w, c.online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, c.rank[0]), GP_OFF);
+	EXPECT_EQ(world_state(w, c.rank[1]), GP_OFF);
+	world_complete(w, c.online, 0, 1);
+	world_run(w, 200 * GP_MSEC);
+	EXPECT_EQ(world_state(w, c.rank[1]), GP_ON);
+	gp_sched_account(w->home->sched, task_of(w, c.rank[1]), w->now_ns, &a);
+	EXPECT_EQ(a.stopped, 1);
+}
+
+static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
+{
+	struct world *w = *state;
+	struct cast c;
+	u32 late;
+
+	stage(w, &c);
+	world_submit(w, c.online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, c.rank[0]), GP_OFF);
+	/* One more rank comes and cannot be attached: all of them run. */
+	w->doer.attach_error = -EALREADY;
+	late = world_process(w);
+	world_queue(w, late, 0);
+	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(task_of(w, late), task_of(w, c.rank[0]));
+	EXPECT_EQ(world_state(w, c.rank[0]), GP_ON);
+	/* It ends: the others can be stopped again. */
+	world_end(w, late);
+	world_run(w, 50 * GP_MSEC);
+	world_complete(w, c.online, 0, 1);
+	world_run(w, 50 * GP_MSEC);
+	world_submit(w, c.online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, c.rank[0]), GP_OFF);
+}
+
+static void who_ends_leaves_the_others_as_they_are(void **state)
+{
+	struct world *w = *state;
+	struct cast c;
+
+	stage(w, &c);
+	world_submit(w, c.rank[1], 0, 8);
+	world_occupy(w, c.rank[1], 80);
+	world_occupy(w, c.online, 40);		/* it will do its work, not block */
+	world_submit(w, c.online, 0, 1);
+	world_run(w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(w, c.rank[1]), GP_OFF);
+	world_end(w, c.rank[0]);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(w->home->nr_residents, 2);
+	EXPECT_EQ(world_state(w, c.rank[1]), GP_OFF);
+	world_end(w, c.rank[1]);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(w->home->nr_residents, 1);
+	EXPECT_EQ(w->home->stats.ended.stopped, 1);
+}
+
+static void another_class_is_another_task(void **state)
+{
+	struct world *w = *state;
+	struct cast c;
+
+	stage(w, &c);
+	world_class(w, c.rank[1], "idle");
+	EXPECT(task_of(w, c.rank[0]) != task_of(w, c.rank[1]));
+	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(w->doer.deletes, 1);
+	EXPECT_EQ(world_resident(w, c.rank[1])->grip, GP_GRIP_NONE);
+	world_class(w, c.rank[1], NULL);
+	EXPECT_EQ(task_of(w, c.rank[0]), task_of(w, c.rank[1]));
+	/* It may be attached again after a while, and then all can be stopped. */
+	world_run(w, 3 * GP_SEC);
+	EXPECT(gp_job_gripped(w->home, world_resident(w, c.rank[0])));
+}
+
+static void a_hold_of_one_is_a_hold_of_all(void **state)
+{
+	struct world *w = *state;
+	struct gp_who who;
+	char why[GP_HOME_WHY];
+	struct cast c;
+	u64 granted;
+
+	stage(w, &c);
+	who = (struct gp_who){ .pid = w->process[c.rank[1]].pid };
+	EXPECT_EQ(gp_home_hold(w->home, &who, GP_SEC, &granted, why), 0);
+	world_run(w, 5 * GP_MSEC);
+	EXPECT_EQ(world_state(w, c.rank[0]), GP_OFF);
+	who.pid = w->process[c.rank[0]].pid;
+	EXPECT_EQ(gp_home_release(w->home, &who, why), 0);
+	world_run(w, 5 * GP_MSEC);
+	EXPECT_EQ(world_state(w, c.rank[1]), GP_ON);
+}
+
+PROVE(
+	CLAIM_WITH(it_is_one_task_and_is_stopped_once_as_a_whole, world_up, world_down),
+	CLAIM_WITH(it_is_no_target_while_one_of_it_cannot_be_stopped, world_up, world_down),
+	CLAIM_WITH(who_ends_leaves_the_others_as_they_are, world_up, world_down),
+	CLAIM_WITH(another_class_is_another_task, world_up, world_down),
+	CLAIM_WITH(a_hold_of_one_is_a_hold_of_all, world_up, world_down),
+)
