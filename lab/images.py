@@ -152,6 +152,7 @@ class Images:
         self.cache = os.path.join(build, 'lab')
         self.source = os.path.join(self.cache, 'source')
         self.module = os.path.join(self.cache, 'module', 'amdgpu.ko')
+        self.gpreempt = os.path.join(self.cache, 'gpreempt', 'gpreempt.ko')
         self.vmlinux = os.path.join(self.cache, 'vmlinux')
         self.base = os.path.join(self.cache, 'base.cpio')
         self.base_for_root = os.path.join(self.cache, 'base-root.cpio')
@@ -170,10 +171,14 @@ class Images:
             self.kernel = self.find_kernel()
             self.make_vmlinux()
             self.make_module(module_needed)
+            self.make_gpreempt(module_needed)
             self.make_base()
 
     def has_module(self):
         return os.path.exists(self.module)
+
+    def own_modules(self):
+        return [path for path in (self.module, self.gpreempt) if os.path.exists(path)]
 
     def path(self, *names):
         return os.path.join(self.cache, *names)
@@ -274,15 +279,33 @@ class Images:
                 raise
             say(trouble)
 
+    def make_gpreempt(self, needed):
+        """By kernel/build, for this kernel and this driver. It is in the guest, and not loaded."""
+        headers = f'/usr/src/linux-headers-{self.version}'
+        inputs = [os.path.join(self.top, name) for name in ('kernel', 'core', 'policy', 'env', 'uapi')]
+        key = f'{self.version} {age_of(TARBALL)} {hash_of(*inputs)}'
+        try:
+            with made_from(self.path('gpreempt.stamp'), key) as new:
+                if new:
+                    say('building the module gpreempt')
+                    run_logged(self.path('gpreempt.log'),
+                               [os.path.join(self.top, 'kernel/build'), self.source, headers,
+                                os.path.dirname(self.gpreempt)], 'building the module gpreempt')
+        except Trouble as trouble:
+            if needed:
+                raise
+            say(trouble)
+
     # --- what the guest's memory is filled with --------------------------------------
 
     def make_base(self):
         """The part that every run shares: busybox, /init, modules."""
         inputs = hash_of(os.path.join(self.top, 'lab/init'), '/bin/busybox', __file__)
         with made_from(self.path('base.stamp'),
-                       f'{self.version} {age_of(self.module)} {inputs}') as new:
+                       f'{self.version} {age_of(self.module)} {age_of(self.gpreempt)} '
+                       f'{inputs}') as new:
             if new:
-                wanted = imports(self.module) if self.has_module() else []
+                wanted = [name for path in self.own_modules() for name in imports(path)]
                 self.write_base(self.base, wanted)
                 self.write_base(self.base_for_root, wanted + ROOT_MODULES)
 
@@ -331,10 +354,10 @@ class Images:
             opened = lzma.open if path.endswith('.xz') else open
             with opened(path, 'rb') as f, open(f'{folder}/kernel/{name}.ko', 'wb') as out:
                 out.write(unsigned(f.read()))
-        if self.has_module():
+        for path in self.own_modules():
             # This keeps BTF.
-            subprocess.run(['strip', '--strip-debug', '-o', f'{folder}/kernel/amdgpu.ko',
-                            self.module], check=True)
+            subprocess.run(['strip', '--strip-debug', '-o',
+                            f'{folder}/kernel/{os.path.basename(path)}', path], check=True)
         # It misses lists that only a complete tree has, and says so.
         subprocess.run(['/sbin/depmod', '-b', stage, self.version], stderr=subprocess.DEVNULL,
                        check=True)
