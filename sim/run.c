@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "copies.h"
 #include "fault.h"
 #include "sim.h"
 
@@ -170,8 +171,8 @@ void gp_sim_fini(struct gp_sim *sim)
 	free(sim->gpu);
 }
 
-int gp_run(const struct gp_scenario *scenario, const struct gp_run_args *args,
-	   struct gp_result *ret, char *why, size_t why_size)
+static int run(const struct gp_scenario *scenario, const struct gp_run_args *args,
+	       struct gp_result *ret, char *why, size_t why_size)
 {
 	struct gp_sim *sim = calloc(1, sizeof(*sim));
 	int err;
@@ -190,5 +191,24 @@ int gp_run(const struct gp_scenario *scenario, const struct gp_run_args *args,
 						"out of memory or out of bounds");
 	gp_sim_fini(sim);
 	free(sim);
+	return err;
+}
+
+int gp_run(const struct gp_scenario *scenario, const struct gp_run_args *args,
+	   struct gp_result *ret, char *why, size_t why_size)
+{
+	struct gp_scenario *all;
+	int err;
+
+	if (!gp_has_copies(scenario))
+		return run(scenario, args, ret, why, why_size);
+	all = malloc(sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	*all = *scenario;
+	err = gp_make_copies(all, why, why_size);
+	if (!err)
+		err = run(all, args, ret, why, why_size);
+	free(all);
 	return err;
 }

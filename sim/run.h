@@ -29,7 +29,8 @@ struct gp_run_args {
 
 /*
  * 0 and *@ret; -EINVAL with a sentence in @why if the scenario asks for what
- * is not modelled; -EPROTO with the sentence if an invariant broke.
+ * is not modelled, -E2BIG if it has too many processes; -EPROTO with the sentence
+ * if an invariant broke.
  */
 int gp_run(const struct gp_scenario *scenario, const struct gp_run_args *args,
 	   struct gp_result *ret, char *why, size_t why_size);

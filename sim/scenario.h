@@ -38,6 +38,7 @@ struct gp_task_spec {
 	char name[GP_SCENARIO_NAME];
 	bool online;
 	struct gp_class class;
+	u32 processes;		/* alike; gp_run() makes a task of each */
 	u32 queues;
 	u8 loop;		/* enum gp_loop */
 	u32 ahead;

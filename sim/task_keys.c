@@ -213,6 +213,7 @@ void gp_task_spec_init(struct gp_task_spec *t, const char *name)
 	memset(t, 0, sizeof(*t));
 	snprintf(t->name, sizeof(t->name), "%s", name);
 	set_class(NULL, t, "offline");
+	t->processes = 1;
 	t->queues = 1;
 	t->ahead = 2;
 	t->server = 1;
@@ -244,6 +245,7 @@ const struct gp_key gp_task_keys[] = {
 	TIME("period", class.period_ns, 0, 100 * GP_SEC),
 	TIME("budget", class.budget_ns, 0, 100 * GP_SEC),
 	TIME("deadline", class.deadline_ns, 0, 100 * GP_SEC),
+	NUMBER("processes", processes, 1, GP_SCENARIO_TASKS),
 	NUMBER("queues", queues, 1, 512),
 	BY_HAND("loop", set_loop, "closed (or use arrivals)"),
 	NUMBER("ahead", ahead, 1, 1024),

@@ -73,6 +73,16 @@ printf '\377' | dd of="$tmp/changed.gptrace" bs=1 seek=$((8 + 88 * at + 24)) con
 try gpreempt replay "$tmp/changed.gptrace"
 exits 1 && says 'different' && says "record $at" && says 'recorded' && says 'replayed'
 
+claim "processes = N makes N tasks with work of their own, and too many are refused"
+try gpreempt sim colocate --length 300ms --set run.warmup=10ms --set run.expect=none \
+	--set train.processes=3 --json
+exits 0 && check test "$(jq -r '[.tasks[].name] | join(" ")' "$tmp/out")" = \
+	"train infer train-2 train-3" &&
+	check test "$(jq '[.tasks[] | select(.role == "offline") | .work] | unique | length' \
+		"$tmp/out")" -eq 3
+try gpreempt sim colocate --set train.processes=64
+exits 2 && says_err 'more than 64 processes'
+
 claim "what is no trace, or is cut short, is exit 2 with a sentence"
 try gpreempt replay "$0"
 exits 2 && says_err 'not a trace'
