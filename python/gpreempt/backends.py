@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""How GPreemptScheduler takes a process off the GPU: through gpreemptd, or by itself.
+
+A backend has the methods of Backend; one thread at a time calls them.
+"""
+
+import abc
+import time
+from typing import Any, Dict, List, Optional
+
+from .daemon import Daemon, Event, Events
+from .errors import DaemonNotRunning, GPreemptError
+from .local import Suspender, queues
+
+
+class Backend(abc.ABC):
+    """What a scheduler needs."""
+
+    name = ''
+
+    @abc.abstractmethod
+    def enrol(self, pid: int, class_name: str) -> Optional[str]:
+        """@pid has that class from now on. Returns the one it had, if that is known."""
+
+    @abc.abstractmethod
+    def suspend(self, pid: int, lease: float) -> float:
+        """Off the GPU when this returns, for so many seconds."""
+
+    @abc.abstractmethod
+    def resume(self, pid: int) -> None:
+        """Back where it was."""
+
+    @abc.abstractmethod
+    def queues(self, pid: int) -> List[Any]:
+        """Its queues."""
+
+    @abc.abstractmethod
+    def files(self) -> List[Any]:
+        """Readable when take() has something."""
+
+    @abc.abstractmethod
+    def take(self) -> List[Event]:
+        """What happened since the last time."""
+
+    @abc.abstractmethod
+    def stats(self) -> Dict[str, Any]:
+        """Counters of whoever does the work."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Let go of everything."""
+
+
+class ByDaemon(Backend):
+    """gpreemptd decides by the classes and does the work; holds are its leases."""
+
+    name = 'daemon'
+
+    def __init__(self, socket: Optional[str]) -> None:
+        self.daemon = Daemon(socket)
+        self.waiter = Daemon(socket)            # a hold that waits keeps nobody else waiting
+        self.subscription: Optional[Events] = self.daemon.events()
+
+    def enrol(self, pid: int, class_name: str) -> Optional[str]:
+        if not pid:
+            self.daemon.register(class_name)
+            return None
+        previous: str = self.daemon.call('SetClass', pid=pid, **{'class': class_name})['previous']
+        return previous
+
+    def suspend(self, pid: int, lease: float) -> float:
+        return self.waiter.hold(pid, lease)
+
+    def resume(self, pid: int) -> None:
+        self.daemon.release(pid)
+
+    def queues(self, pid: int) -> List[Any]:
+        return list(self.daemon.queues(pid))
+
+    def files(self) -> List[Any]:
+        return [] if self.subscription is None else [self.subscription]
+
+    def take(self) -> List[Event]:
+        if self.subscription is None:
+            self.subscription = self.daemon.events()
+        found: List[Event] = []
+        try:
+            while (event := self.subscription.poll()) is not None:
+                found.append(event)
+        except DaemonNotRunning:
+            self.subscription.close()
+            self.subscription = None
+            if not found:
+                raise
+        return found
+
+    def stats(self) -> Dict[str, Any]:
+        return self.daemon.stats()
+
+    def close(self) -> None:
+        if self.subscription is not None:
+            self.subscription.close()
+        self.waiter.close()
+        self.daemon.close()
+
+
+class Direct(Backend):
+    """No daemon: this process attaches to those it suspends, and the driver resumes them all when
+    this process ends, however it ends. It cannot see when online work arrives: it is told."""
+
+    name = 'direct'
+
+    def __init__(self) -> None:
+        self.sessions: Dict[int, Suspender] = {}
+        self.off_until: Dict[int, float] = {}
+        self.counters = {'attaches': 0, 'suspends': 0, 'resumes': 0, 'queues': 0}
+        self.news: List[Event] = []
+
+    def enrol(self, pid: int, class_name: str) -> Optional[str]:
+        if pid and class_name == 'offline':
+            self._session(pid)
+        return None
+
+    def _session(self, pid: int) -> Suspender:
+        if pid not in self.sessions:
+            self.sessions[pid] = Suspender(pid)
+            self.counters['attaches'] += 1
+        return self.sessions[pid]
+
+    def _tell(self, pid: int, state: str) -> None:
+        self.news.append(Event(time.monotonic_ns(), 'state', state, pid, 0, 0, -1, state, '', 0))
+
+    def suspend(self, pid: int, lease: float) -> float:
+        self.counters['queues'] += self._session(pid).suspend()
+        self.counters['suspends'] += 1
+        if pid not in self.off_until:
+            self._tell(pid, 'off')
+        self.off_until[pid] = time.monotonic() + lease
+        return lease
+
+    def resume(self, pid: int) -> None:
+        self._session(pid).resume()
+        self.counters['resumes'] += 1
+        if self.off_until.pop(pid, None) is not None:
+            self._tell(pid, 'on')
+
+    def queues(self, pid: int) -> List[Any]:
+        return list(queues(pid))
+
+    def _forget(self, pid: int) -> None:
+        self.sessions.pop(pid).close()
+        if self.off_until.pop(pid, None) is not None:
+            self._tell(pid, 'on')
+
+    def _look(self, pid: int) -> None:
+        try:
+            changes = self.sessions[pid].changes()
+        except GPreemptError:
+            changes = ['ended']
+        if 'ended' in changes:
+            self._forget(pid)
+        elif pid in self.off_until and time.monotonic() >= self.off_until[pid]:
+            self.resume(pid)
+        elif 'new-queues' in changes and pid in self.off_until:
+            self.sessions[pid].suspend()
+
+    def files(self) -> List[Any]:
+        return list(self.sessions.values())
+
+    def take(self) -> List[Event]:
+        for pid in list(self.sessions):
+            self._look(pid)
+        news, self.news = self.news, []
+        return news
+
+    def stats(self) -> Dict[str, Any]:
+        return {'counters': dict(self.counters), 'processes': []}
+
+    def close(self) -> None:
+        for session in self.sessions.values():
+            session.close()
+        self.sessions.clear()

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""GPreemptScheduler: who is online, who is offline, and a thread that watches them."""
+
+import collections
+import contextlib
+import os
+import select
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional
+
+from .backends import Backend, ByDaemon, Direct
+from .daemon import Event, answers
+from .errors import GPreemptError, NoSuchProcess
+
+_HISTORY = 10000
+_LEASE = 1.0
+
+
+@dataclass
+class Cost:
+    """How long a call took, in seconds of this machine's clock."""
+    count: int = 0
+    total: float = 0.0
+    longest: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """0 if there was none."""
+        return self.total / self.count if self.count else 0.0
+
+    def add(self, seconds: float) -> None:
+        """One more."""
+        self.count += 1
+        self.total += seconds
+        self.longest = max(self.longest, seconds)
+
+
+@dataclass
+class Statistics:
+    """What a scheduler saw and did. preemptions and restores: how often each process was seen
+    to go off and to come back, whoever wanted it; counters: of the backend."""
+    suspends: Cost = field(default_factory=Cost)
+    resumes: Cost = field(default_factory=Cost)
+    renewals: int = 0
+    preemptions: Dict[int, int] = field(default_factory=dict)
+    restores: Dict[int, int] = field(default_factory=dict)
+    events: int = 0
+    lost: int = 0
+    trouble: List[str] = field(default_factory=list)
+    counters: Dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Hold:
+    until: float                # of the monotonic clock
+    lease: float
+    renewed: bool
+
+    def due(self) -> float:
+        """When the monitor has to look at it: half a lease early, if it is renewed."""
+        return self.until - (self.lease / 2 if self.renewed else 0)
+
+
+class GPreemptScheduler:
+    """Says who is online and who is offline, suspends and resumes, and watches what happens.
+
+    backend='daemon': gpreemptd preempts offline processes whenever online ones have work, by itself;
+    suspend() is a lease of it that this object renews. backend='direct': no daemon, this process
+    attaches to the offline ones itself and preempts when it is told to, by suspend() or online_work().
+    backend='auto': the daemon if it answers.
+
+    It fails open: when it is closed, or this program dies, everything it suspended runs again.
+
+        with GPreemptScheduler() as scheduler:
+            scheduler.register_offline(training.pid)
+            with scheduler.online_work():
+                ...                             # every offline process is off the GPU here
+            scheduler.suspend(training.pid)
+            scheduler.wait_for(training.pid, 'off', timeout=1)
+            scheduler.resume(training.pid)
+
+    Methods may be called by any thread. They raise GPreemptError, with the library's sentence.
+    """
+
+    def __init__(self, socket: Optional[str] = None, backend: str = 'auto',
+                 interval: float = 0.1) -> None:
+        """socket: of the daemon. interval: the monitor looks at least so often, in seconds."""
+        if backend not in ('auto', 'daemon', 'direct'):
+            raise ValueError(f"backend {backend!r} is none of 'auto', 'daemon', 'direct'")
+        direct = backend == 'direct' or (backend == 'auto' and not answers(socket))
+        self._backend: Backend = Direct() if direct else ByDaemon(socket)
+        self._interval = interval
+        self._lock = threading.RLock()          # of the backend and of what follows
+        self._changed = threading.Condition(self._lock)
+        self._classes: Dict[int, Optional[str]] = {}    # pid: the one it had before
+        self._roles: Dict[int, str] = {}
+        self._holds: Dict[int, _Hold] = {}
+        self._states: Dict[int, str] = {}
+        self._statistics = Statistics()
+        self._history: Deque[Event] = collections.deque(maxlen=_HISTORY)
+        self._callbacks: List[Callable[[Event], None]] = []
+        self._thread: Optional[threading.Thread] = None
+        self._ending = False
+        self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+
+    # ---- life ----
+
+    @property
+    def backend(self) -> str:
+        """'daemon' or 'direct'."""
+        return self._backend.name
+
+    @property
+    def monitoring(self) -> bool:
+        """Does the monitor thread run?"""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self) -> 'GPreemptScheduler':
+        """Start the monitor thread. `with` does."""
+        if not self.monitoring:
+            self._thread = threading.Thread(target=self._monitor, name='gpreempt', daemon=True)
+            self._thread.start()
+        return self
+
+    def close(self) -> None:
+        """Resume everything, give everybody the class he had, end the monitor. Again does nothing."""
+        if self._ending:
+            return
+        with self._lock:
+            held, enrolled = list(self._holds), list(self._roles)
+        for pid in held:
+            self._forgive(self.resume, pid)
+        for pid in enrolled:
+            self._forgive(self.unregister, pid)
+        self._ending = True
+        self._wake()
+        if self._thread is not None:
+            self._thread.join()
+        self._backend.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+
+    def __enter__(self) -> 'GPreemptScheduler':
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- who ----
+
+    def register_online(self, pid: int = 0) -> None:
+        """Its work takes the GPU from offline processes. 0: this process."""
+        self._register(pid, 'online')
+
+    def register_offline(self, pid: int = 0) -> None:
+        """It may be taken off the GPU at any time. 0: this process."""
+        self._register(pid, 'offline')
+
+    def _register(self, pid: int, role: str) -> None:
+        with self._lock:
+            previous = self._backend.enrol(pid, role)
+            self._classes.setdefault(pid, previous)
+            self._roles[pid] = role
+
+    def unregister(self, pid: int) -> None:
+        """Give a process the class that it had."""
+        with self._lock:
+            self._roles.pop(pid, None)
+            previous = self._classes.pop(pid, None)
+            if previous is not None:
+                self._backend.enrol(pid, previous)
+
+    def registered(self, role: str) -> List[int]:
+        """The processes registered as 'online' or 'offline'."""
+        with self._lock:
+            return [pid for pid, one in self._roles.items() if one == role]
+
+    def queues(self, pid: int) -> List[Any]:
+        """Its queues: gpreempt.Queue of the daemon, gpreempt.LocalQueue without it."""
+        with self._lock:
+            return self._backend.queues(pid)
+
+    # ---- off and on ----
+
+    def suspend(self, pid: int, lease: Optional[float] = None) -> None:
+        """Take a process off its GPUs. Returns when it is off. lease: for so many seconds; None is
+        until resume(), renewed by the monitor thread meanwhile. Again is no mistake."""
+        began = time.monotonic()
+        with self._lock:
+            granted = self._backend.suspend(pid, _LEASE if lease is None else lease)
+            self._statistics.suspends.add(time.monotonic() - began)
+            self._holds[pid] = _Hold(time.monotonic() + granted, granted, lease is None)
+        self._wake()
+
+    def resume(self, pid: int) -> None:
+        """Put it back where it was. Of a process that is not suspended it is no mistake."""
+        began = time.monotonic()
+        with self._lock:
+            self._holds.pop(pid, None)
+            self._backend.resume(pid)
+            self._statistics.resumes.add(time.monotonic() - began)
+        self._wake()
+
+    @contextlib.contextmanager
+    def suspended(self, *pids: int) -> Iterator[None]:
+        """Off the GPU for the length of a `with`."""
+        with contextlib.ExitStack() as stack:
+            for pid in pids:
+                self.suspend(pid)
+                stack.callback(self._forgive, self.resume, pid)
+            yield
+
+    @contextlib.contextmanager
+    def online_work(self) -> Iterator[None]:
+        """Every offline process is off the GPU for the length of a `with`: a preemption by hand."""
+        with self.suspended(*self.registered('offline')):
+            yield
+
+    def _forgive(self, function: Callable[[int], None], pid: int) -> None:
+        """Undo something of a process that may be gone; other failures are kept as trouble."""
+        try:
+            function(pid)
+        except NoSuchProcess:
+            pass
+        except GPreemptError as error:
+            self._note(str(error))
+
+    # ---- watching ----
+
+    def state(self, pid: int) -> str:
+        """'on' or 'off', starting or stopping, as the monitor last heard; 'unknown' before."""
+        with self._lock:
+            return self._states.get(pid, 'unknown')
+
+    def wait_for(self, pid: int, state: str, timeout: float) -> bool:
+        """Wait until the monitor has heard that a process is in @state. False: not in time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._states.get(pid) == state, timeout)
+
+    def on_event(self, callback: Callable[[Event], None]) -> None:
+        """Have the monitor thread call it with each event. It must not raise, nor take long."""
+        with self._lock:
+            self._callbacks.append(callback)
+
+    def events(self) -> List[Event]:
+        """The last events, oldest first, at most 10000."""
+        with self._lock:
+            return list(self._history)
+
+    def statistics(self) -> Statistics:
+        """A copy of what was counted so far."""
+        with self._lock:
+            s = self._statistics
+            try:
+                counters = self._backend.stats()['counters']
+            except GPreemptError as error:
+                self._note(str(error))
+                counters = {}
+            return Statistics(Cost(**vars(s.suspends)), Cost(**vars(s.resumes)), s.renewals,
+                              dict(s.preemptions), dict(s.restores), s.events, s.lost,
+                              list(s.trouble), counters)
+
+    # ---- the monitor thread ----
+
+    def _monitor(self) -> None:
+        while not self._ending:
+            with self._lock:
+                files = self._backend.files()
+            # Without the lock. What is waited for is closed by this thread, or after its end.
+            select.select([self._wake_read, *files], [], [], self._until_renewal())
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._wake_read, 4096)
+            try:
+                with self._lock:
+                    news = self._backend.take()
+                self._tell(news)
+                self._renew()
+            except GPreemptError as error:
+                self._note(str(error))
+                time.sleep(self._interval)
+
+    def _wake(self) -> None:
+        # Full: it is awake.
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wake_write, b'.')
+
+    def _until_renewal(self) -> float:
+        with self._lock:
+            due = [hold.due() - time.monotonic() for hold in self._holds.values()]
+        return max(0.0, min([self._interval, *due]))
+
+    def _tell(self, news: List[Event]) -> None:
+        with self._changed:
+            for event in news:
+                self._count(event)
+                self._history.append(event)
+            callbacks = list(self._callbacks)
+            self._changed.notify_all()
+        for event in news:
+            for callback in callbacks:
+                callback(event)
+
+    def _count(self, event: Event) -> None:
+        s = self._statistics
+        s.events += 1
+        s.lost += event.lost
+        if event.kind != 'state':
+            return
+        before, self._states[event.pid] = self._states.get(event.pid), event.state
+        if event.state == 'off' and before != 'off':
+            s.preemptions[event.pid] = s.preemptions.get(event.pid, 0) + 1
+        elif event.state == 'on' and before != 'on' and event.pid in s.preemptions:
+            s.restores[event.pid] = s.restores.get(event.pid, 0) + 1
+
+    def _renew(self) -> None:
+        now = time.monotonic()
+        with self._lock:
+            for pid, hold in list(self._holds.items()):
+                if now < hold.due():
+                    continue
+                if hold.renewed:
+                    self._renew_one(pid, hold)
+                else:
+                    del self._holds[pid]
+
+    def _renew_one(self, pid: int, hold: _Hold) -> None:
+        try:
+            hold.lease = self._backend.suspend(pid, _LEASE)
+            hold.until = time.monotonic() + hold.lease
+            self._statistics.renewals += 1
+        except NoSuchProcess:
+            del self._holds[pid]
+        except GPreemptError as error:
+            # A daemon that has gone has released it; try again until told otherwise.
+            hold.until = time.monotonic() + hold.lease
+            self._note(str(error))
+
+    def _note(self, trouble: str) -> None:
+        with self._lock:
+            if trouble not in self._statistics.trouble[-1:]:
+                self._statistics.trouble.append(trouble)

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""GPreemptScheduler against a made-up daemon, and against none."""
+
+import os
+import subprocess
+import sys
+import threading
+import unittest
+
+import world
+from world import INFER, STUCK, TRAIN
+import gpreempt
+from gpreempt import backends, scheduler as module
+
+
+class ByDaemon(world.DaemonTest):
+    def setUp(self):
+        super().setUp()
+        self.scheduler = gpreempt.GPreemptScheduler(self.fake.socket, interval=0.05)
+        self.addCleanup(self.scheduler.close)
+
+    def test_auto(self):
+        """with a daemon it is used; a backend that is none is refused"""
+        self.assertEqual(self.scheduler.backend, 'daemon')
+        with self.assertRaisesRegex(ValueError, 'direct'):
+            gpreempt.GPreemptScheduler(backend='magic')
+
+    def test_register(self):
+        """registering sets classes, closing gives back those that were there"""
+        with self.scheduler as s:
+            s.register_online(INFER)
+            s.register_offline(TRAIN)
+            s.register_offline(TRAIN)
+            self.assertEqual(s.registered('offline'), [TRAIN])
+            self.assertEqual(s.registered('online'), [INFER])
+        told = self.fake.told()
+        self.assertEqual([line for line in told if line.startswith(f'class {TRAIN}')],
+                         [f'class {TRAIN} offline'] * 2 + [f'class {TRAIN} batch'])
+
+    def test_register_self(self):
+        """0 is this process, which need not use a GPU yet"""
+        with self.scheduler as s:
+            s.register_online()
+        self.assertIn(f'register {os.getpid()} online', self.fake.told())
+
+    def test_suspend(self):
+        """the monitor hears that a process is off and on again, and both are counted"""
+        with self.scheduler as s:
+            self.assertTrue(s.monitoring)
+            s.suspend(TRAIN)
+            self.assertTrue(s.wait_for(TRAIN, 'off', 5))
+            s.resume(TRAIN)
+            self.assertTrue(s.wait_for(TRAIN, 'on', 5))
+            stats = s.statistics()
+            self.assertEqual((stats.suspends.count, stats.resumes.count), (1, 1))
+            self.assertEqual((stats.preemptions, stats.restores), ({TRAIN: 1}, {TRAIN: 1}))
+            self.assertGreaterEqual(stats.suspends.longest, stats.suspends.mean)
+            self.assertEqual(stats.counters['stopped'], 12)
+        self.assertFalse(s.monitoring)
+
+    def test_renewed(self):
+        """without a lease the hold is renewed until resume(), and not after"""
+        with self.scheduler as s:
+            s.suspend(TRAIN)                    # the daemon grants a second at a time
+            self.fake.await_told(f'hold {TRAIN} wait', times=3)
+            s.resume(TRAIN)
+            renewals = s.statistics().renewals
+            self.assertGreaterEqual(renewals, 2)
+            self.assertFalse(threading.Event().wait(1.2))
+            self.assertEqual(s.statistics().renewals, renewals)
+
+    def test_lease(self):
+        """with a lease it ends by itself: nobody renews it"""
+        with self.scheduler as s:
+            s.suspend(TRAIN, lease=0.2)
+            self.assertFalse(threading.Event().wait(1.0))
+        self.assertEqual(self.fake.told().count(f'hold {TRAIN} wait'), 1)
+        self.assertNotIn(f'release {TRAIN}', self.fake.told())
+
+    def test_with(self):
+        """suspended() and online_work() resume, whatever happens inside"""
+        with self.scheduler as s:
+            s.register_offline(TRAIN)
+            with self.assertRaisesRegex(RuntimeError, 'inside'):
+                with s.online_work():
+                    self.assertNotIn(f'release {TRAIN}', self.fake.told())
+                    raise RuntimeError('inside')
+            self.assertEqual(self.fake.told().count(f'release {TRAIN}'), 1)
+            with s.suspended(TRAIN, INFER):
+                pass
+        self.assertEqual(self.fake.told().count(f'release {TRAIN}'), 2)
+        self.assertEqual(self.fake.told().count(f'release {INFER}'), 1)
+
+    def test_second_fails(self):
+        """if one of several cannot be suspended, those before it are resumed"""
+        with self.scheduler as s:
+            with self.assertRaises(gpreempt.NoSuchProcess):
+                with s.suspended(TRAIN, 999999):
+                    self.fail('it was suspended')
+        self.assertEqual(self.fake.told().count(f'release {TRAIN}'), 1)
+
+    def test_close_resumes(self):
+        """closing resumes what is suspended"""
+        with self.scheduler as s:
+            s.suspend(TRAIN)
+        self.assertIn(f'release {TRAIN}', self.fake.told())
+        s.close()
+
+    def test_callback(self):
+        """a callback gets each event, and events() keeps them"""
+        seen, heard = [], threading.Event()
+        with self.scheduler as s:
+            s.on_event(lambda event: (seen.append(event.state), heard.set()))
+            s.suspend(TRAIN)
+            self.assertTrue(heard.wait(5))
+            self.assertEqual([e.state for e in s.events()], ['off'])
+        self.assertEqual(seen[0], 'off')
+
+    def test_daemon_restarts(self):
+        """the monitor outlives the daemon: trouble is told, then events come again"""
+        with self.scheduler as s:
+            self.fake.stop()
+            for _ in range(100):
+                if s.statistics().trouble:
+                    break
+            self.assertTrue(s.statistics().trouble)
+            self.restart()
+            s.suspend(TRAIN)
+            self.assertTrue(s.wait_for(TRAIN, 'off', 10))
+            self.assertTrue(s.monitoring)
+
+    def test_refused(self):
+        """a process that is not there is NoSuchProcess, and nothing is held"""
+        with self.scheduler as s:
+            with self.assertRaises(gpreempt.NoSuchProcess):
+                s.suspend(999999)
+            self.assertEqual(s.statistics().suspends.count, 0)
+            self.assertEqual(s.state(999999), 'unknown')
+            self.assertFalse(s.wait_for(999999, 'off', 0.1))
+
+    def test_queues(self):
+        """queues() are those of the daemon"""
+        self.assertEqual([q.type for q in self.scheduler.queues(TRAIN)], ['aql', 'sdma'])
+
+    def test_killed(self):
+        """a program that is killed holds nobody for longer than the lease"""
+        code = ('import gpreempt, os, sys\n'
+                's = gpreempt.GPreemptScheduler(sys.argv[1]).start()\n'
+                's.suspend(int(sys.argv[2]))\n'
+                'os.kill(os.getpid(), 9)\n')
+        done = subprocess.run([sys.executable, '-c', code, self.fake.socket, str(TRAIN)], check=False,
+                              env={**os.environ, 'PYTHONPATH': os.path.join(world.TOP, 'python')})
+        self.assertEqual(done.returncode, -9)
+        self.assertFalse(threading.Event().wait(module._LEASE))
+        self.assertEqual(self.fake.told().count(f'hold {TRAIN} wait'), 1)
+
+    def test_stuck(self):
+        """a stop that is never answered is TimedOut; the monitor and other calls go on"""
+        self.scheduler._backend.waiter = gpreempt.Daemon(self.fake.socket, timeout=0.2)
+        with self.scheduler as s:
+            with self.assertRaises(gpreempt.TimedOut):
+                s.suspend(STUCK)
+            s.suspend(TRAIN)
+            self.assertTrue(s.wait_for(TRAIN, 'off', 5))
+
+
+class FakeSuspender:
+    """What Direct needs of a Suspender."""
+
+    made = {}
+
+    def __init__(self, pid):
+        if pid == 999999:
+            raise gpreempt.NoSuchProcess(3, 'no such process')
+        self.pid, self.calls, self.pending = pid, [], []
+        self.read, self.write = os.pipe()
+        FakeSuspender.made[pid] = self
+
+    def fileno(self):
+        return self.read
+
+    def happen(self, what):
+        self.pending.append(what)
+        os.write(self.write, b'.')
+
+    def changes(self):
+        if self.pending:
+            os.read(self.read, 1)
+        found, self.pending = self.pending, []
+        return found
+
+    def suspend(self):
+        self.calls.append('suspend')
+        return 2
+
+    def resume(self):
+        self.calls.append('resume')
+        return 2
+
+    def close(self):
+        self.calls.append('close')
+        os.close(self.write)
+
+
+class WithoutDaemon(unittest.TestCase):
+    def setUp(self):
+        FakeSuspender.made = {}
+        kept, backends.Suspender = backends.Suspender, FakeSuspender
+        self.addCleanup(setattr, backends, 'Suspender', kept)
+        self.scheduler = gpreempt.GPreemptScheduler('/nowhere/control', interval=0.05)
+        self.addCleanup(self.scheduler.close)
+
+    def test_auto(self):
+        """without a daemon it suspends by itself; asked for the daemon, it refuses"""
+        self.assertEqual(self.scheduler.backend, 'direct')
+        with self.assertRaises(gpreempt.DaemonNotRunning):
+            gpreempt.GPreemptScheduler('/nowhere/control', backend='daemon')
+
+    def test_suspend(self):
+        """suspend and resume reach the driver, are counted and heard of"""
+        with self.scheduler as s:
+            s.register_offline(5)
+            with s.online_work():
+                self.assertTrue(s.wait_for(5, 'off', 5))
+            self.assertTrue(s.wait_for(5, 'on', 5))
+            stats = s.statistics()
+        self.assertEqual(FakeSuspender.made[5].calls, ['suspend', 'resume', 'close'])
+        self.assertEqual((stats.preemptions, stats.restores), ({5: 1}, {5: 1}))
+        self.assertEqual(stats.counters['suspends'], 1)
+
+    def test_lease(self):
+        """the lease ends by itself"""
+        with self.scheduler as s:
+            s.suspend(5, lease=0.1)
+            self.assertTrue(s.wait_for(5, 'on', 5))
+            self.assertIn('resume', FakeSuspender.made[5].calls)
+
+    def test_new_queue(self):
+        """a queue that a suspended process makes is suspended too"""
+        with self.scheduler as s:
+            s.suspend(5, lease=30)              # so that no renewal does it
+            s.wait_for(5, 'off', 5)
+            before = FakeSuspender.made[5].calls.count('suspend')
+            FakeSuspender.made[5].happen('new-queues')
+            for _ in range(100):
+                if FakeSuspender.made[5].calls.count('suspend') > before:
+                    break
+                threading.Event().wait(0.02)
+            self.assertGreater(FakeSuspender.made[5].calls.count('suspend'), before)
+
+    def test_ended(self):
+        """a process that ends while suspended is let go of"""
+        with self.scheduler as s:
+            s.suspend(5)
+            s.wait_for(5, 'off', 5)
+            FakeSuspender.made[5].happen('ended')
+            self.assertTrue(s.wait_for(5, 'on', 5))
+            self.assertIn('close', FakeSuspender.made[5].calls)
+
+    def test_no_process(self):
+        """one that is not there is NoSuchProcess"""
+        with self.scheduler as s, self.assertRaises(gpreempt.NoSuchProcess):
+            s.register_offline(999999)
+
+
+if __name__ == '__main__':
+    unittest.main()
