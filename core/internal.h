@@ -55,8 +55,6 @@ void gp_seat_go(struct gp_sched *s, struct gp_seat *seat, enum gp_state to);
 void gp_seat_activate(struct gp_sched *s, struct gp_seat *seat);
 void gp_seat_deactivate(struct gp_sched *s, struct gp_seat *seat);
 
-/* The class, or the sentence that says what is wrong with it. */
-const char *gp_class_wrong(const struct gp_class *class);
 /* The task is to be off: somebody holds it, and nothing of it is LOST. */
 bool gp_task_wanted_off(const struct gp_sched *s, const struct gp_task *task);
 

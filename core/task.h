@@ -24,6 +24,9 @@ struct gp_class {
 	u64 deadline_ns;	/* relative to the release; 0 is the period */
 };
 
+/* The sentence that says what is wrong with a class, or NULL. */
+const char *gp_class_wrong(const struct gp_class *class);
+
 struct gp_task {
 	bool used;
 	struct gp_class class;

@@ -11,15 +11,9 @@
 
 #include <sys/types.h>
 
-#include "gp_env.h"
+#include "core/ring.h"
 
 #define GP_MQD_DUMP	"/sys/kernel/debug/kfd/mqds"
-
-enum gp_ring_kind {
-	GP_RING_AQL,		/* pointers count packets, 64 bits */
-	GP_RING_PM4,		/* dwords; the read pointer has 32 bits, modulo the ring */
-	GP_RING_SDMA,		/* bytes */
-};
 
 /* One queue as its descriptor has it. */
 struct gp_mqd {

@@ -16,8 +16,6 @@ enum {
 	PAGE		= 4096,
 	/* Two pointers as near as those of ROCr's queues are one piece. */
 	SPAN		= 256,
-	/* A packet of the vendor's that waits for a value; the format is its third byte. */
-	AMD_BARRIER_VALUE = 2,
 };
 
 /* Bytes of the process that one call brings. */
@@ -83,6 +81,8 @@ int gp_pointers_alloc(const char *proc, pid_t pid, const struct gp_ring_pointers
 			.read_at = rings[i].read_at, .write_at = rings[i].write_at,
 			.ring_base = rings[i].ring_base, .ring_bytes = rings[i].ring_bytes,
 			.kind = rings[i].kind,
+			.at = { .ring_bytes = rings[i].ring_bytes, .kind = (u8)rings[i].kind,
+				.blind = !rings[i].write_at },
 		};
 	*ret = s;
 	return 0;
@@ -213,50 +213,12 @@ static u64 word_at(const struct gp_pointers_set *s, u32 piece, u64 address)
 	return value;
 }
 
-/* How far a pointer went that counts up, or starts again at the ring's end. */
-static u64 progress(u64 from, u64 to, u64 ring)
-{
-	return to >= from ? to - from : (to - from) & (ring - 1);
-}
-
-static void take_wrapped(struct gp_ring_pointers *r, u64 raw_read, u64 raw_write)
-{
-	u64 ring = r->kind == GP_RING_PM4 ? r->ring_bytes / 4 : r->ring_bytes;
-	u64 pending = (raw_write - raw_read) & (ring - 1), rptr;
-
-	if (!r->known) {
-		r->wptr = raw_write < pending ? raw_write + ring : raw_write;
-		r->rptr = r->wptr - pending;
-		return;
-	}
-	r->wptr += progress(r->raw_write, raw_write, ring);
-	rptr = r->wptr - pending;
-	/* Not backwards: the two were not read at one moment. */
-	if (rptr > r->rptr)
-		r->rptr = rptr;
-}
-
 static void take(struct gp_ring_pointers *r, u64 raw_read, u64 raw_write)
 {
-	u64 rptr = r->rptr, wptr = r->wptr;
-
-	if (r->kind == GP_RING_PM4)
-		raw_read = (u32)raw_read;
-	if (r->kind == GP_RING_AQL) {
-		r->wptr = raw_write;
-		r->rptr = raw_read < raw_write ? raw_read : raw_write;
-	} else if (r->write_at) {
-		take_wrapped(r, raw_read, raw_write);
-	} else {
-		r->rptr = r->known ? rptr + progress(r->raw_read, raw_read, r->ring_bytes) :
-				     raw_read;
-		r->wptr = r->rptr;
-	}
-	r->raw_read = raw_read;
-	r->raw_write = raw_write;
-	if (r->known && (r->rptr != rptr || r->wptr != wptr))
+	if (gp_ring_take(&r->at, raw_read, raw_write))
 		r->flags |= GP_RING_MOVED;
-	r->known = true;
+	r->rptr = r->at.rptr;
+	r->wptr = r->at.wptr;
 }
 
 int gp_pointers_look(struct gp_pointers_set *s)
@@ -286,18 +248,6 @@ int gp_pointers_look(struct gp_pointers_set *s)
 	return err;
 }
 
-static bool is_barrier(u32 head)
-{
-	switch (head & 0xff) {
-	case GP_AQL_BARRIER_AND:
-	case GP_AQL_BARRIER_OR:
-		return true;
-	case GP_AQL_VENDOR:
-		return (head >> 16 & 0xff) == AMD_BARRIER_VALUE;
-	}
-	return false;
-}
-
 int gp_pointers_barriers(struct gp_pointers_set *s)
 {
 	u32 nr = 0, head;
@@ -317,7 +267,7 @@ int gp_pointers_barriers(struct gp_pointers_set *s)
 		struct gp_ring_pointers *r = &s->rings[s->pieces[i].ring];
 
 		memcpy(&head, s->buffer + s->pieces[i].to, sizeof(head));
-		if (r->flags & GP_RING_READ && is_barrier(head))
+		if (r->flags & GP_RING_READ && gp_ring_waits_at(head))
 			r->flags |= GP_RING_AT_BARRIER;
 	}
 	return err;

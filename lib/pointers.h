@@ -30,9 +30,8 @@ struct gp_ring_pointers {
 	u64 rptr, wptr;		/* wptr - rptr: what is pending */
 	u32 flags;		/* enum gp_ring_flag */
 	/* private */
-	u64 raw_read, raw_write;
+	struct gp_ring_at at;
 	bool by_file;
-	bool known;
 };
 
 struct gp_pointers_set;
