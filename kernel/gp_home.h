@@ -10,19 +10,24 @@
  * Locks, outermost first:
  *
  *	home.mutex	attach, detach, settings, rescans, arrival and removal of GPUs: who changes
- *			what there is. Sleeps. Never taken by a worker while the driver has it, nor
- *			by the notifier of a dying process.
+ *			what there is. Sleeps. Never taken by a worker, nor by the notifier of a
+ *			dying process.
  *	home.lock	the scheduler and all that timers and workers share: a spinlock taken with
  *			interrupts off. Nothing of the driver, no user memory, no allocation below
  *			it. What is loaded under it is pinned.
  *	client.lock	a client's ring of events; inside home.lock.
  *
- * A worker holds none of them while it is in the driver. It owns gp_seat_k.owes: nobody else touches
- * the driver's counters.
+ * A worker holds none of them while it is in the driver. It owns gp_seat_k.owes: nobody else
+ * touches the driver's counters.
  *
- *	gp_home.c	the scheduler, its lock, time, handing out what is to be done
- *	gp_gpu.c	a GPU: its look, its worker, its life
- *	gp_target.c	a task: its processes, their death, their queues
+ *	gp_home.c	the scheduler, its lock, time, settings, handing out what is to be done
+ *	gp_gpu.c	a GPU: its life, its removal
+ *	gp_look.c	looking at queues, from the timer
+ *	gp_worker.c	who carries out what was decided about a GPU
+ *	gp_step.c	one step of it: which processes, which way, what became of them
+ *	gp_target.c	a task: attach, detach
+ *	gp_member.c	a process of a task: who it is, its death
+ *	gp_scan.c	queues of a task that came or went
  *	gp_client.c	an open descriptor: what it attached, its events
  *	gp_dev.c	/dev/gpreempt: calls and their arguments
  *	gp_main.c	load and unload, parameters
@@ -33,6 +38,7 @@
 #ifndef GP_KERNEL_HOME_H
 #define GP_KERNEL_HOME_H
 
+#include <linux/bitmap.h>
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
 #include <linux/list.h>
@@ -42,6 +48,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "core/ring.h"
 #include "core/sched.h"
 #include "gp_kfd.h"
 #include "gp_pin.h"
@@ -52,94 +59,122 @@ enum {
 	GP_HOME_TASKS	= GP_UAPI_TASKS,
 	GP_HOME_SEATS	= 1024,
 	GP_HOME_QUEUES	= 4096,
-	GP_HOME_LOOK	= 256,		/* samples of one look; the rest is in the next */
+	GP_HOME_MEMBERS	= 1024,		/* processes of all tasks */
+	GP_HOME_LOOK	= 64,		/* samples told at once */
 };
 
 struct gp_client;
+struct gp_gpu;
 struct gp_target;
 
-/* A queue that is looked at. In its GPU's array, so that a look is one walk. */
-struct gp_ring {
-	struct gp_pin read, write;	/* the hot words */
-	u64 seen_read, seen_write;	/* as loaded */
-	u64 rptr, wptr;			/* as told to the scheduler: they only count up */
+/* What a look touches of a queue: one behind the other in its GPU's array. */
+struct gp_hot {
+	const u64 *write, *read;	/* pinned */
+	struct gp_ring_at at;
 	u32 queue;			/* the scheduler's */
-	u32 kind;			/* enum gp_kfd_ring */
-	u32 id;				/* the driver's */
-	u32 ring_bytes;
-	u64 ring_base;
-	u64 stuck_since_ns;		/* pending and not moving; 0: no */
-	u64 head_known;			/* rptr whose packet was read, ~0: none */
-	bool at_barrier;		/* that packet */
-	struct gp_member *member;
+	struct gp_ring *ring;
 };
 
-/* One process of a task on one GPU: what the worker moves. */
+/* A queue that is looked at: all that a look does not need. */
+struct gp_ring {
+	struct list_head of_member;	/* home.lock */
+	struct gp_member *member;
+	struct gp_gpu *gpu;
+	u32 place;			/* in gpu->hot, GP_NONE: not looked at yet */
+	bool found;			/* by the scan under way */
+	struct gp_pin read, write;
+	struct gp_kfd_queue is;		/* its BOs are the pins' */
+	u64 head_known;			/* rptr whose packet was read, ~0: none */
+};
+
+/* One process of a task on one GPU: what the worker moves. Under home.lock. */
 struct gp_seat_k {
-	struct kfd_process_device *pdd;
-	bool owes;		/* off by us: one start is owed. The worker's. */
-	u64 stamp;		/* of its queues when they were last listed */
+	struct kfd_process_device *pdd;	/* NULL: no queue was ever seen there */
+	bool owes;		/* off by us: one start is owed. Only the worker changes it. */
+	bool moving;		/* the worker has it in the driver */
+	bool orphan;		/* a start is owed and no action of the scheduler will give it */
+	u32 queues;		/* when they were last listed; those not looked at too */
+	u64 stamp;		/* of them then */
 };
 
 /*
- * A process of a task. Referenced by its target, and by who is about to use its file; the last
- * one lets go of the file. Dead means: never read again, never restored.
+ * A process of a task. Referenced by the home while it is attached or owed a start, and by who is
+ * about to use its file; the last one lets go of the file. Dead means: never read again, never
+ * restored.
  */
 struct gp_member {
 	struct kref ref;
-	struct gp_target *target;
-	struct file *file;		/* NULL once let go */
+	struct list_head of_home;	/* home.lock; empty: only users are left */
+	struct gp_target *target;	/* home.lock; NULL: detached */
+	struct list_head rings;		/* home.lock; changed with home.mutex or by its end */
+	struct file *file;
 	struct kfd_process *process;
 	struct mm_struct *mm;		/* by mmgrab */
 	struct pid *pid;
 	struct mmu_notifier notifier;
-	bool dead;
-	struct gp_seat_k seat[GP_HOME_DEVICES];	/* by device; .pdd NULL: not there */
-	struct work_struct reap;	/* of a dead one */
+	bool dead;			/* home.lock */
+	struct gp_seat_k seat[GP_HOME_DEVICES];	/* by device */
+	struct work_struct reap;
 };
 
 /* A task, from attach to detach or the death of its last process. */
 struct gp_target {
-	struct list_head of_home;
-	struct list_head of_client;
+	struct list_head of_home;	/* home.mutex */
+	struct list_head of_client;	/* home.mutex */
 	struct gp_client *client;
 	u32 handle;
-	u32 task;			/* the scheduler's, GP_NONE: no queues yet */
-	u64 devices;			/* bit per device it sits on */
+	u32 task;			/* the scheduler's, GP_NONE: no queues yet; home.lock */
+	u64 devices;			/* bit per device it sits on; home.lock */
 	struct gp_class class;
-	struct gp_account before;	/* as other tasks, before its devices changed */
-	u32 nr_members, nr_alive;
-	struct gp_member **member;
+	struct gp_uapi_seat before;	/* as other tasks, before its devices changed: its sums */
+	u32 nr_members, nr_alive;	/* home.lock */
+	struct gp_member *member[];	/* NULL: dead; home.lock */
 };
 
-/* What a worker was told to do; at most one step and one probe per GPU at a time. */
+/* What a worker was told to do; at most one step and one probe per task at a time. */
 struct gp_order {
 	bool step;
 	struct gp_action action;
 	u32 tasks[GP_HOME_TASKS];
-	u64 probes[GP_HOME_TASKS / 64];	/* tasks to ask for, by number */
+	DECLARE_BITMAP(probes, GP_HOME_TASKS);	/* tasks to ask for */
+};
+
+/* The worker's own, for the step it carries out. */
+struct gp_crew {
+	struct gp_order order;
+	struct gp_kfd_step step;
+	struct gp_kfd_move move[GP_HOME_MEMBERS];
+	struct gp_member *member[GP_HOME_MEMBERS];	/* of the moves, referenced */
+	u32 task[GP_HOME_MEMBERS];		/* of the moves; GP_NONE: an orphan */
+	u64 late;		/* action whose fence is still awaited, 0: none */
 };
 
 struct gp_gpu {
-	struct kfd_node *node;		/* NULL: place free, or the GPU is gone */
+	struct kfd_node *node;		/* NULL: place free */
+	bool gone;			/* only what is owed is still given back */
 	struct gp_kfd_gpu is;
 	u32 device;			/* the scheduler's number, and its place in home.gpu[] */
 	u32 resets;			/* gp_kfd_resets() when last asked */
 
 	/* looking, under home.lock */
 	struct hrtimer look;
-	struct gp_ring *ring;		/* GP_HOME_QUEUES of them, those in use first */
-	u32 nr_rings;
+	struct gp_hot *hot;
+	u32 nr_hot, room;
+	u64 look_at_ns;			/* what the timer is armed for, GP_NEVER */
+	struct gp_sample sample[GP_HOME_LOOK];
 	bool heads_wanted;		/* somebody is stuck: the worker reads its packet */
-	bool rescan_wanted;		/* queues came or went */
 
 	/* the worker */
 	struct task_struct *worker;
 	wait_queue_head_t wake;
-	bool busy;			/* in the driver */
+	bool kicked;			/* home.lock: there is something to do */
+	bool busy;			/* home.lock: not waiting */
+	bool orphans;			/* home.lock: starts are owed */
+	u64 retry_ns;			/* home.lock: not before, GP_NEVER */
 	struct gp_order order;		/* under home.lock until the worker has copied it */
-	struct list_head orphans;	/* detached seats that are owed a start */
+	struct gp_crew *crew;
 	const struct gp_way *way;	/* of the last step */
+	u32 grace;			/* set by us, 0: the driver's */
 	bool direct_ok;			/* the self test has passed */
 	char why_not_direct[64];
 
@@ -155,7 +190,12 @@ struct gp_home {
 	void *memory;
 	struct hrtimer tick;
 	struct gp_gpu gpu[GP_HOME_DEVICES];
-	struct list_head targets;
+	struct list_head targets;	/* mutex */
+	struct list_head members;	/* lock */
+	u32 nr_targets;			/* mutex */
+	u32 nr_members;			/* lock */
+	struct gp_target *of_task[GP_HOME_TASKS];	/* lock */
+	u32 tasks[GP_HOME_TASKS];	/* lock: of the action that is handed out */
 	struct list_head clients;
 	u32 last_handle;
 	const struct gp_way *way;	/* wanted */
@@ -164,6 +204,7 @@ struct gp_home {
 	struct gp_uapi_stats *stats;	/* the page that is mapped */
 	wait_queue_head_t moved;	/* a seat reached another state */
 	struct delayed_work rescan;
+	struct workqueue_struct *reapers;	/* of ended members */
 };
 
 extern struct gp_home gp_home;		/* there is one machine */
@@ -190,7 +231,7 @@ u64 gp_home_now(void);
  * workers if something is due.
  */
 void gp_home_settle(u64 now_ns);
-/* What is due, handed out to the GPUs' orders. Under home.lock; workers and callers of ioctls. */
+/* What is due, handed out to the GPUs' orders. Under home.lock; workers. */
 void gp_home_hand_out(u64 now_ns);
 /* As after loading: fifo, default parameters, evict. With home.mutex. */
 void gp_home_reset_settings(void);
@@ -207,31 +248,88 @@ int gp_gpu_init(void);		/* listens for unbinding */
 void gp_gpu_fini(void);
 /* The GPU of @node, made on first use. With home.mutex. ERR_PTR(-ENOSPC, -ENOMEM). */
 struct gp_gpu *gp_gpu_get(struct kfd_node *node);
-/* Under home.lock: the look's timer is as the scheduler wants it. */
-void gp_gpu_arm(struct gp_gpu *gpu, u64 now_ns);
-/* One look now. Under home.lock. */
-void gp_gpu_look(struct gp_gpu *gpu, u64 now_ns);
-void gp_gpu_wake(struct gp_gpu *gpu);
-/* With home.mutex: waits until its worker is out of the driver and has nothing left to do. */
-void gp_gpu_drain(struct gp_gpu *gpu);
+struct gp_gpu *gp_gpu_find(const struct kfd_node *node);	/* NULL: not known */
+/* Room for @nr queues. With home.mutex. -ENOMEM, -ENOSPC. */
+int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr);
 /* `direct`'s assumptions, by stopping and starting @target once. With home.mutex. */
 int gp_gpu_selftest(struct gp_gpu *gpu, struct gp_target *target, char *why, size_t size);
 
+/* ---- gp_look.c: under home.lock ---- */
+
+/* The look's timer is as the scheduler wants it. */
+void gp_gpu_arm(struct gp_gpu *gpu, u64 now_ns);
+/* One look now. */
+void gp_gpu_look(struct gp_gpu *gpu, u64 now_ns);
+enum hrtimer_restart gp_gpu_look_fires(struct hrtimer *timer);
+
+/* ---- gp_worker.c ---- */
+
+int gp_worker_start(struct gp_gpu *gpu);
+void gp_worker_stop(struct gp_gpu *gpu);
+/* Under home.lock. */
+void gp_gpu_wake(struct gp_gpu *gpu);
+/* Waits until the worker has nothing left to do, no start is owed; at most @ms. */
+bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms);
+
+/* ---- gp_step.c: the worker ---- */
+
+/* Carries out crew->order's step, and answers. */
+void gp_step_action(struct gp_gpu *gpu);
+/* Gives every start that is owed outside of actions; false: some are left. */
+bool gp_step_orphans(struct gp_gpu *gpu);
+/* The GPU was reset: the scheduler hears of it, nobody is owed anything. Under home.lock. */
+bool gp_step_reset(struct gp_gpu *gpu, u64 now_ns);
+/* Has a fence come after all? */
+void gp_step_late(struct gp_gpu *gpu);
+
 /* ---- gp_target.c: with home.mutex ---- */
 
-/* @members: what user space gave. The handle is in *@ret. */
+/* @members: what user space gave. The handle is in (*@ret)->handle. */
 int gp_target_attach(struct gp_client *client, const struct gp_uapi_member *members, u32 nr,
 		     const struct gp_class *class, struct gp_target **ret);
 /* It is on the GPUs again, or will be as soon as a worker can; then forgotten. */
 void gp_target_detach(struct gp_target *target);
+/* All of @client, in one step. */
+void gp_target_detach_all(struct gp_client *client);
+/* NULL: none, or ended. */
 struct gp_target *gp_target_find(const struct gp_client *client, u32 handle);
-/* Queues that came or went are followed; its devices are those with queues. */
-void gp_target_rescan(struct gp_target *target);
 /* By the scheduler's number, under home.lock; NULL: gone. */
 struct gp_target *gp_target_of_task(u32 task);
-/* Everything on @gpu is forgotten: it is gone. */
-void gp_target_forget_gpu(struct gp_gpu *gpu);
+/* Adds what it has got so far to the sums of @to, which begin with target->before. home.lock. */
+void gp_target_sum(const struct gp_target *target, u64 now_ns, struct gp_uapi_seat *to);
+/* It is no task of the scheduler any more; its sums go to target->before. Under home.lock. */
+void gp_target_untask(struct gp_target *target, u64 now_ns);
+/* Nobody sits on @gpu any more; starts that are owed are orphans'. Under home.lock and mutex. */
+void gp_target_leave_gpu(struct gp_gpu *gpu, u64 now_ns);
+
+/* ---- gp_member.c ---- */
+
+/* With home.mutex. *@ret is referenced. -errno as for GP_IOC_ATTACH. */
+int gp_member_new(const struct gp_uapi_member *who, struct gp_member **ret);
 void gp_member_put(struct gp_member *member);
+/* Its file's owner is not attached any more; stays while it is owed a start. Under home.lock. */
+void gp_member_leave(struct gp_member *member);
+/* The driver's structures of @gpu are not touched any more. Under home.lock. */
+void gp_member_forget_gpu(struct gp_gpu *gpu);
+/* A start that is owed to @member there and that no action of the scheduler gives. home.lock. */
+void gp_member_orphan(struct gp_member *member, struct gp_gpu *gpu);
+/* Leaves the home if nothing keeps it there. Under home.lock. */
+void gp_member_settle(struct gp_member *member);
+
+/* ---- gp_scan.c ---- */
+
+/*
+ * Queues that came or went are followed; its devices are those with queues. With home.mutex.
+ * -ENOSPC, -EINVAL: the scheduler does not take it (*@why may be a sentence).
+ */
+int gp_target_scan(struct gp_target *target, bool all, const char **why);
+void gp_target_rescan(struct gp_target *target);
+/* Out of its GPU's array and of the scheduler, under home.lock. */
+void gp_ring_out(struct gp_ring *ring, u64 now_ns);
+void gp_ring_free(struct gp_ring *ring);
+void gp_scan_work(struct work_struct *work);
+/* When the next periodic scan is wanted. With home.mutex or after a change. */
+void gp_scan_soon(u32 ms);
 
 /* ---- gp_client.c ---- */
 
