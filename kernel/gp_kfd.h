@@ -104,6 +104,8 @@ struct gp_kfd_move {
 	/*
 	 * What became of it. For out: 0 is off. Whatever it says, if @owes is set one start is
 	 * owed to the driver's counter; for in: 0 is on, @owes is cleared once it was given back.
+	 * The caller sets @owes to what it knows: an out that owes and an in that does not do
+	 * nothing. An in of a process that has ended is -ESRCH and nothing is owed any more.
 	 */
 	int err;
 	bool owes;
@@ -120,7 +122,7 @@ struct gp_kfd_step {
 	struct kfd_node *node;
 	struct gp_kfd_move *move;
 	u32 nr;
-	u64 deadline_ns;	/* how long `direct` waits; the others wait as long as the driver */
+	u64 deadline_ns;	/* `direct` waits so long from its command on */
 	struct gp_kfd_times times;
 	/* what was done, for statistics */
 	u32 kicks;
@@ -157,6 +159,8 @@ extern const struct gp_way gp_way_halt;
  * believes in (one cycle). 0: not yet. -ENODEV: a reset made it meaningless.
  */
 int gp_kfd_direct_late(struct kfd_node *node);
+/* The GPU is gone: what was remembered of it goes too. */
+void gp_kfd_forget(struct kfd_node *node);
 /*
  * Which of the seat's compute queues are in a hardware slot right now, by the HQD registers of
  * every XCC: their number. -EOPNOTSUPP. For the self test of direct.

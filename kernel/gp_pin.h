@@ -26,7 +26,8 @@ struct gp_pin {
 
 /*
  * The 8 bytes at @address of @mm, which the caller has by mmget(); @bo is where they are if they
- * are no user page, or NULL. Sleeps. -EFAULT: neither; -EOPNOTSUPP: VRAM; -EINVAL: not aligned.
+ * are no user page, or NULL. Sleeps. -EFAULT: neither; -EOPNOTSUPP: VRAM; -EAGAIN: just
+ * evicted; -EINVAL: not aligned.
  */
 int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	       struct ttm_buffer_object *bo);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What the files gp_kfd*.c share: the driver's private headers, and its versions made alike. */
+#ifndef GP_KERNEL_KFD_PRIVATE_H
+#define GP_KERNEL_KFD_PRIVATE_H
+
+#include <linux/version.h>
+
+/*
+ * Before 6.5 a GPU was not divided into nodes. What else was missing then is refused where it
+ * would be used.
+ */
+#define GP_KFD_NODES	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0))
+#if !GP_KFD_NODES
+#define kfd_node	kfd_dev
+#endif
+
+#include "kfd_priv.h"
+#include "kfd_device_queue_manager.h"
+#include "kfd_kernel_queue.h"
+#include "amdgpu_amdkfd.h"
+#include "amdgpu_reset.h"
+#include "v9_structs.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "gpreempt: " fmt
+
+#include "gp_kfd.h"
+
+static inline struct device_queue_manager *gp_kfd_dqm(struct kfd_node *node)
+{
+	return node->dqm;
+}
+
+static inline struct kfd_dev *gp_kfd_dev(struct kfd_node *node)
+{
+#if GP_KFD_NODES
+	return node->kfd;
+#else
+	return node;
+#endif
+}
+
+static inline u32 gp_kfd_xccs(struct kfd_node *node)
+{
+#if GP_KFD_NODES
+	return node->xcc_mask;
+#else
+	return 1;
+#endif
+}
+
+static inline bool gp_kfd_mes(struct kfd_node *node)
+{
+	return gp_kfd_dev(node)->shared_resources.enable_mes;
+}
+
+/* The firmware is given lists of queues to run: what the gate, direct and halt are about. */
+static inline bool gp_kfd_has_runlist(struct kfd_node *node)
+{
+	return GP_KFD_NODES && !gp_kfd_mes(node) &&
+	       node->dqm->sched_policy != KFD_SCHED_POLICY_NO_HWS;
+}
+
+static inline bool gp_kfd_is_sdma(const struct queue *q)
+{
+	return q->properties.type == KFD_QUEUE_TYPE_SDMA ||
+	       q->properties.type == KFD_QUEUE_TYPE_SDMA_XGMI;
+}
+
+/* What we remember of a GPU between two calls: a few, so a list (gp_kfd_move.c). */
+struct gp_kfd_memory {
+	struct kfd_node *node;
+	u32 halts;		/* seats that count as off by our halt */
+	u64 late;		/* the fence value that did not come in time, 0: none */
+	u32 resets;		/* gp_kfd_resets() then */
+};
+
+/* NULL: no room, which no caller may take for success. */
+struct gp_kfd_memory *gp_kfd_memory(struct kfd_node *node);
+
+/*
+ * Makes the driver map what it believes in, if nothing is mapped; else one whole cycle. The driver
+ * is told that a process without queues is evicted. 0, -ENOMEM, or what the driver says.
+ */
+int gp_kfd_kick(struct kfd_node *node);
+
+#endif /* GP_KERNEL_KFD_PRIVATE_H */

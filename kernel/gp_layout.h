@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The table in gpreempt.ko, section GP_LAYOUT_SECTION, of what it takes for granted about the
+ * driver's structures. `gpreempt module` compares it with the BTF of the running driver. No
+ * pointers, so that the file can be read as it lies on the disk.
+ */
+#ifndef GP_KERNEL_LAYOUT_H
+#define GP_KERNEL_LAYOUT_H
+
+#include <linux/types.h>
+
+#define GP_LAYOUT_SECTION	".gp_layout"
+
+enum gp_layout_kind {
+	GP_LAYOUT_MEMBER	= 0x6770,	/* value: offset in bytes */
+	GP_LAYOUT_STRUCT,			/* value: 0, name: "" */
+	GP_LAYOUT_CONSTANT,			/* of an enum; bytes: 0 */
+};
+
+struct gp_layout {
+	__u32 kind;
+	__u32 value;
+	__u32 bytes;
+	__u32 zero;
+	char type[48];
+	char name[64];
+};
+
+#endif /* GP_KERNEL_LAYOUT_H */
