@@ -4,18 +4,24 @@
 # shellcheck source=tests/cli/claims.sh
 . "$(dirname "$0")/claims.sh"
 
-# A build directory for tools/run-tests whose only test is the shell command $1.
-suite() {
+# tests LIST: a build directory for tools/run-tests with these tests.
+tests() {
 	mkdir -p "$tmp/bin"
 	cat >"$tmp/bin/meson" <<-END
 	#!/bin/sh
 	cat "$tmp/tests.json"
 	END
 	chmod +x "$tmp/bin/meson"
-	jq -n --arg c "$1" '[{name: "t", suite: ["gpreempt:unit"], cmd: ["sh", "-c", $c], env: {},
-		workdir: null, timeout: 5, priority: 0, is_parallel: true}]' >"$tmp/tests.json"
+	printf "%s\n" "$1" >"$tmp/tests.json"
 }
-run_suite() { PATH=$tmp/bin:$PATH "$top/tools/run-tests" "$tmp"; }
+# suite COMMAND: its only test is that shell command.
+suite() { tests "[$(of t unit 0 "$1")]"; }
+# of NAME SUITE PRIORITY COMMAND: one test, in meson's words.
+of() {
+	jq -n --arg n "$1" --arg s "gpreempt:$2" --argjson p "$3" --arg c "$4" '{name: $n, suite: [$s],
+		cmd: ["sh", "-c", $c], env: {}, workdir: null, timeout: 5, priority: $p, is_parallel: true}'
+}
+run_suite() { PATH=$tmp/bin:$PATH "$top/tools/run-tests" "$@" "$tmp"; }
 
 claim "claims that hold are counted and the run passes"
 suite 'echo 1..2; echo ok 1 - a; echo ok 2 - b'
@@ -51,6 +57,22 @@ claim "a run without a single claim fails"
 suite 'exit 77'
 try run_suite
 exits 1 && says '^0 passed, 0 failed$'
+
+claim "tests in the virtual machine come after all others, the longest first"
+order=$tmp/order
+tests "[$(of a lab -990 "sleep 0.2; echo a >>$order"), $(of b unit 0 "sleep 0.2; echo b >>$order"),
+	$(of c lab -900 "sleep 0.2; echo c >>$order"), $(of d cli 10 "sleep 0.2; echo d >>$order")]"
+try run_suite --at-once 1
+exits 0 && check test "$(tr -d '\n' <"$order")" = dbca
+
+claim "the table on stderr has what each suite took, of time and of processors"
+exits 0 && says_err '^lab  *2  .* s .* s .* s$' && says_err '^cli  *1 ' && says_err '^the run  *4 '
+
+claim "a test that does not end is killed and says so"
+suite 'echo 1..1; echo ok 1 - a; sleep 100'
+jq '.[].timeout = 1' "$tmp/tests.json" >"$tmp/short" && mv "$tmp/short" "$tmp/tests.json"
+try run_suite
+exits 1 && says 'timed out after 1 s' && says 'ended with status 124'
 
 claim "a look that fails breaks its claim"
 suite ". $top/tests/cli/claims.sh; claim x; try false; exits 0; claim y; end"
