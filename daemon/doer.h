@@ -7,8 +7,18 @@
 #define GP_DAEMON_DOER_H
 
 #include "lib/mechanism_kfd_debug.h"
+#include "lib/process.h"
 
 struct gp_doer;
+
+/* Where the pointers of a queue are. */
+struct gp_doer_queue {
+	u32 id;			/* as sysfs calls it */
+	u32 gpu_id;
+	u32 kind;		/* enum gp_ring_kind */
+	u32 ring_bytes;
+	u64 ring_base, read_at, write_at;
+};
 
 struct gp_doer_ops {
 	const char *name;
@@ -24,6 +34,11 @@ struct gp_doer_ops {
 	int (*task_del)(struct gp_doer *d, u32 task);
 	int (*process_add)(struct gp_doer *d, u32 task, pid_t pid, u64 start);
 	int (*process_del)(struct gp_doer *d, pid_t pid);
+	/*
+	 * The queues of a process that it has, so that nobody else need be asked; some may be
+	 * gone. How many, at most GP_PROCESS_QUEUES_MAX, or -errno: not known (now).
+	 */
+	int (*queues)(struct gp_doer *d, pid_t pid, struct gp_doer_queue *to);
 	int (*next)(struct gp_doer *d, struct gp_kfdm_event *ret);
 	u64 (*wake_at)(struct gp_doer *d);
 	void (*stats)(struct gp_doer *d, struct gp_kfdm_stats *ret);

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "doer.h"
+#include "lib/mqd_dump.h"
+#include "uapi/kfd.h"
 
 struct kfd_doer {
 	struct gp_doer base;	/* first */
@@ -48,6 +50,33 @@ static int kfd_process_del(struct gp_doer *d, pid_t pid)
 	return gp_kfdm_process_del(of(d), pid);
 }
 
+static u32 ring_kind(u32 type)
+{
+	switch (type) {
+	case GP_KFD_QUEUE_AQL:
+		return GP_RING_AQL;
+	case GP_KFD_QUEUE_PM4:
+		return GP_RING_PM4;
+	default:
+		return GP_RING_SDMA;
+	}
+}
+
+static int kfd_queues(struct gp_doer *d, pid_t pid, struct gp_doer_queue *to)
+{
+	static struct gp_kfd_queue_entry from[GP_PROCESS_QUEUES_MAX];
+	int i, nr = gp_kfdm_queues(of(d), pid, from, GP_PROCESS_QUEUES_MAX);
+
+	for (i = 0; i < nr && i < GP_PROCESS_QUEUES_MAX; i++)
+		to[i] = (struct gp_doer_queue){
+			.id = from[i].queue_id, .gpu_id = from[i].gpu_id,
+			.kind = ring_kind(from[i].type), .ring_bytes = from[i].ring_bytes,
+			.ring_base = from[i].ring_base, .read_at = from[i].read_pointer,
+			.write_at = from[i].write_pointer,
+		};
+	return nr < GP_PROCESS_QUEUES_MAX ? nr : GP_PROCESS_QUEUES_MAX;
+}
+
 static int kfd_next(struct gp_doer *d, struct gp_kfdm_event *ret)
 {
 	return gp_kfdm_next(of(d), ret);
@@ -71,6 +100,7 @@ static const struct gp_doer_ops kfd_ops = {
 	.task_del	= kfd_task_del,
 	.process_add	= kfd_process_add,
 	.process_del	= kfd_process_del,
+	.queues		= kfd_queues,
 	.next		= kfd_next,
 	.wake_at	= kfd_wake_at,
 	.stats		= kfd_stats,

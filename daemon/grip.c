@@ -71,7 +71,7 @@ static bool old_enough(const struct gp_home *h, const struct gp_resident *r)
 
 static bool may_be_gripped(const struct gp_home *h, const struct gp_resident *r)
 {
-	return gp_home_acts(h) && h->doer->ops->attaches && r->task != GP_NONE &&
+	return gp_home_acts(h) && h->doer->ops->attaches && r->task != GP_NONE && !r->lost &&
 	       (r->class.is.flags & GP_PREEMPTIBLE);
 }
 
@@ -154,7 +154,7 @@ static void lose_grip(struct gp_home *h, struct gp_resident *r, int err)
 	gp_job_lease(h, r, 0, 0);
 	r->grip_at_ns = h->now_ns + ask_again_after(err);
 	/* What is only a matter of time is no trouble. */
-	if (err != -ESRCH && strcmp(r->trouble, why_not(err))) {
+	if (!r->lost && err != -ESRCH && strcmp(r->trouble, why_not(err))) {
 		snprintf(r->trouble, sizeof(r->trouble), "%s", why_not(err));
 		gp_home_news(h, err == -EAGAIN ? GP_NEWS_PROCESS : GP_NEWS_TROUBLE, r,
 			     "cannot be preempted: %s", r->trouble);
@@ -173,6 +173,7 @@ void gp_grip_event(struct gp_home *h, const struct gp_kfdm_event *e)
 		h->stats.attached++;
 		r->grip = GP_GRIP_HAS;
 		r->trouble[0] = 0;
+		r->rings_at_ns = 0;	/* the doer knows them, should nobody else */
 		gp_job_settle(h, r);
 		gp_home_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
 		if (!gp_job_gripped(h, r))
@@ -194,6 +195,9 @@ void gp_grip_event(struct gp_home *h, const struct gp_kfdm_event *e)
 		h->scan_at_ns = h->now_ns;
 		break;
 	case GP_KFDM_QUEUES:
+		/* An id may be used again: where its pointers are is not known any more. */
+		r->rings_stale = true;
+		r->rings_at_ns = 0;
 		h->scan_at_ns = h->now_ns;
 		break;
 	}

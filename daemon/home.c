@@ -23,10 +23,6 @@ enum {
 	ANSWERS = 4096,		/* of one run; the rest waits for the next */
 };
 
-/* What a descriptor in the home's epoll is; a pid otherwise. */
-#define DOER	(~0ull)
-#define INOTIFY	(~0ull - 1)
-
 /* Somebody opened the driver: its queues come a moment later. */
 #define OPEN_SCAN_NS	(2 * GP_MSEC)
 
@@ -90,15 +86,17 @@ static void drop_doer(struct gp_home *h)
 	if (h->doer->ops->free)
 		h->doer->ops->free(h->doer);
 	h->doer = gp_doer_none();
+	gp_resets_unwatch(h);
 }
 
 static void take_doer(struct gp_home *h, struct gp_doer *doer)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = DOER };
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_HOME_DOER };
 
 	h->doer = doer;
 	if (doer->fd >= 0)
 		epoll_ctl(h->epoll, EPOLL_CTL_ADD, doer->fd, &e);
+	gp_resets_watch(h);
 }
 
 /* The driver is open only while we may act: an open one blocks a partition switch. */
@@ -204,7 +202,7 @@ static int make_sched(struct gp_home *h)
 /* The node may be missing (no driver yet): then the scans find who comes. */
 static void watch_opens(struct gp_home *h)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = INOTIFY };
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_HOME_INOTIFY };
 
 	h->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (h->inotify < 0)
@@ -377,9 +375,9 @@ static void take_events(struct gp_home *h)
 	int i, n = epoll_wait(h->epoll, e, EVENTS, 0);
 
 	for (i = 0; i < n; i++) {
-		if (e[i].data.u64 == INOTIFY)
+		if (e[i].data.u64 == GP_HOME_INOTIFY)
 			drain_inotify(h);
-		else if (e[i].data.u64 != DOER)
+		else if (e[i].data.u64 < GP_HOME_RESETS)
 			gp_census_gone(h, (pid_t)e[i].data.u64);
 	}
 }
@@ -407,6 +405,7 @@ void gp_home_run(struct gp_home *h, u64 now_ns)
 
 	/* What has happened; then what to do about it; housekeeping last. */
 	take_events(h);
+	gp_resets_take(h);
 	take_doer_events(h);
 	take_answers(h);
 	look_and_act(h);

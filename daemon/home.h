@@ -14,6 +14,7 @@
  *	census.c	which processes there are, and which class they have
  *	job.c		which tasks they are: each by itself, or a gang together
  *	grip.c		who can be stopped: attaching and leaving
+ *	resets.c	GPUs that the driver resets, and who is lost by that
  *	rings.c		where their queues' pointers are, and what they say
  *	wish.c		what people want: classes, holds, hints, policy, the kill switch
  *	describe.c	the scheduler for those who record it
@@ -27,13 +28,14 @@
 #include "lib/gpu.h"
 #include "lib/pointers.h"
 #include "lib/process.h"
+#include "lib/reset.h"
 
 enum { GP_HOME_WHY = 256 };
 
 /* Something that people may want to know. */
 enum gp_news_kind {
 	GP_NEWS_PROCESS, GP_NEWS_QUEUE, GP_NEWS_CLASS, GP_NEWS_HOLD, GP_NEWS_POLICY,
-	GP_NEWS_ENABLED, GP_NEWS_TROUBLE,
+	GP_NEWS_ENABLED, GP_NEWS_GPU, GP_NEWS_TROUBLE,
 };
 
 struct gp_resident;
@@ -152,6 +154,7 @@ struct gp_resident {
 	uid_t uid;
 	int pidfd;		/* -1: none */
 	bool seen;		/* by the scan under way */
+	bool lost;		/* by a reset: for the driver it only has to end */
 	char name[64];
 
 	struct gp_named_class class;	/* @class.file is not valid */
@@ -200,6 +203,7 @@ struct gp_home_stats {
 	u64 stray;		/* answers nobody waited for */
 	u64 seen, gone;		/* processes */
 	u64 attached, attach_failed, left;
+	u64 resets, lost;	/* of GPUs; processes lost by them */
 	u64 scan_ns_max, look_ns_max;
 	/* of tasks that are gone, so that sums only grow */
 	struct gp_account ended;
@@ -238,12 +242,18 @@ struct gp_home {
 
 	int epoll;
 	int inotify;
+	struct gp_reset_watch *resets;	/* NULL: only while we may act */
 	struct gp_sample *samples;
 	u32 *tasks;
 	struct gp_home_stats stats;
 };
 
 /* ---- of the home's own files ---- */
+
+/* What a descriptor in the home's epoll is; a pid otherwise. */
+#define GP_HOME_DOER	(~0ull)
+#define GP_HOME_INOTIFY	(~0ull - 1)
+#define GP_HOME_RESETS	(~0ull - 2)
 
 /* home.c */
 void gp_home_news(struct gp_home *h, u32 kind, const struct gp_resident *who,
@@ -283,6 +293,13 @@ void gp_job_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, 
 /* Attach those who should be, leave those who should not. */
 void gp_grip_tend(struct gp_home *h);
 void gp_grip_event(struct gp_home *h, const struct gp_kfdm_event *e);
+
+/* resets.c */
+void gp_resets_watch(struct gp_home *h);
+void gp_resets_unwatch(struct gp_home *h);
+void gp_resets_take(struct gp_home *h);
+/* @what: enum gp_reset_what */
+void gp_resets_event(struct gp_home *h, u32 device, u32 what);
 
 /* rings.c */
 void gp_rings_refresh(struct gp_home *h);

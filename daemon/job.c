@@ -16,7 +16,7 @@
 /* Would they be one gang? */
 static bool together(const struct gp_resident *a, const struct gp_resident *b)
 {
-	return a->gang[0] && a->uid == b->uid && !strcmp(a->gang, b->gang) &&
+	return a->gang[0] && !a->lost && !b->lost && a->uid == b->uid && !strcmp(a->gang, b->gang) &&
 	       !strcmp(a->class.name, b->class.name);
 }
 
@@ -267,6 +267,12 @@ void gp_job_settle(struct gp_home *h, struct gp_resident *r)
 	u64 devices = devices_of(h, r);
 	const struct gp_resident *mate, *peer;
 
+	/* It stays what it is, LOST, to its end; once left it is nobody's target. */
+	if (r->lost) {
+		if (r->task != GP_NONE)
+			tell_class(h, r);
+		return;
+	}
 	if (!r->class.managed || !devices) {
 		gp_job_leave(h, r);
 		return;

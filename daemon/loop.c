@@ -48,7 +48,7 @@ static void on_news(void *ctx, const struct gp_news *news)
 	struct loop *l = ctx;
 	enum gp_log_level level = GP_LOG_INFO;
 
-	if (news->kind == GP_NEWS_TROUBLE)
+	if (news->kind == GP_NEWS_TROUBLE || news->kind == GP_NEWS_GPU)
 		level = GP_LOG_WARNING;
 	else if (news->kind == GP_NEWS_PROCESS || news->kind == GP_NEWS_QUEUE)
 		level = GP_LOG_DEBUG;

@@ -51,6 +51,7 @@ static void set_home(json_t *to, const struct gp_home *h)
 		{ "actions_refused", s->refused }, { "stray_answers", s->stray },
 		{ "processes_seen", s->seen }, { "processes_gone", s->gone },
 		{ "scan_ns_max", s->scan_ns_max }, { "look_ns_max", s->look_ns_max },
+		{ "gpu_resets", s->resets }, { "processes_lost", s->lost },
 		{ "policy_ejections", h->sched->ejections },
 		{ "stale_samples", h->sched->stale_samples }, { NULL, 0 },
 	};

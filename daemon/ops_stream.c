@@ -38,6 +38,7 @@ void gp_ops_news(struct gp_ops *o, const struct gp_news *news)
 		[GP_NEWS_HOLD]		= { GP_EVENT_HOLD, "hold" },
 		[GP_NEWS_POLICY]	= { GP_EVENT_POLICY, "policy" },
 		[GP_NEWS_ENABLED]	= { GP_EVENT_ENABLED, "enabled" },
+		[GP_NEWS_GPU]		= { GP_EVENT_GPU, "gpu" },
 		[GP_NEWS_TROUBLE]	= { GP_EVENT_TROUBLE, "trouble" },
 	};
 	json_t *event;

@@ -2,10 +2,11 @@
 /*
  * Where the pointers of queues are, and what they say.
  *
- * The driver's dump of descriptors tells it for everybody, so that nobody has to be
- * debugged to be looked at. It is read when the queues of a process have changed, not
- * otherwise.
+ * Of a process that the doer has, the doer tells it. For all others the driver's dump of
+ * descriptors does, so that nobody has to be debugged to be looked at. Either is asked when the
+ * queues of a process have changed, not otherwise.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,17 @@ void gp_rings_forget(struct gp_home *h, struct gp_resident *r)
 	r->rings_tries = 0;
 }
 
+static bool add_ring(const struct gp_home *h, u32 gpu_id, const struct gp_ring_pointers *at,
+		     struct gp_ring *to)
+{
+	u32 device = gp_rings_device(h, gpu_id);
+
+	if (device == GP_NONE || !at->read_at)
+		return false;
+	*to = (struct gp_ring){ .at = *at, .gpu_id = gpu_id, .device = device, .queue = GP_NONE };
+	return true;
+}
+
 /* The queues of @r in @list that are on our GPUs. NULL and *@ret_count 0: none, or no memory. */
 static struct gp_ring *collect(const struct gp_home *h, const struct gp_resident *r,
 			       const struct gp_mqd_list *list, u32 *ret_count)
@@ -59,16 +71,49 @@ static struct gp_ring *collect(const struct gp_home *h, const struct gp_resident
 
 	for (i = 0; rings && i < list->count; i++) {
 		const struct gp_mqd *m = &list->mqd[i];
-		u32 device = gp_rings_device(h, m->gpu_id);
-
-		if (m->pid != r->pid || device == GP_NONE || !m->read_at)
-			continue;
-		rings[n++] = (struct gp_ring){
-			.at = { .read_at = m->read_at, .write_at = m->write_at,
-				.ring_base = m->ring_base, .ring_bytes = m->ring_bytes,
-				.kind = m->kind },
-			.gpu_id = m->gpu_id, .device = device, .queue = GP_NONE,
+		const struct gp_ring_pointers at = {
+			.read_at = m->read_at, .write_at = m->write_at, .ring_base = m->ring_base,
+			.ring_bytes = m->ring_bytes, .kind = m->kind,
 		};
+
+		n += m->pid == r->pid && add_ring(h, m->gpu_id, &at, &rings[n]);
+	}
+	*ret_count = n;
+	return rings;
+}
+
+static bool has_queue(const struct gp_resident *r, u32 id)
+{
+	u32 i;
+
+	for (i = 0; i < r->nr_queues; i++)
+		if (r->queues[i].id == id)
+			return true;
+	return false;
+}
+
+/* The same by the doer. */
+static struct gp_ring *collect_had(const struct gp_home *h, const struct gp_resident *r,
+				   u32 *ret_count)
+{
+	static struct gp_doer_queue queues[GP_PROCESS_QUEUES_MAX];
+	struct gp_ring *rings;
+	int i, nr = -ENOENT;
+	u32 n = 0;
+
+	if (r->grip == GP_GRIP_HAS && h->doer->ops->queues)
+		nr = h->doer->ops->queues(h->doer, r->pid, queues);
+	if (nr <= 0)
+		return NULL;
+	rings = calloc((size_t)nr, sizeof(*rings));
+	for (i = 0; rings && i < nr; i++) {
+		const struct gp_doer_queue *q = &queues[i];
+		const struct gp_ring_pointers at = {
+			.read_at = q->read_at, .write_at = q->write_at, .ring_base = q->ring_base,
+			.ring_bytes = q->ring_bytes, .kind = q->kind,
+		};
+
+		n += has_queue(r, q->id) && add_ring(h, q->gpu_id, &at, &rings[n]);
 	}
 	*ret_count = n;
 	return rings;
@@ -150,18 +195,17 @@ static bool complete(const struct gp_home *h, const struct gp_resident *r)
 	return known == expected;
 }
 
-static void refresh_one(struct gp_home *h, struct gp_resident *r, const struct gp_mqd_list *list)
-{
-	struct gp_ring *rings;
-	u32 nr;
+#define UNWATCHED	"it cannot be watched: the driver's dump in debugfs cannot be read"
 
-	rings = collect(h, r, list, &nr);
-	if (!rings)
-		return;
+/* Now or, if sysfs shows other queues, a while later. */
+static void refresh_one(struct gp_home *h, struct gp_resident *r, struct gp_ring *rings, u32 nr)
+{
 	adopt(h, r, rings, nr);
 	r->rings_stale = !complete(h, r);
 	if (!r->rings_stale) {
 		r->rings_tries = 0;
+		if (!strcmp(r->trouble, UNWATCHED))
+			r->trouble[0] = 0;
 		return;
 	}
 	r->rings_at_ns = h->now_ns + (AGAIN_NS << r->rings_tries);
@@ -174,39 +218,65 @@ static bool due(const struct gp_home *h, const struct gp_resident *r)
 	return r->task != GP_NONE && r->rings_stale && h->now_ns >= r->rings_at_ns;
 }
 
-void gp_rings_refresh(struct gp_home *h)
+/* Whom the doer has needs no dump. Returns how many do, and one of them. */
+static u32 refresh_had(struct gp_home *h, pid_t *ret_one)
 {
-	struct gp_mqd_list list = { 0 };
-	pid_t only = 0;
-	u32 i, nr = 0;
-	int err;
+	u32 i, nr, left = 0;
 
 	for (i = 0; i < h->nr_residents; i++) {
-		if (!due(h, h->resident[i]))
+		struct gp_resident *r = h->resident[i];
+		struct gp_ring *rings;
+
+		if (!due(h, r))
 			continue;
-		only = h->resident[i]->pid;
-		nr++;
+		rings = collect_had(h, r, &nr);
+		if (rings)
+			refresh_one(h, r, rings, nr);
+		if (!due(h, r))
+			continue;
+		*ret_one = r->pid;
+		left++;
 	}
-	if (!nr)
-		return;
+	return left;
+}
+
+static int read_dump(struct gp_home *h, pid_t only, struct gp_mqd_list *ret)
+{
+	int err = gp_mqd_dump_read(h->args.mqds, only, ret, NULL);
 
 	h->stats.dumps++;
-	err = gp_mqd_dump_read(h->args.mqds, nr == 1 ? only : 0, &list, NULL);
 	if (err && err != h->dump_error)
 		gp_home_news(h, GP_NEWS_TROUBLE, NULL,
 			     "queues cannot be watched: %s cannot be read (%s); mount debugfs and "
 			     "run as root", h->args.mqds ? h->args.mqds : GP_MQD_DUMP,
 			     strerror(-err));
 	h->dump_error = err;
+	return err;
+}
+
+void gp_rings_refresh(struct gp_home *h)
+{
+	struct gp_mqd_list list = { 0 };
+	pid_t one = 0;
+	u32 i, nr = refresh_had(h, &one);
+	int err;
+
+	if (!nr)
+		return;
+	err = read_dump(h, nr == 1 ? one : 0, &list);
 	for (i = 0; i < h->nr_residents; i++) {
 		struct gp_resident *r = h->resident[i];
+		struct gp_ring *rings;
 
 		if (!due(h, r))
 			continue;
-		if (err)
-			r->rings_at_ns = h->now_ns + GP_SEC;
+		rings = err ? NULL : collect(h, r, &list, &nr);
+		if (rings)
+			refresh_one(h, r, rings, nr);
 		else
-			refresh_one(h, r, &list);
+			r->rings_at_ns = h->now_ns + GP_SEC;
+		if (err && !r->trouble[0])
+			snprintf(r->trouble, sizeof(r->trouble), "%s", UNWATCHED);
 	}
 	gp_mqd_list_fini(&list);
 }

@@ -121,6 +121,34 @@ static struct gp_member **find_member(struct gp_kfdm *m, pid_t pid)
 	return NULL;
 }
 
+static int copy_queues(struct gp_member *x, struct gp_kfd_queue_entry *to, u32 room)
+{
+	u32 nr;
+
+	if (x->state != GP_MEMBER_ATTACHED)
+		return -ENOENT;
+	if (pthread_mutex_trylock(&x->busy))
+		return -EAGAIN;
+	nr = x->session.nr_queues;
+	memcpy(to, x->session.queues, (nr < room ? nr : room) * sizeof(*to));
+	pthread_mutex_unlock(&x->busy);
+	return (int)nr;
+}
+
+int gp_kfdm_queues(struct gp_kfdm *m, pid_t pid, struct gp_kfd_queue_entry *to, u32 room)
+{
+	struct gp_member **at;
+	int r = -ENOENT;
+
+	pthread_mutex_lock(&m->lock);
+	at = find_member(m, pid);
+	/* Tried only, so the order of the two locks does not matter. */
+	if (at)
+		r = copy_queues(*at, to, room);
+	pthread_mutex_unlock(&m->lock);
+	return r;
+}
+
 static int add_process(struct gp_kfdm *m, u32 task, const struct gp_kfdm_process *process)
 {
 	struct gp_kfdm_task *t = gp_kfdm_find_task(m, task);

@@ -70,6 +70,15 @@ int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, const struct gp_kfdm_proces
 /* Leave it: its queues run. Silent. -ENOENT. */
 int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid);
 
+struct gp_kfd_queue_entry;
+
+/*
+ * The queues of an attached process, as its session saw them last: those destroyed since are
+ * still among them. Never sleeps. How many there are (at most @room are copied), or -ENOENT:
+ * not attached; -EAGAIN: its thread is in a call of the driver.
+ */
+int gp_kfdm_queues(struct gp_kfdm *m, pid_t pid, struct gp_kfd_queue_entry *to, u32 room);
+
 enum gp_kfdm_what {
 	GP_KFDM_ATTACHED,	/* from now on it can be stopped */
 	GP_KFDM_NOT_ATTACHED,	/* @err as of gp_session_open(); it is forgotten */

@@ -367,6 +367,61 @@ static void who_would_crash_the_driver_is_left_alone(void **state)
 	EXPECT(strstr(world_resident(w, offline)->trouble, "crash"));
 }
 
+static void a_reset_loses_who_was_there_and_nobody_after(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline, later;
+
+	two(w, &online, &offline);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	gp_resets_event(w->home, 0, GP_RESET_BEGINS);
+	EXPECT(strstr(w->news, "2 processes are lost"));
+	gp_resets_event(w->home, 0, GP_RESET_ENDS);
+	world_run(w, 200 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_LOST);
+	EXPECT_EQ(world_state(w, online), GP_LOST);
+	EXPECT_EQ(w->doer.deletes, 1);
+	EXPECT_EQ(w->home->stats.resets, 1);
+	EXPECT_EQ(w->home->stats.lost, 2);
+	EXPECT(!gp_home_busy(w->home));
+	EXPECT(strstr(world_resident(w, offline)->trouble, "was reset"));
+
+	/* Another pair, as if nothing had been. */
+	world_end(w, online);
+	online = world_process(w);
+	later = world_process(w);
+	world_class(w, online, "online");
+	world_queue(w, online, 0);
+	world_queue(w, later, 0);
+	world_run(w, 30 * GP_MSEC);
+	world_submit(w, later, 0, 8);
+	world_occupy(w, later, 80);
+	world_run(w, 5 * GP_MSEC);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, later), GP_OFF);
+	EXPECT_EQ(world_state(w, offline), GP_LOST);
+}
+
+static void what_the_driver_says_of_resets(void **state)
+{
+	static const struct {
+		const char *text;
+		u32 what;
+	} cases[] = {
+		{ "3 1 gfx hang\n", GP_RESET_BEGINS }, { "4 1 \n", GP_RESET_ENDS },
+		{ "3 1 \n4 1 \n", GP_RESET_BEGINS | GP_RESET_ENDS }, { "", 0 }, { "3", 0 },
+		{ "9 81234567890 -4321 d5ae 4\n", 0 }, { "13 1\n", 0 }, { "a 3 4 \n", 0 },
+		{ "a 1\n3 7 x\n", GP_RESET_BEGINS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		EXPECT_EQ(gp_reset_parse(cases[i].text, strlen(cases[i].text)), cases[i].what);
+}
+
 static void a_reload_matches_everybody_again(void **state)
 {
 	struct world *w = *state;
@@ -407,5 +462,7 @@ PROVE(
 	CLAIM_WITH(who_raises, world_up, world_down),
 	CLAIM_WITH(a_bad_dump_is_trouble_and_nothing_else, world_up, world_down),
 	CLAIM_WITH(who_would_crash_the_driver_is_left_alone, world_up, world_down),
+	CLAIM_WITH(a_reset_loses_who_was_there_and_nobody_after, world_up, world_down),
+	CLAIM(what_the_driver_says_of_resets),
 	CLAIM_WITH(a_reload_matches_everybody_again, world_up, world_down),
 )

@@ -14,6 +14,7 @@ value() { sed -n "s/^$1 //p" "$tmp/out"; }
 
 claim "a guest with two GPUs runs the daemon to its end without a complaint of the kernel"
 try "$top/lab/run" --gpus 2 --param rptr_at=launch --param no_system_mem_limit=1 --timeout 1500 \
+	--param queue_preemption_timeout_ms=2000 \
 	--copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
 	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/edges.sh" -- sh ./edges.sh $many
 exits 0 || cat "$tmp/err"
@@ -53,5 +54,13 @@ is second_daemon refused && is two_online 0 && is two_second 0
 
 claim "80 offline and 20 online queues: preempted, and all finish right"
 is seed_suspended yes && is seed_online 0 && is seed_offline 0
+
+claim "a GPU that hangs is reset: all are lost, on the other GPU too, nothing is owed to them, and it is reported"
+case $(value reset_others_work) in [1-9]*' 0') ;; *) no "completed by the other GPU's process: $(value reset_others_work)" ;; esac
+is reset_noticed yes && is reset_lost 3 && is reset_logged yes && is reset_left yes
+case $(value reset_trouble) in *"was reset"*) ;; *) no "trouble: $(value reset_trouble)" ;; esac
+
+claim "the same daemon preempts those who come after the reset"
+is reset_goes_on yes && is reset_online 0 && is reset_offline 0 && is reset_daemon same
 
 end

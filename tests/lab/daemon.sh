@@ -47,6 +47,10 @@ is held_at_kill yes && is killed 137 && is killed_is_gone yes && is nobody_left 
 claim "the kill switch releases, outlasts the daemon, and is switched back"
 is off_releases yes && is off_outlasts yes && is on_again yes && is offline_switch 0
 
+claim "without debugfs the attached are watched by their debug session, and the others are listed with the reason"
+is bare_offline watched && is bare_offline_trouble '' && is bare_status yes && is bare_online_sums 0 && is bare_offline_sums 0
+case $(value bare_online) in *"cannot be watched"*debugfs*) ;; *) no "trouble: $(value bare_online)" ;; esac
+
 claim "the daemon is killed $kills times at any instant: every process finishes with right sums"
 is killed_daemons $kills && check test "$(value saved_by_killed)" -gt 0 && is online_after_kills 0 && is offline_after_kills 0
 

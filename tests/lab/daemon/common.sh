@@ -46,7 +46,7 @@ can_be_held() { call Hold "{\"pid\":$1,\"lease_ns\":25000000000,\"wait\":true}" 
 # The daemon is the keeper's child.
 daemon_of() { tr -d ' ' <"/proc/$1/task/$1/children"; }
 start() {
-	./gpreemptd &
+	./gpreemptd 2>/tmp/daemon &
 	keeper=$!
 	until_true 20 answers
 }

@@ -164,4 +164,40 @@ kill $b
 ended seed_online $b
 kill $a
 ended seed_offline $a
+
+# ---- the second GPU hangs while somebody on it is held: the driver resets it ----
+gpreempt_pid=$(daemon_of $keeper)
+load off0 --class offline --gpu 0 --kernel 20ms --seconds 900 --print-every 0.5
+a=$!
+load off1 --class offline --kernel 20ms --seconds 900
+b=$!
+load on1 --class online --kernel 1ms --waves 64 --poisson 20 --seconds 900
+c=$!
+until_true 30 can_be_held $b
+echo hang >/sys/kernel/debug/vgpu/1/fault
+call Release "{\"pid\":$b}" >/dev/null
+was_reset() { [ "$(count gpu_resets)" -gt 0 ]; }
+until_true 60 was_reset && fact reset_noticed yes
+until_true 20 state_is lost $b && fact reset_lost "$(count processes_lost)"
+fact reset_trouble "$(trouble_of $b)"
+grep -q 'GPU 1: the driver resets it; 3 processes are lost' /tmp/daemon && fact reset_logged yes
+has_left() { [ "$(count detaches)" -ge "$(count attaches)" ]; }
+until_true 30 has_left && fact reset_left yes
+# The driver runs nothing any more of who was there, on the other GPU neither.
+completed() { sed -n 's/.*: \([0-9]*\) of [0-9]* requests completed.*/\1/p' /tmp/off0 | tail -n 1; }
+n=$(completed)
+sleep 3
+fact reset_others_work "$n $(($(completed) - n))"
+kill -KILL $a $b $c
+wait $a $b $c
+until_true 30 [ -z "$(ls /sys/class/kfd/kfd/proc)" ]
+load off1 --class offline --kernel 20ms --seconds 900
+b=$!
+load on1 --class online --kernel 1ms --waves 64 --poisson 20 --seconds 900
+c=$!
+until_true 60 was_preempted $b 2 && fact reset_goes_on yes
+kill $c $b
+ended reset_online $c
+ended reset_offline $b
+[ "$(daemon_of $keeper)" = "$gpreempt_pid" ] && fact reset_daemon same
 stop

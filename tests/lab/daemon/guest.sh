@@ -72,6 +72,26 @@ call Release "{\"pid\":$offline}" >/dev/null
 ended offline_switch $offline
 stop
 
+# ---- without debugfs: who is attached is watched all the same, who is not is said to be unwatched ----
+unshare -m sh -c 'umount /sys/kernel/debug && exec ./gpreemptd --no-keeper' 2>/tmp/daemon &
+keeper=$!
+until_true 20 answers
+offline --seconds 600
+online --seconds 600
+until_true 20 attached
+works() { call List "{\"pid\":$1}" | grep -q '"work": *"pending"'; }
+until_true 20 works $offline && fact bare_offline watched
+trouble_of() { call List "{\"pid\":$1}" | sed -n 's/.*"trouble": *"\([^"]*\)".*/\1/p'; }
+fact bare_offline_trouble "$(trouble_of $offline)"
+fact bare_online "$(trouble_of $online)"
+call Status | grep -q 'kfd/mqds in debugfs is not readable' && fact bare_status yes
+kill $online
+ended bare_online_sums $online
+kill $keeper
+wait $keeper
+kill $offline
+ended bare_offline_sums $offline
+
 # ---- killed at any instant ----
 offline --seconds 600
 online --seconds 600
