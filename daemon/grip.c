@@ -129,9 +129,11 @@ static const char *why_not(int err)
 	switch (err) {
 	case -EAGAIN:
 		return "its runtime is not enabled yet";
-	case -EOPNOTSUPP:	/* and ENOTSUP, which is the same number */
-		return "its ROCm never enables the debug runtime (older than 5.7 or so), or the "
-		       "driver has none";
+	case -EOPNOTSUPP:
+		return "its ROCm never enables the debug runtime (older than 5.7 or so)";
+	case -ENOSYS:
+		return "the driver has no debug interface (before Linux 6.5, or without its "
+		       "hardware scheduler)";
 	case -EALREADY:
 		return "a debugger has it (rocgdb, or another gpreemptd)";
 	case -EXDEV:

@@ -214,8 +214,8 @@ int gp_local_queues(struct gp_local *local, int32_t pid, struct gp_local_queue *
 struct gp_suspender;
 
 /*
- * @target->pid is needed. -EAGAIN: its runtime is not up yet; -EOPNOTSUPP: it or the
- * driver cannot; -EALREADY: somebody debugs it; -ESRCH; -EPERM.
+ * @target->pid is needed. -EAGAIN: its runtime is not up yet; -EOPNOTSUPP: it never will be
+ * (an old ROCm); -ENOSYS: the driver cannot; -EALREADY: somebody debugs it; -ESRCH; -EPERM.
  */
 int gp_suspender_open(const struct gp_daemon_target *target, struct gp_suspender **ret);
 void gp_suspender_close(struct gp_suspender *suspender);

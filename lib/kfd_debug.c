@@ -169,7 +169,7 @@ static int ask_if_free(struct gp_session *s)
 	case -EINVAL:
 		return 0;
 	case -ENOTTY:
-		return gp_fail(ENOTSUP, "the driver has no debug interface: Linux 6.5 or newer");
+		return gp_fail(ENOSYS, "the driver has no debug interface: Linux 6.5 or newer");
 	case -ESRCH:
 		return gp_fail(ESRCH, "process %d: has no GPU open", s->pid);
 	}
@@ -183,7 +183,7 @@ static int enable_if_ready(struct gp_session *s)
 	int err = enable(s, &state);
 
 	if (err == -EINVAL)
-		return gp_fail(ENOTSUP, "the driver runs without its hardware scheduler");
+		return gp_fail(ENOSYS, "the driver runs without its hardware scheduler");
 	if (err)
 		return gp_fail(-err, "process %d: cannot be debugged: %s", s->pid,
 			       strerrordesc_np(-err));

@@ -22,7 +22,7 @@ static int refuse_attached(struct gp_suspender *s)
 	if (!s->session.attached)
 		return 0;
 	gp_session_close(&s->session);
-	return gp_fail(EOPNOTSUPP, "this driver lets only a tracer suspend: use gpreemptd");
+	return gp_fail(ENOSYS, "this driver lets only a tracer suspend: use gpreemptd");
 }
 
 int gp_suspender_open(const struct gp_daemon_target *target, struct gp_suspender **ret)

@@ -351,20 +351,35 @@ static void a_bad_dump_is_trouble_and_nothing_else(void **state)
 	EXPECT_EQ(w->home->dump_error, -EPROTO);
 }
 
-static void who_would_crash_the_driver_is_left_alone(void **state)
+static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
 {
+	static const struct {
+		int err;
+		const char *text;
+	} cases[] = {
+		{ -EXDEV, "crash" },	/* lib/vm.h */
+		{ -EOPNOTSUPP, "never enables the debug runtime" },
+		{ -ENOSYS, "no debug interface" },
+		{ -EPERM, "may not be traced" },
+		{ -EBUSY, "one at a time" },
+		{ -EAGAIN, "not enabled yet" },
+	};
 	struct world *w = *state;
-	u32 online, offline;
+	u32 online, offline, i;
 
 	world_home(w, ACTING LOOKS);
-	w->doer.attach_error = -EXDEV;	/* lib/vm.h */
 	online = world_process(w);
-	offline = world_process(w);
 	world_class(w, online, "online");
 	world_queue(w, online, 0);
-	world_queue(w, offline, 0);
-	world_run(w, 3 * GP_SEC);
-	EXPECT(strstr(world_resident(w, offline)->trouble, "crash"));
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		w->doer.attach_error = cases[i].err;
+		offline = world_process(w);
+		world_queue(w, offline, 0);
+		world_run(w, GP_SEC);
+		if (!strstr(world_resident(w, offline)->trouble, cases[i].text))
+			fail_msg("%d: %s", cases[i].err, world_resident(w, offline)->trouble);
+		world_end(w, offline);
+	}
 }
 
 static void a_reset_loses_who_was_there_and_nobody_after(void **state)
@@ -461,7 +476,7 @@ PROVE(
 	CLAIM_WITH(a_class_changed_while_off_releases, world_up, world_down),
 	CLAIM_WITH(who_raises, world_up, world_down),
 	CLAIM_WITH(a_bad_dump_is_trouble_and_nothing_else, world_up, world_down),
-	CLAIM_WITH(who_would_crash_the_driver_is_left_alone, world_up, world_down),
+	CLAIM_WITH(who_cannot_be_attached_is_listed_with_its_own_reason, world_up, world_down),
 	CLAIM_WITH(a_reset_loses_who_was_there_and_nobody_after, world_up, world_down),
 	CLAIM(what_the_driver_says_of_resets),
 	CLAIM_WITH(a_reload_matches_everybody_again, world_up, world_down),

@@ -149,11 +149,11 @@ static void a_session_that_cannot_be_had_leaves_no_trace(void **state)
 	(void)state;
 	EXPECT_EQ(gp_process_start(NULL, pid, &start), 0);
 	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
-		.kfd_fd = fd, .pid = pid, .start = start }), -ENOTSUP);
+		.kfd_fd = fd, .pid = pid, .start = start }), -ENOSYS);
 	EXPECT(comes_to_be_untraced(pid));
-	EXPECT(strstr(gp_strerror(-ENOTSUP), "no debug interface"));
+	EXPECT(strstr(gp_strerror(-ENOSYS), "no debug interface"));
 	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
-		.kfd_fd = fd, .pid = pid, .start = start, .stay_attached = true }), -ENOTSUP);
+		.kfd_fd = fd, .pid = pid, .start = start, .stay_attached = true }), -ENOSYS);
 	EXPECT(!is_traced(pid));
 	/* another process with its pid */
 	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
@@ -274,7 +274,7 @@ static void a_process_that_cannot_be_attached_is_told_and_forgotten(void **state
 	EXPECT_EQ(gp_kfdm_process_add(w->m, 3, &p), 0);
 	EXPECT(readable(w, 10000));
 	EXPECT_EQ(gp_kfdm_next(w->m, &e), 0);
-	EXPECT(e.what == GP_KFDM_NOT_ATTACHED && e.err == -ENOTSUP && e.task == 3 && e.pid == pid);
+	EXPECT(e.what == GP_KFDM_NOT_ATTACHED && e.err == -ENOSYS && e.task == 3 && e.pid == pid);
 	EXPECT_EQ(gp_kfdm_next(w->m, &e), -EAGAIN);
 	EXPECT(!readable(w, 0));
 	for (u32 i = 0; i < 1000 && gp_kfdm_process_del(w->m, pid) == 0; i++)
