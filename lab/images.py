@@ -262,7 +262,8 @@ class Images:
             raise Trouble(3, f'no {headers}; install the package linux-headers-{self.version}')
         folder = os.path.dirname(self.module)
         inputs = [os.path.join(self.top, name) for name in
-                  ('lab/adapter', 'lab/abi', 'lab/ledger.h', 'lab/recording.h', 'uapi', 'vgpu', 'env')]
+                  ('lab/adapter', 'lab/abi', 'lab/ledger.h', 'lab/recording.h', 'uapi/aql.h',
+                   'uapi/kfd.h', 'vgpu', 'env')]
         try:
             with made_from(self.path('module.stamp'), self.version + hash_of(*inputs)) as new:
                 if new:
