@@ -16,8 +16,8 @@
 /* Would they be one gang? */
 static bool together(const struct gp_resident *a, const struct gp_resident *b)
 {
-	return a->gang[0] && !a->lost && !b->lost && a->uid == b->uid && !strcmp(a->gang, b->gang) &&
-	       !strcmp(a->class.name, b->class.name);
+	return a->gang[0] && !a->lost && !b->lost && a->uid == b->uid &&
+	       !strcmp(a->gang, b->gang) && !strcmp(a->class.name, b->class.name);
 }
 
 /* The next process of @task from @from on, which moves behind it; NULL: no more. */

@@ -81,7 +81,8 @@ static void find_gang(const struct gp_rules *rules, const struct gp_subject *who
 		if (n < sizeof(m->gang))
 			memcpy(m->gang, who->cgroup, n);
 		else
-			snprintf(m->why + at, sizeof(m->why) - at, "; no gang: its cgroup is too long");
+			snprintf(m->why + at, sizeof(m->why) - at,
+				 "; no gang: its cgroup is too long");
 	} else if (rules->environment && who->gang && gang_name_ok(who->gang)) {
 		snprintf(m->gang, sizeof(m->gang), "%s", who->gang);
 	} else if (rules->environment && who->gang) {

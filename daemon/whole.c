@@ -76,8 +76,8 @@ static void finish_rule(struct gp_load *l, u32 i, const struct gp_rule *everybod
 		FAULT_AT(l, here, "[rule %s] matches everybody and has conditions; drop match = "
 			 "all or the conditions", rule->name);
 	if (rule->gang == GP_GANG_CGROUP && !rule->cgroup[0])
-		FAULT_AT(l, here, "[rule %s]: gang = cgroup without a condition on the cgroup, which "
-			 "says what of its path is one job; add cgroup", rule->name);
+		FAULT_AT(l, here, "[rule %s]: gang = cgroup without a condition on the cgroup, "
+			 "which says what of its path is one job; add cgroup", rule->name);
 	if (!rule->everybody && !has_condition(rule))
 		FAULT_AT(l, here, "[rule %s] has no condition; add uid, gid, exe, cmdline or "
 			 "cgroup, or match = all", rule->name);
