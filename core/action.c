@@ -54,6 +54,10 @@ static void note_parts(struct gp_sched *s, struct gp_device *d, const struct gp_
 	for (i = 0; i < GP_NR_PARTS; i++)
 		gp_hist_add(&account->part[i], parts[i]);
 	average(&d->added_ns, parts[GP_PART_TOTAL]);
+	gp_trace(s, GP_REC_PARTS, .device = cause->device, .task = cause->task,
+		 .arg = { parts[GP_PART_DETECT], parts[GP_PART_DECIDE], parts[GP_PART_COMMAND],
+			  parts[GP_PART_SAVE], parts[GP_PART_SWITCH], parts[GP_PART_TOTAL],
+			  d->action_stops });
 }
 
 static void action_over(struct gp_sched *s, u32 device, const struct gp_answer *a)
@@ -319,7 +323,7 @@ static bool hand_out_switch(struct gp_sched *s, u32 device, u32 *tasks, struct g
 	d->action_ns = s->now_ns;
 	d->action_deadline_ns = act->deadline_ns;
 	d->action_cause = cause;
-	d->action_stops = act->nr_out != 0;
+	d->action_stops = act->nr_out;
 	if (cause != GP_NONE && act->nr_out)
 		s->tasks[act->cause].account.preempted_others++;
 	ret->verb = GP_DO_SWITCH;

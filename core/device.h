@@ -30,7 +30,7 @@ struct gp_device {
 	u64 action_ns;		/* when it was handed out */
 	u64 action_deadline_ns;
 	u32 action_cause;	/* seat it was taken for, GP_NONE */
-	bool action_stops;
+	u32 action_stops;	/* tasks it takes off */
 	u64 switched_ns;	/* when the last one ended */
 	u32 overdue;		/* LOST seats whose answer may still come: no stops until then */
 

@@ -7,6 +7,7 @@
  *	look.c     pointers become work: arrived, pending, blocked, drained, idle
  *	decide.c   asks the policy, checks it, turns its verdict into holds
  *	action.c   hands out what to do, takes the answers
+ *	describe.c the records that would make it
  *	trace.c    records all of it, feeds it back
  */
 #ifndef GP_INTERNAL_H

@@ -39,6 +39,7 @@ enum gp_rec_kind {
 	GP_REC_PROBE,
 	GP_REC_STATE,		/* a seat moved */
 	GP_REC_EJECT,
+	GP_REC_PARTS,		/* of a preemption for this task: enum gp_part, then victims */
 	GP_REC_NR_OUTPUTS,
 };
 
@@ -66,6 +67,11 @@ struct gp_trace {
 #define GP_TRACE_MAGIC	0x3031656361727470ull	/* "ptrace10" */
 
 struct gp_sched;
+/*
+ * The scheduler as it is now, as the records that would make it: for who did not hear the first
+ * ones. Its states and times are not in them.
+ */
+void gp_trace_describe(const struct gp_sched *sched, const struct gp_trace *to);
 /*
  * Feed one input record to @sched, which must have been made by
  * gp_sched_init() from the trace's GP_REC_INIT. Output records are ignored:

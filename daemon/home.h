@@ -17,7 +17,6 @@
  *	resets.c	GPUs that the driver resets, and who is lost by that
  *	rings.c		where their queues' pointers are, and what they say
  *	wish.c		what people want: classes, holds, hints, policy, the kill switch
- *	describe.c	the scheduler for those who record it
  */
 #ifndef GP_DAEMON_HOME_H
 #define GP_DAEMON_HOME_H
@@ -119,11 +118,6 @@ int gp_home_set_param(struct gp_home *h, enum gp_param param, u64 value);
 int gp_home_reload(struct gp_home *h, struct gp_config *config, char *why);
 /* Whatever goes into and comes out of the scheduler, from now on. */
 void gp_home_trace(struct gp_home *h, const struct gp_trace *trace, bool look_always);
-/*
- * The scheduler as it is now, as the records that would make it: for who did not hear
- * the first ones. Its states and times are not in them.
- */
-void gp_home_describe(const struct gp_home *h, const struct gp_trace *to);
 /*
  * Reads how much memory of which GPU everybody has, into gp_resident.usage; not more often
  * than is good for who waits for decisions.

@@ -130,7 +130,7 @@ void gp_ops_stream(struct gp_ops *o)
 	}
 	if (o->describe && WANTS(o, GP_EVENT_RECORD)) {
 		o->describe = false;
-		gp_home_describe(o->args.home, &trace);
+		gp_trace_describe(o->args.home->sched, &trace);
 		flush(o);
 	}
 }

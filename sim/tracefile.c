@@ -39,6 +39,7 @@ static const char *const names[] = {
 	[GP_REC_PROBE]		= "probe",
 	[GP_REC_STATE]		= "state",
 	[GP_REC_EJECT]		= "eject",
+	[GP_REC_PARTS]		= "parts",
 };
 static_assert(sizeof(names) / sizeof(*names) == GP_REC_NR_OUTPUTS, "a record kind has no name");
 
