@@ -25,15 +25,17 @@
  *	gp_look.c	looking at queues, from the timer
  *	gp_worker.c	who carries out what was decided about a GPU
  *	gp_step.c	one step of it: which processes, which way, what became of them
+ *	gp_selftest.c	what `direct` assumes, tried out on a GPU
  *	gp_target.c	a task: attach, detach
  *	gp_member.c	a process of a task: who it is, its death
  *	gp_scan.c	queues of a task that came or went
  *	gp_client.c	an open descriptor: what it attached, its events
  *	gp_dev.c	/dev/gpreempt: calls and their arguments
+ *	gp_move.c	taking tasks off and letting them back by hand
  *	gp_main.c	load and unload, parameters
  *	gp_kfd.c	the stock driver
  *	gp_pin.c	words of other processes
- *	gp_trace.h	tracepoints gpreempt:*
+ *	gp_trace.[ch]	what the scheduler says: tracepoints gpreempt:*, events, statistics
  */
 #ifndef GP_KERNEL_HOME_H
 #define GP_KERNEL_HOME_H
@@ -149,6 +151,17 @@ struct gp_crew {
 	u64 late;		/* action whose fence is still awaited, 0: none */
 };
 
+#define GP_LATE_TEST	(~0ull)		/* gp_crew.late: of the self test */
+
+/* The self test that a caller waits for. */
+struct gp_selftest {
+	u32 task;
+	int err;
+	char *why;
+	size_t size;
+	bool done;
+};
+
 struct gp_gpu {
 	struct kfd_node *node;		/* NULL: place free */
 	bool gone;			/* only what is owed is still given back */
@@ -171,6 +184,7 @@ struct gp_gpu {
 	bool busy;			/* home.lock: not waiting */
 	bool orphans;			/* home.lock: starts are owed */
 	u64 retry_ns;			/* home.lock: not before, GP_NEVER */
+	struct gp_selftest *test;	/* home.lock; the worker's once it has begun */
 	struct gp_order order;		/* under home.lock until the worker has copied it */
 	struct gp_crew *crew;
 	const struct gp_way *way;	/* of the last step */
@@ -251,8 +265,13 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node);
 struct gp_gpu *gp_gpu_find(const struct kfd_node *node);	/* NULL: not known */
 /* Room for @nr queues. With home.mutex. -ENOMEM, -ENOSPC. */
 int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr);
+
+/* ---- gp_selftest.c ---- */
+
 /* `direct`'s assumptions, by stopping and starting @target once. With home.mutex. */
 int gp_gpu_selftest(struct gp_gpu *gpu, struct gp_target *target, char *why, size_t size);
+/* The worker's half. */
+void gp_selftest_run(struct gp_gpu *gpu);
 
 /* ---- gp_look.c: under home.lock ---- */
 
@@ -272,6 +291,15 @@ void gp_gpu_wake(struct gp_gpu *gpu);
 bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms);
 
 /* ---- gp_step.c: the worker ---- */
+
+/* A step is begun, gets its tasks under home.lock, is moved, booked under home.lock, let go. */
+void gp_step_begin(struct gp_gpu *gpu, u64 patience_ns);
+/* The processes of @task that have to move in that direction. */
+void gp_step_add(struct gp_gpu *gpu, u32 task, bool out);
+/* In the driver: this may take as long as the GPU and the driver take. */
+int gp_step_move(struct gp_gpu *gpu, const struct gp_way *way);
+void gp_step_book(struct gp_gpu *gpu);
+void gp_step_let_go(struct gp_crew *crew);
 
 /* Carries out crew->order's step, and answers. */
 void gp_step_action(struct gp_gpu *gpu);
@@ -335,7 +363,14 @@ void gp_scan_soon(u32 ms);
 
 /* To every client that wants it (GP_UAPI_EVENTS: only the target's own). Under home.lock. */
 void gp_client_tell(const struct gp_uapi_event *event, const struct gp_target *target);
-/* The scheduler's trace: to those who record, to tracepoints, to statistics, and as events. */
+
+/* ---- gp_trace.c ---- */
+
+/*
+ * The scheduler's trace: to those who record, to tracepoints, as events, and to those statistics
+ * that follow from it: nr_tasks, nr_off, decisions, stopped, started, refused, lost, late, ejections
+ * and the parts. The others are counted by who does it.
+ */
 void gp_client_trace(void *ctx, const struct gp_rec *rec);
 
 /* ---- gp_dev.c ---- */

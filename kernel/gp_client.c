@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Open descriptors of /dev/gpreempt: who they are, and the events they have not read yet. */
+#include <linux/fs.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "gp_client.h"
+#include "gp_compat.h"
+
+static u32 recorders;		/* clients that want every record; home.lock */
+
+/* ---- the ring ---- */
+
+static u32 unread(const struct gp_client *c)
+{
+	return c->head - c->tail;
+}
+
+static void put(struct gp_client *c, const struct gp_uapi_event *event)
+{
+	c->ring[c->head++ % GP_CLIENT_EVENTS] = *event;
+}
+
+static struct gp_uapi_event confession(struct gp_client *c)
+{
+	struct gp_uapi_event event = {
+		.time_ns = gp_home_now(), .kind = GP_UAPI_EVENT_DROPPED, .arg = { c->dropped },
+	};
+
+	c->dropped = 0;
+	return event;
+}
+
+static void push(struct gp_client *c, const struct gp_uapi_event *event)
+{
+	struct gp_uapi_event lost;
+
+	spin_lock(&c->lock);
+	/* Room for it, and for saying what had none. */
+	if (unread(c) + 2 > GP_CLIENT_EVENTS) {
+		c->dropped++;
+		gp_home.stats->events_dropped++;
+	} else {
+		if (c->dropped) {
+			lost = confession(c);
+			put(c, &lost);
+		}
+		put(c, event);
+	}
+	if (c->eventfd)
+		gp_compat_eventfd_signal(c->eventfd);
+	spin_unlock(&c->lock);
+	wake_up_interruptible(&c->wait);
+}
+
+void gp_client_tell(const struct gp_uapi_event *event, const struct gp_target *target)
+{
+	struct gp_client *c;
+
+	lockdep_assert_held(&gp_home.lock);
+	list_for_each_entry(c, &gp_home.clients, of_home)
+		if ((c->what & GP_UAPI_EVENTS) && (!target || target->client == c))
+			push(c, event);
+}
+
+void gp_client_record(const struct gp_rec *rec)
+{
+	struct gp_uapi_event event;
+	struct gp_client *c;
+
+	if (!recorders)
+		return;
+	memcpy(&event, rec, sizeof(event));
+	list_for_each_entry(c, &gp_home.clients, of_home)
+		if (c->what & GP_UAPI_TRACE)
+			push(c, &event);
+}
+
+/* ---- subscribing ---- */
+
+static void describe_to(void *ctx, const struct gp_rec *rec)
+{
+	struct gp_uapi_event event;
+
+	memcpy(&event, rec, sizeof(event));
+	push(ctx, &event);
+}
+
+/* From now on; who records first learns what there is. Under home.lock. */
+static void set_wants(struct gp_client *c, u32 what)
+{
+	struct gp_trace to = { .emit = describe_to, .ctx = c };
+
+	recorders -= !!(c->what & GP_UAPI_TRACE);
+	recorders += !!(what & GP_UAPI_TRACE);
+	c->what = what;
+	if (what & GP_UAPI_TRACE)
+		gp_trace_describe(gp_home.sched, &to);
+}
+
+static int get_eventfd(int fd, struct eventfd_ctx **ret)
+{
+	*ret = NULL;
+	if (fd == -1)
+		return 0;
+	*ret = eventfd_ctx_fdget(fd);
+	if (!IS_ERR(*ret))
+		return 0;
+	*ret = NULL;
+	return -EBADF;
+}
+
+int gp_client_subscribe(struct gp_client *c, const struct gp_uapi_subscribe *s)
+{
+	struct gp_uapi_event *ring;
+	struct eventfd_ctx *eventfd;
+	unsigned long flags;
+	int err = get_eventfd(s->eventfd, &eventfd);
+
+	if (err)
+		return err;
+	ring = __vmalloc(GP_CLIENT_EVENTS * sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	if (!ring) {
+		if (eventfd)
+			eventfd_ctx_put(eventfd);
+		return -ENOMEM;
+	}
+
+	mutex_lock(&c->reading);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	spin_lock(&c->lock);
+	swap(c->ring, ring);
+	swap(c->eventfd, eventfd);
+	c->head = c->tail = 0;
+	c->dropped = 0;
+	spin_unlock(&c->lock);
+	set_wants(c, s->what);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	mutex_unlock(&c->reading);
+
+	vfree(ring);
+	if (eventfd)
+		eventfd_ctx_put(eventfd);
+	return 0;
+}
+
+/* ---- reading ---- */
+
+/* The next records into @to; they stay until they are taken(). */
+static u32 peek(struct gp_client *c, struct gp_uapi_event *to, u32 room)
+{
+	struct gp_uapi_event lost;
+	u32 i, n;
+
+	spin_lock_irq(&c->lock);
+	if (c->dropped && !unread(c)) {
+		lost = confession(c);
+		put(c, &lost);
+	}
+	n = min(unread(c), room);
+	for (i = 0; i < n; i++)
+		to[i] = c->ring[(c->tail + i) % GP_CLIENT_EVENTS];
+	spin_unlock_irq(&c->lock);
+	return n;
+}
+
+static void taken(struct gp_client *c, u32 n)
+{
+	spin_lock_irq(&c->lock);
+	c->tail += n;
+	spin_unlock_irq(&c->lock);
+}
+
+static ssize_t read_some(struct gp_client *c, char __user *to, size_t bytes)
+{
+	struct gp_uapi_event some[4];
+	size_t done = 0;
+	u32 n;
+
+	while (done + sizeof(*some) <= bytes) {
+		n = peek(c, some, min_t(size_t, ARRAY_SIZE(some), (bytes - done) / sizeof(*some)));
+		if (!n)
+			break;
+		if (copy_to_user(to + done, some, n * sizeof(*some)))
+			return done ? (ssize_t)done : -EFAULT;
+		taken(c, n);
+		done += n * sizeof(*some);
+	}
+	return (ssize_t)done;
+}
+
+static bool readable(const struct gp_client *c)
+{
+	return READ_ONCE(c->head) != READ_ONCE(c->tail) || READ_ONCE(c->dropped);
+}
+
+ssize_t gp_client_read(struct gp_client *c, char __user *to, size_t bytes, bool wait)
+{
+	ssize_t got;
+
+	if (bytes < sizeof(struct gp_uapi_event))
+		return -EINVAL;
+	for (;;) {
+		if (mutex_lock_interruptible(&c->reading))
+			return -ERESTARTSYS;
+		got = read_some(c, to, bytes);
+		mutex_unlock(&c->reading);
+		if (got)
+			return got;
+		if (!wait)
+			return -EAGAIN;
+		if (wait_event_interruptible(c->wait, readable(c)))
+			return -ERESTARTSYS;
+	}
+}
+
+__poll_t gp_client_poll(struct gp_client *c, struct file *file, poll_table *table)
+{
+	poll_wait(file, &c->wait, table);
+	return readable(c) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+/* ---- life ---- */
+
+struct gp_client *gp_client_open(void)
+{
+	struct gp_client *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	unsigned long flags;
+
+	if (!c)
+		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&c->targets);
+	mutex_init(&c->reading);
+	spin_lock_init(&c->lock);
+	init_waitqueue_head(&c->wait);
+	mutex_lock(&gp_home.mutex);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	list_add_tail(&c->of_home, &gp_home.clients);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	mutex_unlock(&gp_home.mutex);
+	return c;
+}
+
+void gp_client_close(struct gp_client *c)
+{
+	unsigned long flags;
+	bool last;
+
+	mutex_lock(&gp_home.mutex);
+	gp_target_detach_all(c);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	set_wants(c, 0);
+	list_del(&c->of_home);
+	last = list_empty(&gp_home.clients);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	if (last)
+		gp_home_reset_settings();
+	mutex_unlock(&gp_home.mutex);
+
+	if (c->eventfd)
+		eventfd_ctx_put(c->eventfd);
+	vfree(c->ring);
+	kfree(c);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What the calls of /dev/gpreempt share. */
+#ifndef GP_KERNEL_DEV_H
+#define GP_KERNEL_DEV_H
+
+#include "gp_home.h"
+
+enum { GP_DEV_FIRST = 0xa0 };	/* number of the first call */
+
+/* The argument of any call, copied. The first bytes are what the caller gave. */
+struct gp_dev_arg {
+	union {
+		struct gp_uapi_version version;
+		struct gp_uapi_attach attach;
+		struct gp_uapi_task task;
+		struct gp_uapi_set_class set_class;
+		struct gp_uapi_name name;
+		struct gp_uapi_param param;
+		struct gp_uapi_mechanism mechanism;
+		struct gp_uapi_move move;
+		struct gp_uapi_hint hint;
+		struct gp_uapi_subscribe subscribe;
+		struct gp_uapi_seat seat;
+		struct gp_uapi_gpu gpu;
+		struct gp_uapi_selftest selftest;
+	};
+	void *extra;	/* what it points to, copied: members, handles; NULL */
+};
+
+/* ---- gp_move.c: by hand. They take home.mutex themselves. ---- */
+
+int gp_dev_preempt(struct gp_client *c, struct gp_dev_arg *a);
+int gp_dev_resume(struct gp_client *c, struct gp_dev_arg *a);
+
+#endif /* GP_KERNEL_DEV_H */

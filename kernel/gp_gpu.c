@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A GPU: known from the first queue of an attached process on it until it is unbound. */
+#include <linux/pci.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "gp_home.h"
+
+/* A GPU that does not answer for so long is the driver's to reset. */
+#define LAST_WAIT_MS	30000
+
+struct gp_gpu *gp_gpu_find(const struct kfd_node *node)
+{
+	struct gp_gpu *gpu;
+
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
+		if (gpu->node == node)
+			return gpu;
+	return NULL;
+}
+
+int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr)
+{
+	struct gp_hot *hot, *old;
+	unsigned long flags;
+	u32 room;
+
+	if (nr <= gpu->room)
+		return 0;
+	room = roundup_pow_of_two(nr);
+	hot = kvcalloc(room, sizeof(*hot), GFP_KERNEL);
+	if (!hot)
+		return -ENOMEM;
+	spin_lock_irqsave(&gp_home.lock, flags);
+	old = gpu->hot;
+	if (old)
+		memcpy(hot, old, gpu->nr_hot * sizeof(*hot));
+	gpu->hot = hot;
+	gpu->room = room;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	kvfree(old);
+	return 0;
+}
+
+static int add_device(const struct gp_kfd_gpu *is, u32 *ret)
+{
+	/* That equal pointers mean finished is not assumed of any GPU. */
+	u32 flags = is->can_probe ? GP_CAN_PROBE : 0;
+	unsigned long irq;
+	int err;
+
+	spin_lock_irqsave(&gp_home.lock, irq);
+	err = gp_device_add(gp_home.sched, flags, ret);
+	spin_unlock_irqrestore(&gp_home.lock, irq);
+	return err;
+}
+
+static void del_device(u32 device)
+{
+	unsigned long irq;
+
+	spin_lock_irqsave(&gp_home.lock, irq);
+	gp_device_del(gp_home.sched, device, gp_home_now());
+	spin_unlock_irqrestore(&gp_home.lock, irq);
+}
+
+static void clear(struct gp_gpu *gpu)
+{
+	kvfree(gpu->hot);
+	kvfree(gpu->crew);
+	memset(gpu, 0, sizeof(*gpu));
+}
+
+struct gp_gpu *gp_gpu_get(struct kfd_node *node)
+{
+	struct gp_gpu *gpu = gp_gpu_find(node);
+	struct gp_kfd_gpu is;
+	u32 device;
+	int err;
+
+	lockdep_assert_held(&gp_home.mutex);
+	if (gpu)
+		return gpu;
+	gp_kfd_describe(node, &is);
+	err = add_device(&is, &device);
+	if (err)
+		return ERR_PTR(err);
+	gpu = &gp_home.gpu[device];
+	gpu->is = is;
+	gpu->device = device;
+	gpu->resets = gp_kfd_resets(node);
+	gpu->look_at_ns = GP_NEVER;
+	gpu->retry_ns = GP_NEVER;
+	hrtimer_init(&gpu->look, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	gpu->look.function = gp_gpu_look_fires;
+	init_waitqueue_head(&gpu->wake);
+	gpu->crew = kvzalloc(sizeof(*gpu->crew), GFP_KERNEL);
+	err = gpu->crew ? gp_worker_start(gpu) : -ENOMEM;
+	if (err) {
+		del_device(device);
+		clear(gpu);
+		return ERR_PTR(err);
+	}
+	WRITE_ONCE(gpu->node, node);
+	if (gp_home.grace && !gp_kfd_set_grace(node, gp_home.grace))
+		gpu->grace = gp_home.grace;
+	return gpu;
+}
+
+/* With home.mutex: what is off is given back while the driver is still there, then it is over. */
+static void drop(struct gp_gpu *gpu)
+{
+	struct kfd_node *node = gpu->node;
+	unsigned long flags;
+	u64 now;
+
+	if (gpu->grace)
+		gp_kfd_set_grace(gpu->node, 0);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	now = gp_home_now();
+	gpu->gone = true;
+	gp_target_leave_gpu(gpu, now);
+	gp_device_del(gp_home.sched, gpu->device, now);
+	gp_home_settle(now);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	if (!gp_gpu_drain(gpu, LAST_WAIT_MS))
+		pr_warn("gpreempt: GPU %u does not answer; it is left as it is\n", gpu->is.gpu_id);
+	gp_worker_stop(gpu);
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gp_member_forget_gpu(gpu);
+	gpu->node = NULL;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	hrtimer_cancel(&gpu->look);
+	gp_kfd_forget(node);
+	clear(gpu);
+}
+
+static void removed(struct gp_gpu *gpu)
+{
+	struct gp_uapi_event event = { .time_ns = gp_home_now(), .gpu_id = gpu->is.gpu_id,
+				       .kind = GP_UAPI_EVENT_REMOVED };
+	unsigned long flags;
+
+	drop(gpu);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gp_home.stats->removals++;
+	gp_client_tell(&event, NULL);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	wake_up_all(&gp_home.moved);
+}
+
+static int bus_changes(struct notifier_block *block, unsigned long what, void *data)
+{
+	struct gp_gpu *gpu;
+
+	if (what != BUS_NOTIFY_UNBIND_DRIVER)
+		return NOTIFY_DONE;
+	mutex_lock(&gp_home.mutex);
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
+		if (gpu->node && gpu->is.dev == data)
+			removed(gpu);
+	mutex_unlock(&gp_home.mutex);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block bus_listener = { .notifier_call = bus_changes };
+
+int gp_gpu_init(void)
+{
+	return bus_register_notifier(&pci_bus_type, &bus_listener);
+}
+
+void gp_gpu_fini(void)
+{
+	struct gp_gpu *gpu;
+
+	bus_unregister_notifier(&pci_bus_type, &bus_listener);
+	mutex_lock(&gp_home.mutex);
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
+		if (gpu->node)
+			drop(gpu);
+	mutex_unlock(&gp_home.mutex);
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The scheduler in the kernel: its memory, its time, its settings, and who is told what it says. */
+#include <linux/gfp.h>
+#include <linux/ktime.h>
+#include <linux/vmalloc.h>
+
+#include "gp_home.h"
+
+/* Something is due and every worker that could see to it is in the driver. */
+#define PATIENCE_NS	(10 * GP_MSEC)
+
+struct gp_home gp_home;
+
+u64 gp_home_now(void)
+{
+	return ktime_get_ns();
+}
+
+/* ---- time ---- */
+
+/* Those who are to think about what is due, or whoever can if they are in the driver. */
+static void wake_for(u64 devices)
+{
+	struct gp_gpu *gpu, *idle = NULL;
+	bool found = false;
+
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
+		if (!gpu->worker)
+			continue;
+		if (!gpu->busy)
+			idle = gpu;
+		if (devices & BIT_ULL(gpu->device)) {
+			gp_gpu_wake(gpu);
+			found |= !gpu->busy;
+		}
+	}
+	if (!found && idle)
+		gp_gpu_wake(idle);
+}
+
+static void arm_tick(u64 at_ns)
+{
+	if (at_ns == GP_NEVER)
+		hrtimer_try_to_cancel(&gp_home.tick);
+	else if (!hrtimer_is_queued(&gp_home.tick) ||
+		 ktime_to_ns(hrtimer_get_expires(&gp_home.tick)) != at_ns)
+		hrtimer_start(&gp_home.tick, ns_to_ktime(at_ns), HRTIMER_MODE_ABS);
+}
+
+void gp_home_settle(u64 now_ns)
+{
+	struct gp_sched *s = gp_home.sched;
+	struct gp_gpu *gpu;
+
+	lockdep_assert_held(&gp_home.lock);
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
+		if (gpu->node)
+			gp_gpu_arm(gpu, now_ns);
+	if (gp_sched_due(s, now_ns)) {
+		gp_sched_tick(s, now_ns);
+		wake_for(s->dirty | s->ready);
+		arm_tick(now_ns + PATIENCE_NS);
+	} else {
+		arm_tick(gp_sched_wake_at(s));
+	}
+}
+
+static enum hrtimer_restart tick_fires(struct hrtimer *timer)
+{
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	now = gp_home_now();
+	gp_sched_tick(gp_home.sched, now);
+	gp_home_settle(now);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	wake_up_all(&gp_home.moved);
+	return HRTIMER_NORESTART;
+}
+
+/* ---- handing out ---- */
+
+/* What was ordered and never begun: its deadline has passed, and the next order is here. */
+static void displace(struct gp_gpu *gpu, u64 now_ns)
+{
+	struct gp_answer refused = {
+		.action = gpu->order.action.id, .task = GP_NONE, .outcome = GP_REFUSED,
+	};
+
+	if (gpu->order.step)
+		gp_sched_answer(gp_home.sched, &refused, now_ns);
+	gpu->order.step = false;
+}
+
+static void order_step(struct gp_gpu *gpu, const struct gp_action *action, u64 now_ns)
+{
+	displace(gpu, now_ns);
+	gpu->order.step = true;
+	gpu->order.action = *action;
+	gpu->order.action.tasks = gpu->order.tasks;
+	memcpy(gpu->order.tasks, action->tasks,
+	       (action->nr_out + action->nr_in) * sizeof(*action->tasks));
+}
+
+void gp_home_hand_out(u64 now_ns)
+{
+	struct gp_sched *s = gp_home.sched;
+	struct gp_gpu *gpu;
+	struct gp_todo todo;
+
+	while (gp_sched_pull(s, now_ns, gp_home.tasks, &todo)) {
+		if (todo.verb == GP_DO_SWITCH) {
+			gpu = &gp_home.gpu[todo.action.device];
+			order_step(gpu, &todo.action, now_ns);
+			gpu->actions++;
+			gp_home.stats->actions++;
+		} else {
+			gpu = &gp_home.gpu[todo.device];
+			__set_bit(todo.task, gpu->order.probes);
+			gpu->probes++;
+			gp_home.stats->probes++;
+		}
+		gp_gpu_wake(gpu);
+	}
+}
+
+/* ---- settings ---- */
+
+static bool anybody_off(void)
+{
+	const struct gp_member *m;
+	u32 d;
+
+	list_for_each_entry(m, &gp_home.members, of_home)
+		for (d = 0; d < GP_HOME_DEVICES; d++)
+			if (m->seat[d].owes || m->seat[d].moving)
+				return true;
+	return false;
+}
+
+int gp_home_set_policy(const char *name)
+{
+	const struct gp_policy *policy = gp_policy_find(name);
+	const char *why;
+	unsigned long flags;
+	int err;
+
+	if (!policy)
+		return -ENOENT;
+	/* It stops everybody, whoever it is told to stop. */
+	if (gp_home.way == &gp_way_halt && policy != &gp_policy_fifo)
+		return -EBUSY;
+	spin_lock_irqsave(&gp_home.lock, flags);
+	err = gp_sched_set_policy(gp_home.sched, policy, gp_home_now(), &why);
+	gp_home_settle(gp_home_now());
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	gp_scan_soon(0);
+	return err;
+}
+
+/* The module's parameters bound what a caller may set. */
+static bool within_bounds(u32 param, u64 value)
+{
+	switch (param) {
+	case GP_LEASE:
+	case GP_MAX_HOLD:
+		return value <= gp_bounds.lease_max_ms * GP_MSEC;
+	case GP_STOP_DEADLINE:
+		return value <= gp_bounds.stop_deadline_ms * GP_MSEC;
+	case GP_LOOK_MIN:
+		return value >= gp_bounds.look_min_us * GP_USEC;
+	}
+	return true;
+}
+
+static int set_param(u32 param, u64 value)
+{
+	unsigned long flags;
+	int err;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	err = gp_sched_set(gp_home.sched, param, value);
+	gp_home_settle(gp_home_now());
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return err;
+}
+
+int gp_home_set_param(const char *name, u64 value)
+{
+	u32 i;
+
+	for (i = 0; i < GP_NR_PARAMS; i++)
+		if (!strcmp(gp_params[i].name, name))
+			return within_bounds(i, value) ? set_param(i, value) : -ERANGE;
+	return -ENOENT;
+}
+
+static int set_grace(u32 grace)
+{
+	struct gp_gpu *gpu;
+	int err = 0;
+
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
+		if (!gpu->node || gpu->gone || gpu->grace == grace)
+			continue;
+		err = gp_kfd_set_grace(gpu->node, grace);
+		if (err)
+			break;
+		gpu->grace = grace;
+	}
+	return err;
+}
+
+int gp_home_set_mechanism(const char *name, u32 grace)
+{
+	static const struct gp_way *const ways[] = {
+		&gp_way_evict, &gp_way_direct, &gp_way_halt,
+	};
+	const struct gp_way *way = strcmp(name, "auto") ? NULL : &gp_way_direct;
+	unsigned long flags;
+	bool off;
+	u32 i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		if (!strcmp(ways[i]->name, name))
+			way = ways[i];
+	if (!way)
+		return -ENOENT;
+	if (way == &gp_way_halt && gp_home.sched->policy != &gp_policy_fifo)
+		return -EBUSY;
+	err = set_grace(grace);
+	if (err)
+		return err;
+	spin_lock_irqsave(&gp_home.lock, flags);
+	/* What one way took off, another cannot give back. */
+	off = anybody_off();
+	if (!off || way == gp_home.way) {
+		gp_home.way = way;
+		gp_home.way_auto = !strcmp(name, "auto");
+		gp_home.grace = grace;
+		off = false;
+	}
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return off ? -EBUSY : 0;
+}
+
+void gp_home_enable(bool on)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gp_sched_enable(gp_home.sched, on, gp_home_now());
+	gp_home_settle(gp_home_now());
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+}
+
+static void default_params(void)
+{
+	u64 lease = gp_bounds.lease_max_ms * GP_MSEC;
+	u32 i;
+
+	for (i = 0; i < GP_NR_PARAMS; i++) {
+		u64 value = gp_params[i].initial;
+
+		if (!within_bounds(i, value))
+			value = i == GP_LOOK_MIN ? gp_bounds.look_min_us * GP_USEC :
+				i == GP_STOP_DEADLINE ? gp_bounds.stop_deadline_ms * GP_MSEC :
+				lease;
+		set_param(i, clamp(value, gp_params[i].min, gp_params[i].max));
+	}
+}
+
+void gp_home_reset_settings(void)
+{
+	gp_home_set_mechanism("evict", 0);
+	gp_home_set_policy("fifo");
+	gp_home_enable(true);
+	default_params();
+}
+
+/* ---- life ---- */
+
+static const struct gp_limits limits = {
+	.devices = GP_HOME_DEVICES, .tasks = GP_HOME_TASKS, .seats = GP_HOME_SEATS,
+	.queues = GP_HOME_QUEUES,
+};
+
+int gp_home_init(void)
+{
+	struct gp_sched_args args = { .limits = limits, .trace = { .emit = gp_client_trace } };
+	struct gp_home *h = &gp_home;
+	int err = -ENOMEM;
+
+	mutex_init(&h->mutex);
+	spin_lock_init(&h->lock);
+	INIT_LIST_HEAD(&h->targets);
+	INIT_LIST_HEAD(&h->members);
+	INIT_LIST_HEAD(&h->clients);
+	init_waitqueue_head(&h->moved);
+	INIT_DELAYED_WORK(&h->rescan, gp_scan_work);
+	hrtimer_init(&h->tick, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	h->tick.function = tick_fires;
+	h->way = &gp_way_evict;
+
+	h->stats = (struct gp_uapi_stats *)get_zeroed_page(GFP_KERNEL);
+	h->memory = vzalloc(gp_sched_size(&limits));
+	h->reapers = alloc_workqueue("gpreempt", WQ_UNBOUND, 0);
+	if (!h->stats || !h->memory || !h->reapers)
+		goto failed;
+	h->stats->version = GP_UAPI_VERSION;
+	h->stats->bytes = sizeof(*h->stats);
+	err = gp_sched_init(h->memory, &args, &h->sched);
+	if (err)
+		goto failed;
+	default_params();
+	return 0;
+
+failed:
+	if (h->reapers)
+		destroy_workqueue(h->reapers);
+	vfree(h->memory);
+	free_page((unsigned long)h->stats);
+	return err;
+}
+
+void gp_home_fini(void)
+{
+	struct gp_home *h = &gp_home;
+
+	/* All GPUs are gone, and with them everybody who could be owed anything. */
+	cancel_delayed_work_sync(&h->rescan);
+	hrtimer_cancel(&h->tick);
+	/* Whoever dies now takes the lock in its notifier: until it has been unregistered. */
+	destroy_workqueue(h->reapers);
+	WARN_ON(!list_empty(&h->members));
+	vfree(h->memory);
+	free_page((unsigned long)h->stats);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Looking at the queues of a GPU, in a timer callback: loads of pinned words, and what moved is
+ * told to the scheduler. It wakes nobody unless something is to be decided.
+ */
+#include "gp_home.h"
+
+/* No oftener than its bounds: the shortest interval, and a share of a processor. */
+static u64 not_before(const struct gp_gpu *gpu, u64 now_ns)
+{
+	u32 share = READ_ONCE(gp_bounds.look_share);
+	u64 least = READ_ONCE(gp_bounds.look_min_us) * GP_USEC;
+	u64 by_cost = gpu->look_cost_ns * 1000 / (share ? share : 1);
+
+	return now_ns + max(least, by_cost);
+}
+
+/* When it is to be looked at next; GP_NEVER. */
+static u64 next_look(const struct gp_gpu *gpu, u64 now_ns)
+{
+	const struct gp_device *d = &gp_home.sched->devices[gpu->device];
+	u64 at = gp_sched_look_at(gp_home.sched, gpu->device);
+
+	if (at == GP_NEVER || gpu->gone || !gpu->nr_hot)
+		return GP_NEVER;
+	return max(at, not_before(gpu, d->looked_ns));
+}
+
+void gp_gpu_arm(struct gp_gpu *gpu, u64 now_ns)
+{
+	u64 at = next_look(gpu, now_ns);
+
+	if (at == gpu->look_at_ns)
+		return;
+	gpu->look_at_ns = at;
+	/* A callback under way waits for our lock and finds the new time. */
+	if (at == GP_NEVER)
+		hrtimer_try_to_cancel(&gpu->look);
+	else
+		hrtimer_start(&gpu->look, ns_to_ktime(at), HRTIMER_MODE_ABS);
+}
+
+void gp_gpu_look(struct gp_gpu *gpu, u64 now_ns)
+{
+	struct gp_sample *sample = gpu->sample;
+	struct gp_hot *hot = gpu->hot, *end = hot + gpu->nr_hot;
+	u32 nr = 0;
+
+	for (; hot < end; hot++) {
+		u64 write = READ_ONCE(*hot->write);
+
+		if (gp_ring_quiet(&hot->at, write))
+			continue;
+		if (!gp_ring_take(&hot->at, READ_ONCE(*hot->read), write))
+			continue;
+		sample[nr++] = (struct gp_sample){
+			.queue = hot->queue, .rptr = hot->at.rptr, .wptr = hot->at.wptr,
+		};
+		if (nr == GP_HOME_LOOK) {
+			gp_sched_look(gp_home.sched, gpu->device, sample, nr, now_ns);
+			nr = 0;
+		}
+	}
+	gp_sched_look(gp_home.sched, gpu->device, sample, nr, now_ns);
+	gpu->looks++;
+	gp_home.stats->looks++;
+}
+
+static void note_cost(struct gp_gpu *gpu, u64 ns)
+{
+	gpu->look_cost_ns = gpu->look_cost_ns ? gpu->look_cost_ns - gpu->look_cost_ns / 8 + ns / 8 :
+						ns;
+	if (ns > gp_home.stats->look_ns_max)
+		gp_home.stats->look_ns_max = ns;
+}
+
+/* Queues came or went, or the GPU was reset: not ours to see to here. */
+static void notice(struct gp_gpu *gpu)
+{
+	const struct gp_member *m;
+
+	if (gp_kfd_resets(gpu->node) != gpu->resets)
+		gp_gpu_wake(gpu);
+	list_for_each_entry(m, &gp_home.members, of_home) {
+		const struct gp_seat_k *seat = &m->seat[gpu->device];
+
+		if (seat->pdd && m->target && !m->dead &&
+		    gp_kfd_queues_stamp(seat->pdd) != seat->stamp) {
+			gp_scan_soon(0);
+			return;
+		}
+	}
+}
+
+enum hrtimer_restart gp_gpu_look_fires(struct hrtimer *timer)
+{
+	struct gp_gpu *gpu = container_of(timer, struct gp_gpu, look);
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	now = gp_home_now();
+	/* Armed for later since, or not at all. */
+	if (gpu->node && !gpu->gone && gpu->look_at_ns <= now) {
+		gpu->look_at_ns = GP_NEVER;
+		gp_gpu_look(gpu, now);
+		notice(gpu);
+		gp_home_settle(now);
+		note_cost(gpu, gp_home_now() - now);
+	}
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return HRTIMER_NORESTART;
+}

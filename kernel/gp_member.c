@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A process of a task: from two descriptors to who it is, and from its death to the last
+ * reference to its file.
+ *
+ * The file is what keeps the driver's structures there, and keeps a dead process's queues running:
+ * so it goes the moment the process's memory does, however the process died, and before anything
+ * else that takes time.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/pid.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "gp_home.h"
+
+/*
+ * The process behind a pidfd. The kernel has a function for it and does not export it: since 6.9
+ * a pidfd is an inode of pidfs, before it was an anonymous one by that name.
+ */
+static struct pid *pid_of(const struct file *file)
+{
+#ifdef PID_FS_MAGIC
+	if (file_inode(file)->i_sb->s_magic == PID_FS_MAGIC)
+		return get_pid(file_inode(file)->i_private);
+#else
+	if (file_inode(file)->i_sb->s_magic == ANON_INODE_FS_MAGIC &&
+	    !strcmp(file_dentry(file)->d_name.name, "[pidfd]"))
+		return get_pid(file->private_data);
+#endif
+	return NULL;
+}
+
+static int get_pid_of_fd(int fd, struct pid **ret)
+{
+	struct file *file = fget(fd);
+
+	if (!file)
+		return -EBADF;
+	*ret = pid_of(file);
+	fput(file);
+	return *ret ? 0 : -EBADF;
+}
+
+/* The memory of the process @pid; a thread's pidfd is nobody's. */
+static struct mm_struct *mm_of(struct pid *pid)
+{
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_TGID);
+	struct mm_struct *mm;
+
+	if (!task)
+		return NULL;
+	mm = get_task_mm(task);
+	put_task_struct(task);
+	return mm;
+}
+
+/* ---- its end ---- */
+
+static void reap(struct work_struct *work)
+{
+	struct gp_member *m = container_of(work, struct gp_member, reap);
+	struct gp_ring *ring, *next;
+
+	/* Nobody has a reference: nobody looks, nobody is in the driver for it. */
+	fput(m->file);
+	list_for_each_entry_safe(ring, next, &m->rings, of_member)
+		gp_ring_free(ring);
+	mmu_notifier_unregister(&m->notifier, m->mm);
+	mmdrop(m->mm);
+	put_pid(m->pid);
+	kfree(m);
+}
+
+static void last_put(struct kref *ref)
+{
+	struct gp_member *m = container_of(ref, struct gp_member, ref);
+
+	queue_work(gp_home.reapers, &m->reap);
+}
+
+void gp_member_put(struct gp_member *m)
+{
+	kref_put(&m->ref, last_put);
+}
+
+static bool owed_anything(const struct gp_member *m)
+{
+	u32 d;
+
+	for (d = 0; d < GP_HOME_DEVICES; d++)
+		if (m->seat[d].moving || (m->seat[d].owes && !m->dead))
+			return true;
+	return false;
+}
+
+void gp_member_settle(struct gp_member *m)
+{
+	if (list_empty(&m->of_home) || (m->target && !m->dead) || owed_anything(m))
+		return;
+	list_del_init(&m->of_home);
+	gp_home.nr_members--;
+	gp_member_put(m);
+}
+
+void gp_member_orphan(struct gp_member *m, struct gp_gpu *gpu)
+{
+	m->seat[gpu->device].orphan = true;
+	gpu->orphans = true;
+	gp_gpu_wake(gpu);
+}
+
+void gp_member_forget_gpu(struct gp_gpu *gpu)
+{
+	struct gp_member *m, *next;
+
+	list_for_each_entry_safe(m, next, &gp_home.members, of_home) {
+		m->seat[gpu->device] = (struct gp_seat_k){ 0 };
+		gp_member_settle(m);
+	}
+}
+
+static void rings_out(struct gp_member *m, u64 now_ns)
+{
+	struct gp_ring *ring;
+
+	list_for_each_entry(ring, &m->rings, of_member)
+		gp_ring_out(ring, now_ns);
+}
+
+void gp_member_leave(struct gp_member *m)
+{
+	u32 d;
+
+	rings_out(m, gp_home_now());
+	m->target = NULL;
+	for (d = 0; d < GP_HOME_DEVICES; d++)
+		if (m->seat[d].owes)
+			gp_member_orphan(m, &gp_home.gpu[d]);
+	gp_member_settle(m);
+}
+
+static void leave_target(struct gp_member *m, u64 now_ns)
+{
+	struct gp_target *t = m->target;
+	struct gp_uapi_event gone = { .time_ns = now_ns, .kind = GP_UAPI_EVENT_GONE };
+	u32 i;
+
+	for (i = 0; i < t->nr_members; i++)
+		if (t->member[i] == m)
+			t->member[i] = NULL;
+	m->target = NULL;
+	if (--t->nr_alive)
+		return;
+	gp_target_untask(t, now_ns);
+	gone.task = t->handle;
+	gp_client_tell(&gone, t);
+	gp_scan_soon(0);	/* which buries it */
+}
+
+/*
+ * Its memory is going away: exit, exec, or we let go of it. May not wait for anything that waits
+ * for memory.
+ */
+static void member_ends(struct mmu_notifier *notifier, struct mm_struct *mm)
+{
+	struct gp_member *m = container_of(notifier, struct gp_member, notifier);
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	now = gp_home_now();
+	m->dead = true;
+	if (!list_empty(&m->of_home)) {
+		gp_home.stats->deaths++;
+		rings_out(m, now);
+		if (m->target)
+			leave_target(m, now);
+		gp_member_settle(m);
+		gp_home_settle(now);
+	}
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	wake_up_all(&gp_home.moved);
+}
+
+static const struct mmu_notifier_ops notifier_ops = { .release = member_ends };
+
+/* ---- its beginning ---- */
+
+static bool attached(const struct kfd_process *process)
+{
+	const struct gp_member *m;
+	unsigned long flags;
+	bool found = false;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	list_for_each_entry(m, &gp_home.members, of_home)
+		found |= m->process == process && m->target;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return found;
+}
+
+static int check_file(struct file *file, struct mm_struct *mm)
+{
+	char why[128] = "";
+	int err;
+
+	err = gp_kfd_check(file, false, why, sizeof(why));
+	if (err) {
+		pr_warn_ratelimited("gpreempt: not attached: %s\n", why);
+		return err;
+	}
+	/* Of another process, or of what this one was before exec. */
+	if (gp_kfd_mm(gp_kfd_process(file)) != mm)
+		return -EXDEV;
+	return attached(gp_kfd_process(file)) ? -EEXIST : 0;
+}
+
+static int enlist(struct gp_member *m)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	if (gp_home.nr_members == GP_HOME_MEMBERS) {
+		err = -ENOSPC;
+	} else {
+		gp_home.nr_members++;
+		list_add_tail(&m->of_home, &gp_home.members);
+	}
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return err;
+}
+
+/* Takes over the references to @file and @pid if it succeeds. The caller has @mm by mmget(). */
+static int make(struct file *file, struct pid *pid, struct mm_struct *mm, struct gp_member **ret)
+{
+	struct gp_member *m = kzalloc(sizeof(*m), GFP_KERNEL);
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	kref_init(&m->ref);		/* the home's */
+	kref_get(&m->ref);		/* the caller's */
+	INIT_LIST_HEAD(&m->of_home);
+	INIT_LIST_HEAD(&m->rings);
+	INIT_WORK(&m->reap, reap);
+	m->file = file;
+	m->process = gp_kfd_process(file);
+	m->pid = pid;
+	m->mm = mm;
+	m->notifier.ops = &notifier_ops;
+	err = mmu_notifier_register(&m->notifier, mm);
+	if (err) {
+		kfree(m);
+		return err;
+	}
+	mmgrab(mm);
+	err = enlist(m);
+	if (err) {
+		mmu_notifier_unregister(&m->notifier, mm);
+		mmdrop(mm);
+		kfree(m);
+		return err;
+	}
+	*ret = m;
+	return 0;
+}
+
+int gp_member_new(const struct gp_uapi_member *who, struct gp_member **ret)
+{
+	struct mm_struct *mm = NULL;
+	struct file *file = NULL;
+	struct pid *pid;
+	int err;
+
+	err = get_pid_of_fd(who->pidfd, &pid);
+	if (err)
+		return err;
+	err = -EBADF;
+	file = fget(who->kfd_fd);
+	if (!file || !gp_kfd_is_file(file))
+		goto out;
+	err = -ESRCH;
+	mm = mm_of(pid);
+	if (!mm)
+		goto out;
+	err = check_file(file, mm);
+	if (!err)
+		err = make(file, pid, mm, ret);
+	if (!err) {
+		file = NULL;
+		pid = NULL;
+	}
+out:
+	if (file)
+		fput(file);
+	if (mm)
+		mmput(mm);
+	put_pid(pid);
+	return err;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What mechanism `direct` assumes of a GPU's firmware, tried out with one task: that UNMAP_QUEUES
+ * by PASID takes all its compute queues out of the hardware's slots, and that the firmware does
+ * not put them back by itself. Only the worker moves anybody, so it does this too.
+ */
+#include <linux/delay.h>
+
+#include "gp_home.h"
+
+#define FENCE_NS	(100 * GP_MSEC)
+#define ROUNDS_MS	20		/* time in which firmware that maps again would have */
+
+/* Queues of the step's processes in hardware slots; -errno. */
+static int mapped(const struct gp_crew *crew)
+{
+	int sum = 0, nr;
+	u32 i;
+
+	for (i = 0; i < crew->step.nr; i++) {
+		nr = gp_kfd_mapped(crew->move[i].seat);
+		if (nr < 0)
+			return nr;
+		sum += nr;
+	}
+	return sum;
+}
+
+static int fails(struct gp_selftest *t, int err, const char *why)
+{
+	strscpy(t->why, why, t->size);
+	return err;
+}
+
+/* They are off: do they stay? */
+static int judge(const struct gp_crew *crew, struct gp_selftest *t)
+{
+	int nr = mapped(crew);
+
+	if (nr < 0)
+		return fails(t, -EBUSY, "the driver does not show what is in the hardware's slots");
+	if (nr)
+		return fails(t, -EPROTO, "UNMAP_QUEUES by PASID left queues in the hardware");
+	msleep(ROUNDS_MS);
+	if (mapped(crew))
+		return fails(t, -EPROTO, "the firmware mapped the queues again by itself");
+	return 0;
+}
+
+static int stop(struct gp_gpu *gpu, struct gp_selftest *t)
+{
+	struct gp_kfd_step *step = &gpu->crew->step;
+	int err;
+
+	if (!step->nr)
+		return fails(t, -EBUSY, "the task has no queues there, or is off already");
+	/* Else it would be no wonder that they are not there afterwards. */
+	if (mapped(gpu->crew) <= 0)
+		return fails(t, -EBUSY, "none of its queues is in the hardware's slots");
+	err = gp_way_direct.can(step);
+	if (!err)
+		err = gp_way_direct.move(step);
+	if (err == -ETIME) {
+		gpu->crew->late = GP_LATE_TEST;
+		return fails(t, -EPROTO, "the fence behind UNMAP_QUEUES by PASID did not come");
+	}
+	if (err)
+		return fails(t, -EBUSY, step->why_not);
+	return judge(gpu->crew, t);
+}
+
+void gp_selftest_run(struct gp_gpu *gpu)
+{
+	struct gp_selftest *t;
+	unsigned long flags;
+	u32 i;
+
+	gp_step_begin(gpu, FENCE_NS);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	t = gpu->test;
+	if (t)
+		gp_step_add(gpu, t->task, true);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	if (!t)
+		return;
+
+	t->err = stop(gpu, t);
+	for (i = 0; i < gpu->crew->step.nr; i++)
+		gpu->crew->move[i].out = false;
+	gp_step_move(gpu, &gp_way_evict);
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gp_step_book(gpu);
+	for (i = 0; i < gpu->crew->step.nr; i++)
+		if (gpu->crew->move[i].owes)
+			gp_member_orphan(gpu->crew->member[i], gpu);
+	if (t->err != -EBUSY)
+		gpu->direct_ok = !t->err;
+	gpu->test = NULL;
+	t->done = true;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	gp_step_let_go(gpu->crew);
+	wake_up_all(&gp_home.moved);
+}
+
+/* Is it on the GPU, and nobody about to move it? Under home.lock. */
+static bool at_rest(const struct gp_gpu *gpu, const struct gp_target *target)
+{
+	const struct gp_seat *seat = gp_sched_seat(gp_home.sched, target->task, gpu->device);
+
+	return seat && seat->state == GP_ON && !gp_home.sched->devices[gpu->device].action;
+}
+
+int gp_gpu_selftest(struct gp_gpu *gpu, struct gp_target *target, char *why, size_t size)
+{
+	struct gp_selftest test = { .task = target->task, .why = why, .size = size };
+	unsigned long flags;
+	bool begun;
+
+	lockdep_assert_held(&gp_home.mutex);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	begun = !gpu->gone && at_rest(gpu, target);
+	if (begun) {
+		gpu->test = &test;
+		gp_gpu_wake(gpu);
+	}
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	if (!begun)
+		return fails(&test, -EBUSY, "the task is not on that GPU, or just being moved");
+	/* Ends when the driver ends; drop() cannot come in between, it needs home.mutex too. */
+	wait_event(gp_home.moved, READ_ONCE(test.done));
+	return test.err;
+}

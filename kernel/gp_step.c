@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * One step on one GPU: who is taken off and who is put on, by which of the driver's ways, and
+ * what became of them. All of it in the GPU's worker.
+ */
+#include "gp_home.h"
+
+/* ---- who ---- */
+
+void gp_step_add(struct gp_gpu *gpu, u32 task, bool out)
+{
+	struct gp_target *t = gp_target_of_task(task);
+	struct gp_crew *crew = gpu->crew;
+	u32 i;
+
+	for (i = 0; t && i < t->nr_members; i++) {
+		struct gp_member *m = t->member[i];
+		struct gp_seat_k *seat = m ? &m->seat[gpu->device] : NULL;
+
+		if (!seat || !seat->pdd || m->dead)
+			continue;
+		/* It is this action's from now on, wherever it was left before. */
+		seat->orphan = false;
+		if (seat->owes == out)
+			continue;
+		kref_get(&m->ref);
+		seat->moving = true;
+		crew->member[crew->step.nr] = m;
+		crew->task[crew->step.nr] = task;
+		crew->move[crew->step.nr++] = (struct gp_kfd_move){
+			.seat = seat->pdd, .out = out, .owes = seat->owes,
+		};
+	}
+}
+
+void gp_step_begin(struct gp_gpu *gpu, u64 patience_ns)
+{
+	gpu->crew->step = (struct gp_kfd_step){
+		.node = gpu->node, .move = gpu->crew->move, .deadline_ns = patience_ns,
+	};
+}
+
+/* ---- which way ---- */
+
+static void refused_direct(struct gp_gpu *gpu, const char *why)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	strscpy(gpu->why_not_direct, why, sizeof(gpu->why_not_direct));
+	gp_home.stats->direct_refused++;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+}
+
+static bool any_out(const struct gp_kfd_step *step)
+{
+	u32 i;
+
+	for (i = 0; i < step->nr; i++)
+		if (step->move[i].out)
+			return true;
+	return false;
+}
+
+/* The one that is wanted, unless it would refuse; starts need no other than evict. */
+static const struct gp_way *choose(struct gp_gpu *gpu)
+{
+	const struct gp_way *way = READ_ONCE(gp_home.way);
+	struct gp_kfd_step *step = &gpu->crew->step;
+
+	if (way != &gp_way_direct)
+		return way;
+	if (!any_out(step))
+		return &gp_way_evict;
+	if (!gpu->direct_ok && (gp_home.way_auto || !gp_bounds.allow_direct)) {
+		refused_direct(gpu, "its self test has not passed here");
+		return &gp_way_evict;
+	}
+	if (way->can(step)) {
+		refused_direct(gpu, step->why_not);
+		return &gp_way_evict;
+	}
+	return way;
+}
+
+static void count(struct gp_gpu *gpu, const struct gp_way *way, int err)
+{
+	const struct gp_kfd_step *step = &gpu->crew->step;
+	unsigned long flags;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gpu->way = way;
+	if (!err && way == &gp_way_direct)
+		gp_home.stats->direct_stops++;
+	else if (!err && way == &gp_way_halt)
+		gp_home.stats->halts++;
+	else if (!err)
+		gp_home.stats->evict_cycles++;
+	gp_home.stats->kicks += step->kicks;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+}
+
+int gp_step_move(struct gp_gpu *gpu, const struct gp_way *way)
+{
+	struct gp_kfd_step *step = &gpu->crew->step;
+	int err;
+
+	if (!step->nr)
+		return 0;
+	err = way->move(step);
+	if (err == -EBUSY && way == &gp_way_direct) {
+		refused_direct(gpu, step->why_not);
+		way = &gp_way_evict;
+		err = way->move(step);
+	}
+	count(gpu, way, err);
+	return err;
+}
+
+/* ---- what became of them ---- */
+
+/* What the driver counts is what we know; who has left is seen to. */
+void gp_step_book(struct gp_gpu *gpu)
+{
+	struct gp_crew *crew = gpu->crew;
+	u32 i;
+
+	for (i = 0; i < crew->step.nr; i++) {
+		struct gp_member *m = crew->member[i];
+		struct gp_seat_k *seat = &m->seat[gpu->device];
+
+		seat->moving = false;
+		seat->owes = crew->move[i].owes;
+		if (!seat->owes)
+			seat->orphan = false;
+		else if (!m->target || gpu->gone)
+			gp_member_orphan(m, gpu);
+		gp_member_settle(m);
+	}
+}
+
+void gp_step_let_go(struct gp_crew *crew)
+{
+	u32 i;
+
+	for (i = 0; i < crew->step.nr; i++)
+		gp_member_put(crew->member[i]);
+	crew->step.nr = 0;
+}
+
+/* Did every process of @task get there? Those who did not stay for a start of their own. */
+static enum gp_outcome outcome(struct gp_gpu *gpu, u32 task, bool out, int err)
+{
+	struct gp_crew *crew = gpu->crew;
+	bool all = !err || err == -EIO;
+	u32 i;
+
+	if (err == -ETIME && out)
+		return GP_TIMED_OUT;
+	for (i = 0; i < crew->step.nr; i++) {
+		if (crew->task[i] != task || crew->member[i]->dead)
+			continue;
+		/* A reset is under way: off is off, whatever the call said. */
+		all &= err == -EIO ? crew->move[i].owes == out : !crew->move[i].err;
+	}
+	for (i = 0; i < crew->step.nr && out && !all; i++)
+		if (crew->task[i] == task && crew->move[i].owes)
+			gp_member_orphan(crew->member[i], gpu);
+	return all ? GP_DONE : GP_REFUSED;
+}
+
+/* Under home.lock. */
+static void answer(struct gp_gpu *gpu, int err, u64 now_ns)
+{
+	const struct gp_action *action = &gpu->crew->order.action;
+	const struct gp_kfd_times *times = &gpu->crew->step.times;
+	struct gp_answer a = {
+		.action = action->id, .command_ns = times->command_ns,
+		.acted_ns = times->command_ns, .saved_ns = times->saved_ns,
+		.switched_ns = times->switched_ns,
+	};
+	u32 i;
+
+	for (i = 0; i < action->nr_out + action->nr_in; i++) {
+		a.task = action->tasks[i];
+		a.outcome = outcome(gpu, a.task, i < action->nr_out, err);
+		/* -EPROTO: it was detached or died meanwhile. */
+		gp_sched_answer(gp_home.sched, &a, now_ns);
+	}
+	if (err == -ETIME)
+		gpu->crew->late = action->id;
+}
+
+static void refuse_stops(struct gp_gpu *gpu, u64 now_ns)
+{
+	struct gp_action *action = &gpu->crew->order.action;
+	struct gp_answer a = { .action = action->id, .outcome = GP_REFUSED };
+	u32 i;
+
+	for (i = 0; i < action->nr_out; i++) {
+		a.task = action->tasks[i];
+		gp_sched_answer(gp_home.sched, &a, now_ns);
+	}
+	action->tasks += action->nr_out;
+	action->nr_out = 0;
+}
+
+void gp_step_action(struct gp_gpu *gpu)
+{
+	struct gp_action *action = &gpu->crew->order.action;
+	unsigned long flags;
+	u64 now;
+	u32 i;
+	int err;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	now = gp_home_now();
+	gp_step_begin(gpu, action->deadline_ns > now ? action->deadline_ns - now : 0);
+	/* Nobody waits for a stop any more that was not begun in time. */
+	if (now >= action->deadline_ns || gpu->gone)
+		refuse_stops(gpu, now);
+	for (i = 0; i < action->nr_out + action->nr_in; i++)
+		gp_step_add(gpu, action->tasks[i], i < action->nr_out);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+
+	err = gp_step_move(gpu, choose(gpu));
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	now = gp_home_now();
+	answer(gpu, err, now);
+	gp_step_book(gpu);
+	gp_step_reset(gpu, now);
+	gp_home_settle(now);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	gp_step_let_go(gpu->crew);
+	wake_up_all(&gp_home.moved);
+}
+
+/* ---- starts that nobody asks for ---- */
+
+/* Under home.lock. */
+static void gather_orphans(struct gp_gpu *gpu)
+{
+	struct gp_crew *crew = gpu->crew;
+	struct gp_member *m;
+
+	list_for_each_entry(m, &gp_home.members, of_home) {
+		struct gp_seat_k *seat = &m->seat[gpu->device];
+
+		if (!seat->orphan || !seat->owes || m->dead)
+			continue;
+		kref_get(&m->ref);
+		seat->moving = true;
+		crew->member[crew->step.nr] = m;
+		crew->task[crew->step.nr] = GP_NONE;
+		crew->move[crew->step.nr++] = (struct gp_kfd_move){
+			.seat = seat->pdd, .owes = true,
+		};
+	}
+}
+
+bool gp_step_orphans(struct gp_gpu *gpu)
+{
+	const struct gp_way *way = READ_ONCE(gp_home.way);
+	unsigned long flags;
+	bool left;
+	u32 i;
+
+	gp_step_begin(gpu, GP_NEVER);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gpu->orphans = false;
+	gather_orphans(gpu);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+
+	gp_step_move(gpu, way == &gp_way_halt ? way : &gp_way_evict);
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	for (i = 0; i < gpu->crew->step.nr; i++)
+		if (gpu->crew->move[i].owes)
+			gpu->orphans = true;	/* again, after a while */
+	gp_step_book(gpu);
+	gp_step_reset(gpu, gp_home_now());
+	left = gpu->orphans;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	gp_step_let_go(gpu->crew);
+	wake_up_all(&gp_home.moved);
+	return !left;
+}
+
+/* ---- what the GPU did on its own ---- */
+
+bool gp_step_reset(struct gp_gpu *gpu, u64 now_ns)
+{
+	struct gp_uapi_event event = { .time_ns = now_ns, .gpu_id = gpu->is.gpu_id,
+				       .kind = GP_UAPI_EVENT_RESET };
+	u32 resets = gp_kfd_resets(gpu->node);
+	struct gp_member *m, *next;
+
+	if (resets == gpu->resets)
+		return false;
+	gpu->resets = resets;
+	gpu->nr_resets++;
+	gp_home.stats->resets++;
+	gpu->crew->late = 0;
+	gpu->orphans = false;
+	/* The driver leaves everybody evicted for good; what we counted means nothing now. */
+	list_for_each_entry_safe(m, next, &gp_home.members, of_home) {
+		m->seat[gpu->device].owes = false;
+		m->seat[gpu->device].orphan = false;
+		gp_member_settle(m);
+	}
+	if (!gpu->gone)
+		gp_device_reset(gp_home.sched, gpu->device, now_ns);
+	gp_client_tell(&event, NULL);
+	return true;
+}
+
+void gp_step_late(struct gp_gpu *gpu)
+{
+	struct gp_answer a = { .action = gpu->crew->late, .task = GP_NONE, .outcome = GP_REFUSED };
+	int come = gp_kfd_direct_late(gpu->node);
+	unsigned long flags;
+
+	if (!come)
+		return;
+	spin_lock_irqsave(&gp_home.lock, flags);
+	/* The driver has mapped what it believes in, nothing of ours was booked: they are on. */
+	if (a.action != GP_LATE_TEST)
+		gp_sched_answer(gp_home.sched, &a, gp_home_now());
+	gpu->crew->late = 0;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The worker of a GPU: it decides (pulls), carries out what concerns its GPU, and answers. It is
+ * a thread of ordinary priority: the driver waits for the GPU by giving the processor away again
+ * and again, and a real-time thread would never let the others have it.
+ */
+#include <linux/freezer.h>
+#include <linux/kthread.h>
+
+#include "gp_home.h"
+
+/* Between two tries at a start that is owed, or two questions after a late fence. */
+#define AGAIN_NS	(10 * GP_MSEC)
+
+void gp_gpu_wake(struct gp_gpu *gpu)
+{
+	lockdep_assert_held(&gp_home.lock);
+	if (gpu->kicked || !gpu->worker)
+		return;
+	gpu->kicked = true;
+	wake_up(&gpu->wake);
+}
+
+/* ---- probes ---- */
+
+/* Waves of all processes of @task; -errno: nobody knows. */
+static int count_waves(struct gp_gpu *gpu, u32 task, u32 *ret)
+{
+	struct gp_crew *crew = gpu->crew;
+	struct gp_target *t;
+	u32 i, nr = 0, waves;
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	t = gp_target_of_task(task);
+	for (i = 0; t && i < t->nr_members; i++) {
+		struct gp_member *m = t->member[i];
+
+		if (!m || !m->seat[gpu->device].pdd)
+			continue;
+		kref_get(&m->ref);
+		crew->member[nr++] = m;
+	}
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+
+	*ret = 0;
+	for (i = 0; i < nr; i++) {
+		waves = 0;
+		if (!err)
+			err = gp_kfd_waves(crew->member[i]->seat[gpu->device].pdd, &waves);
+		*ret += waves;
+		gp_member_put(crew->member[i]);
+	}
+	return err;
+}
+
+/* First the counters, then the pointers, then the answer: work that comes in between is seen. */
+static void probe(struct gp_gpu *gpu, u32 task)
+{
+	struct gp_probed probed = { .device = gpu->device, .task = task,
+				    .executing = GP_EXEC_UNKNOWN,
+				    .permille = GP_OCCUPANCY_UNKNOWN };
+	unsigned long flags;
+	u32 waves;
+	u64 now;
+
+	if (!gpu->gone && !count_waves(gpu, task, &waves)) {
+		probed.executing = waves ? GP_EXEC_YES : GP_EXEC_NO;
+		if (gpu->is.wave_slots)
+			probed.permille = min_t(u64, 1000ull * waves / gpu->is.wave_slots, 1000);
+	}
+	spin_lock_irqsave(&gp_home.lock, flags);
+	now = gp_home_now();
+	gp_gpu_look(gpu, now);
+	gp_sched_probed(gp_home.sched, &probed, now);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+}
+
+static void probe_all(struct gp_gpu *gpu)
+{
+	u32 task;
+
+	for_each_set_bit(task, gpu->crew->order.probes, GP_HOME_TASKS)
+		probe(gpu, task);
+}
+
+/* ---- its life ---- */
+
+/* Decides, and takes over what is to be done; false: nothing. */
+static bool take_order(struct gp_gpu *gpu)
+{
+	struct gp_order *order = &gpu->crew->order;
+	unsigned long flags;
+	bool any;
+	u64 now;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	now = gp_home_now();
+	gpu->kicked = false;
+	gpu->busy = true;
+	gpu->decisions += gp_sched_due(gp_home.sched, now);
+	gp_step_reset(gpu, now);
+	gp_home_hand_out(now);
+	*order = gpu->order;
+	order->action.tasks = order->tasks;
+	gpu->order.step = false;
+	bitmap_zero(gpu->order.probes, GP_HOME_TASKS);
+	any = order->step || !bitmap_empty(order->probes, GP_HOME_TASKS) || gpu->orphans;
+	gpu->kicked = false;		/* by ourselves, with this order */
+	gp_home_settle(now);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return any;
+}
+
+/* What is left to be tried again, and when to wake for it. */
+static void done(struct gp_gpu *gpu, bool orphans_left)
+{
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	now = gp_home_now();
+	gpu->busy = false;
+	gpu->retry_ns = orphans_left || gpu->crew->late ? now + AGAIN_NS : GP_NEVER;
+	gp_home_settle(now);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	wake_up_all(&gp_home.moved);
+}
+
+static void work(struct gp_gpu *gpu)
+{
+	bool left = false;
+
+	take_order(gpu);
+	if (gpu->crew->order.step)
+		gp_step_action(gpu);
+	if (READ_ONCE(gpu->orphans))
+		left = !gp_step_orphans(gpu);
+	if (gpu->crew->late)
+		gp_step_late(gpu);
+	if (READ_ONCE(gpu->test))
+		gp_selftest_run(gpu);
+	probe_all(gpu);
+	done(gpu, left);
+}
+
+static bool wanted(const struct gp_gpu *gpu)
+{
+	return READ_ONCE(gpu->kicked) || kthread_should_stop();
+}
+
+static void wait(struct gp_gpu *gpu)
+{
+	u64 now = gp_home_now(), at = READ_ONCE(gpu->retry_ns);
+
+	if (at == GP_NEVER)
+		wait_event_freezable(gpu->wake, wanted(gpu));
+	else if (at > now)
+		wait_event_freezable_timeout(gpu->wake, wanted(gpu),
+					     nsecs_to_jiffies(at - now) + 1);
+}
+
+static int run(void *data)
+{
+	struct gp_gpu *gpu = data;
+
+	set_freezable();
+	while (!kthread_should_stop()) {
+		wait(gpu);
+		if (kthread_should_stop())
+			break;
+		gpu->wakeups++;
+		gp_home.stats->wakeups++;
+		work(gpu);
+	}
+	return 0;
+}
+
+int gp_worker_start(struct gp_gpu *gpu)
+{
+	struct task_struct *worker = kthread_run(run, gpu, "gpreempt/%u", gpu->device);
+
+	if (IS_ERR(worker))
+		return PTR_ERR(worker);
+	gpu->worker = worker;
+	return 0;
+}
+
+void gp_worker_stop(struct gp_gpu *gpu)
+{
+	struct task_struct *worker = gpu->worker;
+	unsigned long flags;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gpu->worker = NULL;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	if (worker)
+		kthread_stop(worker);
+}
+
+bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms)
+{
+	return wait_event_timeout(gp_home.moved,
+				  !READ_ONCE(gpu->busy) && !READ_ONCE(gpu->orphans) &&
+				  !READ_ONCE(gpu->kicked), msecs_to_jiffies(ms));
+}
