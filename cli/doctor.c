@@ -97,7 +97,7 @@ static void print_text(const struct gp_doctor *d)
 	       mechanism(d), gp_paint(GP_PLAIN));
 }
 
-static int print_json(const struct gp_options *o, const struct gp_doctor *d)
+static json_t *findings(const struct gp_doctor *d)
 {
 	json_t *root = json_object(), *all = json_array();
 
@@ -116,7 +116,16 @@ static int print_json(const struct gp_options *o, const struct gp_doctor *d)
 	gp_json_put(root, "warn", json_integer(d->count[GP_WARN]));
 	gp_json_put(root, "fail", json_integer(d->count[GP_FAIL]));
 	gp_json_put(root, "mechanism", json_string(mechanism(d)));
-	return gp_ask_print(o, root);
+	return root;
+}
+
+static int bundle(const struct gp_doctor *d, const char *path)
+{
+	json_t *found = findings(d);
+	int code = gp_doctor_bundle(d, found, path);
+
+	json_decref(found);
+	return code;
 }
 
 /* The GPUs that -g names; without it, all. enum gp_exit */
@@ -185,9 +194,11 @@ int gp_cmd_doctor(const struct gp_options *o)
 		goto free;
 	examine(d);
 	if (o->json)
-		code = print_json(o, d);
+		code = gp_ask_print(o, findings(d));
 	else
 		print_text(d);
+	if (!code && o->bundle)
+		code = bundle(d, o->bundle);
 	if (!code && d->count[GP_FAIL])
 		code = GP_EXIT_FAILED;
 free:

@@ -9,6 +9,8 @@
 #ifndef GP_DOCTOR_H
 #define GP_DOCTOR_H
 
+#include <jansson.h>
+
 #include "lib/gpu.h"
 #include "lib/process.h"
 
@@ -84,5 +86,8 @@ void gp_check_runtime(struct gp_doctor *d);
 /* doctor_daemon.c */
 void gp_check_configuration(struct gp_doctor *d);
 void gp_check_daemon(struct gp_doctor *d);
+
+/* doctor_bundle.c: @findings and what they rest on as a tar file. enum gp_exit, after a line. */
+int gp_doctor_bundle(const struct gp_doctor *d, const json_t *findings, const char *path);
 
 #endif /* GP_DOCTOR_H */

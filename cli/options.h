@@ -32,6 +32,7 @@ enum gp_option_id {
 	GP_OPT_FOR,
 	GP_OPT_DRY_RUN,
 	GP_OPT_PROMETHEUS,
+	GP_OPT_BUNDLE,
 	GP_OPT_ROOT,
 	GP_OPT_JSON,
 	GP_OPT_WATCH,
@@ -55,7 +56,7 @@ struct gp_options {
 	u32 nr_sets;
 	u64 seed, last_seed;		/* 1..1 unless told */
 	u32 jobs;			/* 0: as many as there are processors */
-	const char *gpu, *class_name, *root;
+	const char *gpu, *class_name, *root, *bundle;
 	u64 in_ns, for_ns;		/* 0 if not given */
 	u64 every_ns;			/* 0: once */
 	bool json, robust, frontier, progress, check, help;

@@ -340,4 +340,40 @@ machine
 doctor
 (cd "$m" && find . -type f -exec cksum {} + | sort) >"$tmp/after"
 check cmp -s "$tmp/before" "$tmp/after"
+claim "--bundle collects the findings and what they rest on, readable by its owner alone"
+machine
+put /proc/77/environ 'TOKEN=SECRET1'
+put /proc/77/cmdline 'job --password SECRET2'
+put /etc/gpreempt/gpreempt.conf "[daemon]
+policy = priority
+[rule x]
+cmdline = *SECRET3*
+class = online"
+put /dev/kmsg "6,1,1,-;[drm] add ip block number 3 <gfx_v9_4_3>
+6,2,2,-;Kernel command line: host=SECRET4 amdgpu.cwsr_enable=1
+6,3,3,-;usb 1-1: SerialNumber: SECRET5
+4,4,4,-;amdgpu 0000:c1:00.0: HIQ MQD's queue_doorbell_id0 is not 0"
+sed -i 's/^unique_id .*/unique_id 998877665544/' "$m$kfd/topology/nodes/1/properties"
+ln -s /etc/passwd "$m$parameters/link"
+doctor --json --bundle "$tmp/b.tar"
+exits 0 && json '.schema == 1' && says_err 'wrote [0-9]* files' && check test "$(stat -c %a "$tmp/b.tar")" = 600
+mkdir "$tmp/b" && check tar -xf "$tmp/b.tar" -C "$tmp/b"
+json '.checks | length > 10' "$tmp/b/doctor.json"
+for f in README.txt versions.txt parameters/amdgpu/cwsr_enable topology/nodes/1/mem_banks/0/properties debugfs/hqds debugfs/mqds; do
+	check test -s "$tmp/b/$f"
+done
+check grep -q queue_doorbell_id0 "$tmp/b/kernel.log"
+check grep -q '^gpreemptd: ' "$tmp/b/missing.txt"
+check grep -q '^unique_id xxxxxxxxxxxx$' "$tmp/b/topology/nodes/1/properties"
+
+claim "no environment, command line, configuration or serial number is in it, and no link was followed"
+check test "$(grep -rl 'SECRET' "$tmp/b" | wc -l)" -eq 0
+check test "$(grep -rl '998877665544' "$tmp/b" | wc -l)" -eq 0
+check test ! -e "$tmp/b/parameters/amdgpu/link"
+
+claim "the same machine gives the same bundle; one that cannot be written is one line and exit 2"
+doctor --bundle "$tmp/b2.tar"
+check cmp -s "$tmp/b.tar" "$tmp/b2.tar"
+doctor --bundle "$tmp/nowhere/b.tar"
+exits 2 && says_err "nowhere/b.tar.*No such file"
 end
