@@ -278,7 +278,8 @@ int gp_doctor_bundle(const struct gp_doctor *d, const json_t *findings, const ch
 	if (err)
 		gp_error("--bundle: cannot write '%s': %s", path, strerror(-err));
 	else
-		fprintf(stderr, "gpreempt: wrote %u files to '%s'; read them before you send them\n",
+		fprintf(stderr,
+			"gpreempt: wrote %u files to '%s'; read them before you send them\n",
 			b->tar.files, path);
 	if (b)
 		free(b->buffer);

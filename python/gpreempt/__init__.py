@@ -10,7 +10,7 @@
     ...     print(scheduler.statistics())
 
     >>> result = gpreempt.simulate('colocate', length='2s', gpu__save_area='host')  # doctest: +SKIP
-    >>> result['ratio_p99']                                     # doctest: +SKIP
+    >>> result['ratio']['p99']                                     # doctest: +SKIP
 
 What is here:
 
