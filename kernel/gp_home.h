@@ -368,8 +368,8 @@ void gp_client_tell(const struct gp_uapi_event *event, const struct gp_target *t
 
 /*
  * The scheduler's trace: to those who record, to tracepoints, as events, and to those statistics
- * that follow from it: nr_tasks, nr_off, decisions, stopped, started, refused, lost, late, ejections
- * and the parts. The others are counted by who does it.
+ * that follow from it: nr_tasks, nr_off, decisions, stopped, started, refused, lost, late,
+ * ejections and the parts. The others are counted by who does it.
  */
 void gp_client_trace(void *ctx, const struct gp_rec *rec);
 
