@@ -44,6 +44,7 @@ int gp_cmd_off(const struct gp_options *o);
 int gp_cmd_on(const struct gp_options *o);
 int gp_cmd_record(const struct gp_options *o);
 int gp_cmd_doctor(const struct gp_options *o);
+int gp_cmd_module(const struct gp_options *o);
 int gp_cmd_sim(const struct gp_options *o);
 int gp_cmd_compare(const struct gp_options *o);
 int gp_cmd_replay(const struct gp_options *o);

@@ -101,6 +101,15 @@ const struct gp_command gp_commands[] = {
 		gp_cmd_doctor,
 	},
 	{
+		{ "module", "check|load|unload", GP_OPTIONAL,
+		  GP_TAKES(FILE) | GP_TAKES(ROOT) | GP_TAKES(JSON) }, false,
+		"the kernel module: does it fit the running driver? load it, unload it",
+		"Compares what gpreempt.ko takes for granted about amdgpu with the kernel's own\n"
+		"description of the running driver (BTF), and says what Secure Boot and lockdown\n"
+		"want. load refuses a module built for another driver and names what differs.\n",
+		gp_cmd_module,
+	},
+	{
 		{ "demo", NULL, GP_ONE, COMPARES | GP_TAKES(LENGTH) | GP_TAKES(OUTPUT) }, true,
 		"a short comparison with a picture: begin here",
 		"Runs an inference server beside a training job on the virtual MI308X, one way of\n"

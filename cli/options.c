@@ -63,6 +63,8 @@ static const struct option options[GP_NR_OPTIONS] = {
 	       "print the text format of Prometheus"),
 	OPTION(BUNDLE, "bundle", 0, "FILE.tar",
 	       "also collect what others need to judge this machine"),
+	OPTION(FILE, "file", 'f', "F",
+	       "the module's file, if not the installed one"),
 	OPTION(ROOT, "root", 0, "DIR", NULL),
 	OPTION(JSON, "json", 0, NULL,
 	       "print JSON instead of text"),
@@ -180,6 +182,7 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	case GP_OPT_CLASS:	o->class_name = value; return 0;
 	case GP_OPT_BUNDLE:	o->bundle = value; return 0;
 	case GP_OPT_ROOT:	o->root = value; return 0;
+	case GP_OPT_FILE:	o->module_file = value; return 0;
 	case GP_OPT_ANYWAY:	o->anyway = true; return 0;
 	case GP_OPT_DRY_RUN:	o->dry_run = true; return 0;
 	case GP_OPT_PROMETHEUS:	o->prometheus = true; return 0;

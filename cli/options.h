@@ -33,6 +33,7 @@ enum gp_option_id {
 	GP_OPT_DRY_RUN,
 	GP_OPT_PROMETHEUS,
 	GP_OPT_BUNDLE,
+	GP_OPT_FILE,
 	GP_OPT_ROOT,
 	GP_OPT_JSON,
 	GP_OPT_WATCH,
@@ -56,7 +57,7 @@ struct gp_options {
 	u32 nr_sets;
 	u64 seed, last_seed;		/* 1..1 unless told */
 	u32 jobs;			/* 0: as many as there are processors */
-	const char *gpu, *class_name, *root, *bundle;
+	const char *gpu, *class_name, *root, *bundle, *module_file;
 	u64 in_ns, for_ns;		/* 0 if not given */
 	u64 every_ns;			/* 0: once */
 	bool json, robust, frontier, progress, check, help;

@@ -59,6 +59,14 @@ cp "$tmp/t/core/core.c" "$tmp/t/core/forgotten.c"
 try look
 exits 1 && says "'forgotten.c' is not listed in core/meson.build"
 
+claim "a member of the driver's structures that is not in the module's table is found"
+tree
+mkdir "$tmp/t/kernel"
+printf '/* %s */\nMEMBER(queue, list)\n' "$licence" >"$tmp/t/kernel/gp_kfd_layout.c"
+printf '/* %s */\nint x = q->list.next + q->properties.is_active;\n' "$licence" >"$tmp/t/kernel/gp_kfd.c"
+try look
+exits 1 && says 'kernel/gp_kfd.c:2: is_active is not in' && check test "$(grep -c ': list is' "$tmp/out")" -eq 0
+
 claim "an external name without a prefix is found"
 tree
 mkdir -p "$tmp/b/core"

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* gpreempt.ko against the running driver: is what it was built with what is there? */
+#ifndef GP_LAYOUT_CHECK_H
+#define GP_LAYOUT_CHECK_H
+
+#include <stddef.h>
+
+#include "gp_env.h"
+
+enum { GP_DIFFERENCES = 16, GP_DIFFERENCE_TEXT = 200 };
+
+enum gp_layout_result {
+	GP_LAYOUT_SAME,
+	GP_LAYOUT_DIFFERS,
+	GP_LAYOUT_UNKNOWN,	/* the kernel does not describe the driver's types */
+};
+
+struct gp_layout_report {
+	enum gp_layout_result result;
+	u32 nr_compared;
+	u32 nr_different;			/* may be more than are told */
+	char different[GP_DIFFERENCES][GP_DIFFERENCE_TEXT];
+};
+
+/*
+ * The table in the module @file against the BTF below @root ("": this machine's /sys/kernel/btf).
+ * 0, or -errno after a message.
+ */
+int gp_layout_compare(const char *file, const char *root, struct gp_layout_report *ret);
+
+#endif /* GP_LAYOUT_CHECK_H */

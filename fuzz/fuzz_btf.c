@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Any bytes may be BTF, a BTF that continues it, or a module: the first byte says how much is
+ * the base. All types are asked for everything; no answer may be behind the end or take for ever.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/btf.h"
+#include "lib/elf_section.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ask(const struct gp_btf *b)
+{
+	struct gp_btf_member found;
+	u64 value, sum = 0;
+
+	for (u32 id = 0; id < b->first + b->nr + 1 && id < 256; id++) {
+		sum += gp_btf_size(b, id);
+		if (!gp_btf_member(b, id, "m", &found))
+			sum += found.offset + found.size;
+		if (!gp_btf_constant(b, id, "c", &value))
+			sum += value;
+	}
+	for (u32 id = 0; (id = gp_btf_struct(b, "s", id));)
+		sum++;
+	for (u32 id = 0; (id = gp_btf_enum(b, "e", id));)
+		sum++;
+	/* Nothing may be thought away. */
+	*(volatile u64 *)&sum = sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct gp_btf base, more;
+	struct gp_elf_section section;
+	size_t split;
+
+	if (!gp_elf_section(data, size, ".s", &section) &&
+	    ((const uint8_t *)section.at < data ||
+	     (const uint8_t *)section.at + section.size > data + size))
+		abort();
+	if (!size)
+		return 0;
+	split = data[0] * (size - 1) / 255;
+	if (!gp_btf_open(&base, data + 1, split, NULL)) {
+		ask(&base);
+		if (!gp_btf_open(&more, data + 1 + split, size - 1 - split, &base))
+			ask(&more);
+		gp_btf_close(&more);
+	}
+	gp_btf_close(&base);
+	return 0;
+}
