@@ -11,7 +11,9 @@
 
 #include "ask.h"
 #include "core/param.h"
+#include "record.h"
 #include "sim/json.h"
+#include "sim/tracefile.h"
 #include "trace.h"
 
 enum { SEATS = 1024, NAME = 48 };
@@ -33,6 +35,13 @@ struct recording {
 	u32 nr;
 	u64 events, lost, left_out;
 	u64 last_ns;		/* nothing is drawn before it */
+
+	struct gp_records records;
+	bool records_begun;	/* the first of them was seen */
+	u64 records_named;	/* as of gp_records.renamed */
+	u64 nr_records;		/* written */
+	u64 sampled;		/* bit per device: a sample since its last look */
+	struct gp_drawing drawing;
 };
 
 static const char *const states[] = {
@@ -68,14 +77,15 @@ static void draw(struct recording *r, const struct seat *s, u64 at)
 	char track[GP_TRACK_NAME];
 
 	track_of(s, track);
-	if (at > s->since_ns)
+	if (at > s->since_ns && r->trace.timeline.span)
 		r->trace.timeline.span(r->trace.timeline.ctx, track, states[s->state], s->since_ns,
 				       at);
 }
 
 static void mark(struct recording *r, const char *track, const char *what, u64 at)
 {
-	r->trace.timeline.instant(r->trace.timeline.ctx, track, what, at);
+	if (r->trace.timeline.instant)
+		r->trace.timeline.instant(r->trace.timeline.ctx, track, what, at);
 }
 
 static struct seat *find(struct recording *r, pid_t pid, u64 start, int gpu)
@@ -194,56 +204,161 @@ static void take(struct recording *r, const struct gp_daemon_event *e)
 	mark(r, "gpreemptd", what, at);
 }
 
+/* ---- what the scheduler hears and says ---- */
+
+/* What says nothing: thousands of looks a second at queues that do not move. */
+static bool is_idle_talk(struct recording *r, const struct gp_rec *rec)
+{
+	u64 bit = BIT_ULL(rec->device % GP_MAX_DEVICES);
+	bool sampled = r->sampled & bit;
+
+	switch (rec->kind) {
+	case GP_REC_SAMPLE:
+		r->sampled |= bit;
+		return false;
+	case GP_REC_LOOK:
+		r->sampled &= ~bit;
+		return !sampled;
+	case GP_REC_TICK:
+	case GP_REC_PULL:
+	case GP_REC_PROBE:
+	case GP_REC_PROBED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void write_names(struct recording *r, u64 now_ns)
+{
+	for (u32 i = 0; i < GP_MAX_TASKS; i++) {
+		struct gp_rec rec = gp_records_name(i, &r->records.task[i]);
+
+		if (!r->records.task[i].pid)
+			continue;
+		rec.now_ns = now_ns;
+		gp_tracefile_emit(r->trace.file, &rec);
+	}
+}
+
+/* A file has one beginning; that of others who record later is left out. */
+static void write_record(struct recording *r, const struct gp_rec *rec, bool again)
+{
+	if (!again && !is_idle_talk(r, rec)) {
+		gp_tracefile_emit(r->trace.file, rec);
+		r->nr_records++;
+	}
+	if (r->records_named == r->records.renamed || again)
+		return;
+	r->records_named = r->records.renamed;
+	write_names(r, rec->now_ns);
+}
+
+static void take_record(struct recording *r, const struct gp_rec *rec)
+{
+	bool again = r->records_begun && rec->kind == GP_REC_INIT;
+
+	/* What comes before the beginning is what somebody else records. */
+	r->records_begun |= rec->kind == GP_REC_INIT;
+	if (!r->records_begun)
+		return;
+	if (r->trace.form == GP_TRACE_RECORDS)
+		write_record(r, rec, again);
+	else
+		gp_drawing_take(&r->drawing, rec);
+}
+
+/* ---- life ---- */
+
+/* All there is of both streams. 0, or -errno. */
+static int take_all(struct recording *r, struct gp_events *events)
+{
+	struct gp_daemon_event event;
+	struct gp_rec rec;
+	int err;
+
+	while (!(err = gp_events_next(events, &event)))
+		take(r, &event);
+	while (err == -EAGAIN && !(err = gp_records_next(&r->records, &rec))) {
+		take_record(r, &rec);
+		err = -EAGAIN;
+	}
+	r->lost += gp_records_lost(&r->records);
+	return err == -EAGAIN ? 0 : err;
+}
+
 /* Until a signal, @until_ns, or the end of the daemon. enum gp_exit */
 static int follow(struct recording *r, struct gp_events *events, int signals, u64 until_ns)
 {
 	struct pollfd fd[] = {
 		{ .fd = gp_events_fd(events), .events = POLLIN },
+		{ .fd = gp_events_fd(r->records.events), .events = POLLIN },
 		{ .fd = signals, .events = POLLIN },
 	};
 
 	for (;;) {
 		u64 now = now_ns(), left = until_ns > now ? until_ns - now : 0;
-		struct gp_daemon_event event;
-		int err;
+		int err = take_all(r, events);
 
-		while (!(err = gp_events_next(events, &event)))
-			take(r, &event);
-		if (err != -EAGAIN)
+		if (err)
 			return gp_ask_failed(err, "record");
 		if (!left)
 			return GP_EXIT_OK;
-		poll(fd, 2, left > GP_SEC ? 1000 : (int)(left / GP_MSEC) + 1);
-		if (fd[1].revents)
+		poll(fd, 3, left > GP_SEC ? 1000 : (int)(left / GP_MSEC) + 1);
+		if (fd[2].revents)
 			return GP_EXIT_OK;
 	}
 }
 
-static int record(const struct gp_options *o, struct recording *r)
+static int catch_signals(void)
 {
-	u64 until_ns = o->for_ns ? now_ns() + o->for_ns : GP_NEVER, end_ns;
-	struct gp_events *events;
 	sigset_t signals;
-	int code, err, fd;
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	fd = signalfd(-1, &signals, SFD_CLOEXEC);
-	/* First to listen, then to look: what happens in between is drawn twice, not never. */
-	err = gp_daemon_subscribe(r->daemon, NULL, &events);
+	return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+/* First to listen, then to look: what happens in between is drawn twice, not never. */
+static int listen_to(struct recording *r, struct gp_events **events)
+{
+	int err = gp_daemon_subscribe(r->daemon, NULL, events);
+
+	if (err)
+		return err;
+	err = gp_records_open(&r->records, r->daemon);
+	if (err)
+		gp_events_close(*events);
+	return err;
+}
+
+static int record(const struct gp_options *o, struct recording *r)
+{
+	u64 until_ns = o->for_ns ? now_ns() + o->for_ns : GP_NEVER, end_ns;
+	struct gp_events *events;
+	int code, err, fd = catch_signals();
+
+	r->drawing.timeline = &r->trace.timeline;
+	r->drawing.records = &r->records;
+	err = listen_to(r, &events);
 	if (err) {
 		close(fd);
 		return gp_ask_failed(err, "record");
 	}
+	if (r->trace.form == GP_TRACE_RECORDS)
+		gp_tracefile_begin(r->trace.file);
 	code = begin(r);
 	if (!code)
 		code = follow(r, events, fd, until_ns);
 	end_ns = now_ns();
 	for (u32 i = 0; i < r->nr; i++)
 		draw(r, &r->seat[i], end_ns);
+	if (r->trace.form != GP_TRACE_RECORDS)
+		gp_drawing_end(&r->drawing, end_ns);
+	gp_records_close(&r->records);
 	gp_events_close(events);
 	close(fd);
 	return code;
@@ -257,10 +372,18 @@ static int report(const struct gp_options *o, const struct recording *r)
 		gp_json_put(root, "file", json_string(o->file));
 		gp_json_put(root, "events", json_integer((json_int_t)r->events));
 		gp_json_put(root, "lost", json_integer((json_int_t)r->lost));
+		gp_json_put(root, "preemptions",
+			    json_integer((json_int_t)r->drawing.preemptions));
+		gp_json_put(root, "records", json_integer((json_int_t)r->nr_records));
 		return gp_ask_print(o, root);
 	}
-	printf("%s: %s events, %s lost; open it at https://ui.perfetto.dev\n", o->file,
-	       gp_count(r->events).s, gp_count(r->lost).s);
+	if (r->trace.form == GP_TRACE_RECORDS)
+		printf("%s: %s records, %s lost; see 'gpreempt what-if %s'\n", o->file,
+		       gp_count(r->nr_records).s, gp_count(r->lost).s, o->file);
+	else
+		printf("%s: %s events, %s preemptions, %s lost; open it at "
+		       "https://ui.perfetto.dev\n", o->file, gp_count(r->events).s,
+		       gp_count(r->drawing.preemptions).s, gp_count(r->lost).s);
 	return GP_EXIT_OK;
 }
 
@@ -274,12 +397,6 @@ int gp_cmd_record(const struct gp_options *o)
 	code = gp_ask_open(&r->daemon);
 	if (!code && gp_trace_open(&r->trace, o->file))
 		code = GP_EXIT_BAD;
-	if (!code && r->trace.form == GP_TRACE_RECORDS) {
-		gp_error("record: %s: a .gptrace begins with the scheduler; .pftrace or .json here",
-			 o->file);
-		gp_trace_close(&r->trace);
-		code = GP_EXIT_BAD;
-	}
 	if (!code) {
 		code = record(o, r);
 		if (gp_trace_close(&r->trace) && !code)

@@ -5,6 +5,7 @@
 
 #include "ask.h"
 #include "prometheus.h"
+#include "record.h"
 #include "sim/json.h"
 #include "table.h"
 
@@ -52,7 +53,18 @@ static void print_counters(const json_t *stats)
 	gp_table_print(&table, stdout);
 }
 
-static void print_part(struct gp_table *t, const json_t *process, const json_t *part)
+/* Nothing of the next part, but of this one: then it is hidden in this one. */
+static const char *name_of(const json_t *part, const json_t *next)
+{
+	const char *name = gp_ask_text(part, "name");
+
+	if (!strcmp(name, "command") && !gp_ask_number(next, "count"))
+		return GP_PARTS_WITHIN;
+	return name;
+}
+
+static void print_part(struct gp_table *t, const json_t *process, const json_t *part,
+		       const json_t *next)
 {
 	char whose[64];
 
@@ -60,7 +72,7 @@ static void print_part(struct gp_table *t, const json_t *process, const json_t *
 		 gp_ask_number(process, "pid"));
 	gp_table_row(t, strcmp(gp_ask_text(part, "name"), "total") ? GP_PLAIN : GP_BOLD);
 	gp_table_cell(t, whose);
-	gp_table_cell(t, gp_ask_text(part, "name"));
+	gp_table_cell(t, name_of(part, next));
 	gp_table_cell(t, gp_count(gp_ask_number(part, "count")).s);
 	gp_table_cell(t, gp_time(gp_ask_number(part, "mean_ns")).s);
 	gp_table_cell(t, gp_time(gp_ask_number(part, "p50_ns")).s);
@@ -80,10 +92,12 @@ static void print_parts(const json_t *stats)
 
 	gp_table_init(&table, head, 1 << 0 | 1 << 1);
 	json_array_foreach(json_object_get(stats, "processes"), i, process) {
-		json_array_foreach(json_object_get(process, "parts"), k, part) {
+		json_t *parts = json_object_get(process, "parts");
+
+		json_array_foreach(parts, k, part) {
 			if (!gp_ask_number(part, "count"))
 				continue;
-			print_part(&table, process, part);
+			print_part(&table, process, part, json_array_get(parts, k + 1));
 			shown++;
 		}
 	}

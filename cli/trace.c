@@ -29,7 +29,7 @@ static int form_of(const char *path, enum gp_trace_form *ret)
 		}
 	}
 	gp_error("'%s' ends with none of .pftrace (Perfetto), .json (Chrome), .gptrace "
-		 "(for replay)",
+		 "(for replay and what-if)",
 		 path);
 	return -EINVAL;
 }

@@ -19,6 +19,7 @@ enum gp_part {
 	GP_PART_DECIDE,		/* until the command was on its way */
 	GP_PART_COMMAND,	/* until the device acted, grace included */
 	GP_PART_SAVE,		/* until no wave of the victims held a slot */
+	/* Not counted where one call of the driver does all three: then it is all in COMMAND. */
 	GP_PART_SWITCH,		/* until the preemptor's queues were mapped */
 	GP_PART_TOTAL,
 	GP_NR_PARTS,

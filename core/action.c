@@ -26,38 +26,59 @@ static void average(u64 *of, u64 with)
 	*of = *of ? *of - *of / 8 + with / 8 : with;
 }
 
+/* Since when the cause of an action has waited, and when it was seen to. */
+struct wait {
+	u64 begin, seen;
+};
+
+static struct wait wait_of(const struct gp_sched *s, const struct gp_device *d,
+			   const struct gp_seat *cause)
+{
+	struct wait w;
+
+	/* A hint is acted upon before there is anything to see. */
+	w.seen = gp_seat_claims(cause) && cause->work != GP_IDLE ? cause->arrived_ns :
+								   d->action_ns;
+	w.begin = cause->work != GP_IDLE && cause->visible_ns < w.seen ? cause->visible_ns :
+									 w.seen;
+	/* Held for it long after it arrived, by a turn that ended or a retry: nobody waited. */
+	if (d->action_ns - w.seen > s->param[GP_LOOK_RELAXED] * 2)
+		w.begin = w.seen = d->action_ns;
+	return w;
+}
+
 /* The parts of the latency that the action's cause has paid. */
 static void note_parts(struct gp_sched *s, struct gp_device *d, const struct gp_answer *a)
 {
 	struct gp_seat *cause = gp_seat_at(s, d->action_cause);
 	struct gp_account *account;
-	u64 seen, begin, parts[GP_NR_PARTS];
+	u64 command, parts[GP_NR_PARTS];
+	struct wait w;
 	u32 i;
 
 	if (!cause || !a->switched_ns)
 		return;
 
-	/* A hint is acted upon before there is anything to see. */
-	seen = gp_seat_claims(cause) && cause->work != GP_IDLE ? cause->arrived_ns : d->action_ns;
-	begin = cause->work != GP_IDLE && cause->visible_ns < seen ? cause->visible_ns : seen;
-	/* Held for it long after it arrived, by a turn that ended or a retry: nobody waited. */
-	if (d->action_ns - seen > s->param[GP_LOOK_RELAXED] * 2)
-		begin = seen = d->action_ns;
-
-	parts[GP_PART_DETECT] = seen - begin;
-	parts[GP_PART_DECIDE] = elapsed(seen, a->command_ns);
-	parts[GP_PART_COMMAND] = elapsed(a->command_ns, a->acted_ns);
-	parts[GP_PART_SAVE] = elapsed(a->acted_ns, a->saved_ns);
-	parts[GP_PART_SWITCH] = elapsed(a->saved_ns, a->switched_ns);
-	parts[GP_PART_TOTAL] = elapsed(begin, a->switched_ns);
+	w = wait_of(s, d, cause);
+	command = d->action_command_ns ? d->action_command_ns : d->action_ns;
+	parts[GP_PART_DETECT] = w.seen - w.begin;
+	parts[GP_PART_DECIDE] = elapsed(w.seen, command);
+	parts[GP_PART_COMMAND] = elapsed(command, a->saved_ns ? a->acted_ns : a->switched_ns);
+	parts[GP_PART_SAVE] = parts[GP_PART_SWITCH] = GP_PART_WITHIN;
+	if (a->saved_ns) {
+		parts[GP_PART_SAVE] = elapsed(a->acted_ns, a->saved_ns);
+		parts[GP_PART_SWITCH] = elapsed(a->saved_ns, a->switched_ns);
+	}
+	parts[GP_PART_TOTAL] = elapsed(w.begin, a->switched_ns);
 	account = &s->tasks[cause->task].account;
 	for (i = 0; i < GP_NR_PARTS; i++)
-		gp_hist_add(&account->part[i], parts[i]);
+		if (parts[i] != GP_PART_WITHIN)
+			gp_hist_add(&account->part[i], parts[i]);
 	average(&d->added_ns, parts[GP_PART_TOTAL]);
 	gp_trace(s, GP_REC_PARTS, .device = cause->device, .task = cause->task,
 		 .arg = { parts[GP_PART_DETECT], parts[GP_PART_DECIDE], parts[GP_PART_COMMAND],
 			  parts[GP_PART_SAVE], parts[GP_PART_SWITCH], parts[GP_PART_TOTAL],
-			  d->action_stops });
+			  d->action_stops, w.begin });
 }
 
 static void action_over(struct gp_sched *s, u32 device, const struct gp_answer *a)
@@ -187,6 +208,9 @@ static void seat_answered(struct gp_sched *s, struct gp_seat *seat, const struct
 {
 	struct gp_device *d = &s->devices[seat->device];
 
+	if (a->command_ns && seat->state == GP_STOPPING &&
+	    (!d->action_command_ns || a->command_ns < d->action_command_ns))
+		d->action_command_ns = a->command_ns;
 	if (seat->state == GP_LOST) {
 		late_answer(s, seat, a->outcome);
 	} else if (a->outcome == GP_TIMED_OUT) {
@@ -321,6 +345,7 @@ static bool hand_out_switch(struct gp_sched *s, u32 device, u32 *tasks, struct g
 	d->action = act->id;
 	d->action_open = act->nr_out + act->nr_in;
 	d->action_ns = s->now_ns;
+	d->action_command_ns = 0;
 	d->action_deadline_ns = act->deadline_ns;
 	d->action_cause = cause;
 	d->action_stops = act->nr_out;

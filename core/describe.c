@@ -38,7 +38,8 @@ void gp_trace_describe(const struct gp_sched *s, const struct gp_trace *to)
 	u32 i;
 
 	emit(s, to, (struct gp_rec){ .kind = GP_REC_INIT,
-				     .arg = { l->devices, l->tasks, l->seats, l->queues } });
+				     .arg = { l->devices, l->tasks, l->seats, l->queues,
+					      GP_INIT_MIDDLE } });
 	emit(s, to, (struct gp_rec){ .kind = GP_REC_POLICY,
 				     .arg = { gp_policy_number(s->policy) } });
 	for (i = 0; i < GP_NR_PARAMS; i++)

@@ -28,6 +28,7 @@ struct gp_device {
 	u64 action;		/* its number, 0 is none */
 	u32 action_open;	/* tasks of it not yet answered */
 	u64 action_ns;		/* when it was handed out */
+	u64 action_command_ns;	/* the first command of it, as far as known; 0 */
 	u64 action_deadline_ns;
 	u32 action_cause;	/* seat it was taken for, GP_NONE */
 	u32 action_stops;	/* tasks it takes off */

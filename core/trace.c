@@ -147,7 +147,7 @@ int gp_trace_feed(struct gp_sched *s, const struct gp_rec *r)
 	case GP_REC_PULL:
 		gp_sched_pull(s, r->now_ns, NULL, &todo);
 		return 0;
-	case GP_REC_ACTION ... GP_REC_PARTS:
+	case GP_REC_ACTION ... GP_REC_NR_OUTPUTS - 1:
 		return 0;
 	default:
 		return -EINVAL;

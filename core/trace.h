@@ -11,7 +11,7 @@
 
 enum gp_rec_kind {
 	/* inputs: what a replay feeds */
-	GP_REC_INIT = 1,	/* limits */
+	GP_REC_INIT = 1,	/* limits, enum gp_init_flag */
 	GP_REC_PARAM,
 	GP_REC_POLICY,
 	GP_REC_DEVICE_ADD,
@@ -39,9 +39,18 @@ enum gp_rec_kind {
 	GP_REC_PROBE,
 	GP_REC_STATE,		/* a seat moved */
 	GP_REC_EJECT,
-	GP_REC_PARTS,		/* of a preemption for this task: enum gp_part, then victims */
+	GP_REC_PARTS,		/* of a preemption for this task: enum gp_part, victims, begin */
+	/* for people: a replay neither feeds nor compares it */
+	GP_REC_NAME,		/* of a task: its process, the text in arg */
 	GP_REC_NR_OUTPUTS,
 };
+
+enum gp_init_flag {
+	GP_INIT_MIDDLE	= 1 << 0,	/* of a scheduler at work: no replay gives the same */
+};
+
+/* Of a part that is inside the one before it: the mechanism cannot tell them apart. */
+#define GP_PART_WITHIN	(~0ull)
 
 struct gp_rec {
 	u64 now_ns;

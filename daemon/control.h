@@ -58,7 +58,7 @@ struct gp_request {
 /* By these names, in small letters, in the interface. */
 enum gp_event_kind {
 	GP_EVENT_PROCESS, GP_EVENT_QUEUE, GP_EVENT_CLASS, GP_EVENT_STATE, GP_EVENT_HOLD,
-	GP_EVENT_POLICY, GP_EVENT_ENABLED, GP_EVENT_GPU, GP_EVENT_TROUBLE,
+	GP_EVENT_POLICY, GP_EVENT_ENABLED, GP_EVENT_GPU, GP_EVENT_TROUBLE, GP_EVENT_PREEMPTION,
 	GP_NR_EVENTS,
 	GP_EVENT_RECORD = GP_NR_EVENTS,	/* of the method Record */
 };

@@ -175,6 +175,7 @@ static const char *const event_names[GP_NR_EVENTS] = {
 	[GP_EVENT_PROCESS] = "process", [GP_EVENT_QUEUE] = "queue", [GP_EVENT_CLASS] = "class",
 	[GP_EVENT_STATE] = "state", [GP_EVENT_HOLD] = "hold", [GP_EVENT_POLICY] = "policy",
 	[GP_EVENT_ENABLED] = "enabled", [GP_EVENT_GPU] = "gpu", [GP_EVENT_TROUBLE] = "trouble",
+	[GP_EVENT_PREEMPTION] = "preemption",
 };
 
 static int subscribe(struct gp_control *c, struct gp_conn *conn, struct gp_request *rq,

@@ -50,6 +50,7 @@ struct gp_ops {
 	json_t *records;	/* of Record, not sent yet; NULL: none */
 	u32 wanted;		/* as of the last gp_ops_after() */
 	bool describe;		/* somebody new records */
+	bool unnamed;		/* a task came: who records is to be told who it is */
 };
 
 /* ops_read.c, ops_stats.c */

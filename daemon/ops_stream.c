@@ -72,6 +72,43 @@ static void publish_state(struct gp_ops *o, const struct gp_rec *rec)
 	gp_control_publish(o->control, GP_EVENT_STATE, event);
 }
 
+/* Others were taken off for somebody: how long each part of it took. */
+static void publish_parts(struct gp_ops *o, const struct gp_rec *rec)
+{
+	const struct gp_home *h = o->args.home;
+	json_t *parts = json_object(), *event;
+	u32 i;
+
+	/* What is inside another part is left out. */
+	for (i = 0; i < GP_NR_PARTS; i++)
+		if (rec->arg[i] != GP_PART_WITHIN)
+			json_object_set_new(parts, gp_part_names[i],
+					    json_integer((json_int_t)rec->arg[i]));
+	event = json_pack("{s:I, s:s, s:s, s:i, s:o}", "at_ns", (json_int_t)rec->now_ns,
+			  "kind", "preemption", "what", "others made room for it",
+			  "gpu", (int)h->gpu[rec->device].index, "parts_ns", parts);
+	about(event, by_task(h, rec->task));
+	gp_control_publish(o->control, GP_EVENT_PREEMPTION, event);
+}
+
+/* Who the tasks are that records name by their numbers. */
+static json_t *tasks_json(const struct gp_home *h)
+{
+	json_t *tasks = json_array();
+	u32 i;
+
+	for (i = 0; i < h->nr_residents; i++) {
+		const struct gp_resident *r = h->resident[i];
+
+		if (r->task == GP_NONE)
+			continue;
+		json_array_append_new(tasks, json_pack(
+			"{s:i, s:i, s:I, s:s, s:s}", "task", (int)r->task, "pid", (int)r->pid,
+			"start", (json_int_t)r->start, "name", r->name, "class", r->class.name));
+	}
+	return tasks;
+}
+
 static void flush(struct gp_ops *o)
 {
 	if (!o->records)
@@ -81,11 +118,27 @@ static void flush(struct gp_ops *o)
 	o->records = NULL;
 }
 
-static void keep_record(struct gp_ops *o, const struct gp_rec *rec)
+/* Only between two runs: in the middle of one a new task is nobody's yet. */
+static void flush_named(struct gp_ops *o)
 {
+	flush(o);
+	if (!o->unnamed)
+		return;
+	o->unnamed = false;
+	gp_control_publish(o->control, GP_EVENT_RECORD,
+			   json_pack("{s:o}", "tasks", tasks_json(o->args.home)));
+}
+
+static void keep_record(struct gp_ops *o, const struct gp_rec *record)
+{
+	const struct gp_home *h = o->args.home;
+	struct gp_rec copy = *record, *rec = &copy;
 	json_t *a = json_array();
 	u32 i, last = 0;
 
+	/* The scheduler knows devices, people know GPUs. */
+	if (rec->kind == GP_REC_DEVICE_ADD && rec->device < h->nr_gpus)
+		rec->arg[1] = h->gpu[rec->device].index;
 	if (!o->records)
 		o->records = json_array();
 	for (i = 0; i < 8; i++)
@@ -110,8 +163,12 @@ static void emit(void *ctx, const struct gp_rec *rec)
 
 	if (rec->kind == GP_REC_STATE && WANTS(o, GP_EVENT_STATE))
 		publish_state(o, rec);
-	if (WANTS(o, GP_EVENT_RECORD))
-		keep_record(o, rec);
+	if (rec->kind == GP_REC_PARTS && WANTS(o, GP_EVENT_PREEMPTION))
+		publish_parts(o, rec);
+	if (!WANTS(o, GP_EVENT_RECORD))
+		return;
+	keep_record(o, rec);
+	o->unnamed |= rec->kind == GP_REC_TASK_ADD;
 }
 
 void gp_ops_stream(struct gp_ops *o)
@@ -121,8 +178,9 @@ void gp_ops_stream(struct gp_ops *o)
 
 	if (!o->control)
 		return;
-	flush(o);
+	flush_named(o);
 	wanted = gp_control_wanted(o->control) & (BIT_ULL(GP_EVENT_STATE) |
+						  BIT_ULL(GP_EVENT_PREEMPTION) |
 						  BIT_ULL(GP_EVENT_RECORD));
 	if (wanted != o->wanted) {
 		o->wanted = wanted;
@@ -138,21 +196,9 @@ void gp_ops_stream(struct gp_ops *o)
 int gp_ops_record(void *ctx, struct gp_request *rq, json_t **ret)
 {
 	struct gp_ops *o = ctx;
-	const struct gp_home *h = o->args.home;
-	json_t *tasks = json_array();
-	u32 i;
 
 	(void)rq;
-	for (i = 0; i < h->nr_residents; i++) {
-		const struct gp_resident *r = h->resident[i];
-
-		if (r->task == GP_NONE)
-			continue;
-		json_array_append_new(tasks, json_pack(
-			"{s:i, s:i, s:I, s:s, s:s}", "task", (int)r->task, "pid", (int)r->pid,
-			"start", (json_int_t)r->start, "name", r->name, "class", r->class.name));
-	}
 	o->describe = true;
-	*ret = json_pack("{s:o}", "tasks", tasks);
+	*ret = json_pack("{s:o}", "tasks", tasks_json(o->args.home));
 	return *ret ? 0 : -ENOMEM;
 }

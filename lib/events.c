@@ -4,13 +4,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "gpreempt.h"
-#include "wire.h"
-
-struct gp_events {
-	struct gp_wire wire;
-	uint32_t lost;		/* said by answers without an event, not yet passed on */
-};
+#include "events.h"
 
 static json_t *kinds_of(const char *list)
 {
@@ -26,41 +20,52 @@ static json_t *kinds_of(const char *list)
 }
 
 /* The first answer, which has no event, says that the subscription stands. */
-static int confirmed(struct gp_wire *wire, u64 deadline_ns)
+static int confirmed(struct gp_events *events, u64 deadline_ns)
 {
 	struct gp_varlink_reply reply;
 	json_t *message;
-	int err = gp_wire_receive(wire, deadline_ns, &message);
+	int err = gp_wire_receive(&events->wire, deadline_ns, &message);
 
 	if (err)
 		return err;
 	err = gp_wire_result(message, &reply);
 	if (!err && !reply.continues)
 		err = gp_fail(EPROTO, "gpreemptd ended the subscription");
+	if (!err)
+		events->first = json_incref(reply.parameters);
 	json_decref(message);
 	return err;
 }
 
-int gp_daemon_subscribe(struct gp_daemon *daemon, const char *kinds, struct gp_events **ret)
+int gp_events_open(struct gp_daemon *daemon, const char *method, json_t *parameters,
+		   struct gp_events **ret)
 {
 	struct gp_events *events = calloc(1, sizeof(*events));
 	u64 deadline;
 	int err;
 
-	if (!events)
+	if (!events) {
+		json_decref(parameters);
 		return gp_fail(ENOMEM, "out of memory");
+	}
 	err = gp_wire_again(daemon, &events->wire, &deadline);
+	if (err)
+		json_decref(parameters);
+	else
+		err = gp_wire_send(&events->wire, method, parameters, true, deadline);
 	if (!err)
-		err = gp_wire_send(&events->wire, "Subscribe", kinds ? kinds_of(kinds) : NULL,
-				   true, deadline);
-	if (!err)
-		err = confirmed(&events->wire, deadline);
+		err = confirmed(events, deadline);
 	if (err) {
 		gp_events_close(events);
 		return err == -EPIPE ? gp_fail(ENOTCONN, "gpreemptd closed the connection") : err;
 	}
 	*ret = events;
 	return 0;
+}
+
+int gp_daemon_subscribe(struct gp_daemon *daemon, const char *kinds, struct gp_events **ret)
+{
+	return gp_events_open(daemon, "Subscribe", kinds ? kinds_of(kinds) : NULL, ret);
 }
 
 int gp_events_fd(const struct gp_events *events)
@@ -85,28 +90,21 @@ static void read_event(const json_t *o, struct gp_daemon_event *ret)
 	gp_wire_text(o, "what", ret->what, sizeof(ret->what));
 }
 
-/* 0 and *@ret, or -EAGAIN if @message has no event in it. Consumes @message. */
-static int take(struct gp_events *events, json_t *message, struct gp_daemon_event *ret)
+/* What @message says, the caller's; consumes @message. */
+static int take(struct gp_events *events, json_t *message, json_t **ret)
 {
 	struct gp_varlink_reply reply;
-	const json_t *event;
 	int err = gp_wire_result(message, &reply);
 
 	if (!err) {
 		events->lost += (uint32_t)gp_wire_number(reply.parameters, "lost");
-		event = json_object_get(reply.parameters, "event");
-		err = json_is_object(event) ? 0 : -EAGAIN;
-	}
-	if (!err) {
-		read_event(event, ret);
-		ret->lost = events->lost;
-		events->lost = 0;
+		*ret = json_incref(reply.parameters);
 	}
 	json_decref(message);
 	return err;
 }
 
-int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret)
+int gp_events_parameters(struct gp_events *events, json_t **ret)
 {
 	json_t *message;
 	ssize_t n;
@@ -115,13 +113,9 @@ int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret)
 	for (;;) {
 		err = gp_varlink_next(&events->wire.in, &message);
 		if (!err)
-			err = take(events, message, ret);
-		else if (err != -EAGAIN)
-			return gp_fail(EPROTO, "gpreemptd sent what is not JSON");
+			return take(events, message, ret);
 		if (err != -EAGAIN)
-			return err;
-		if (gp_varlink_waiting(&events->wire.in))
-			continue;
+			return gp_fail(EPROTO, "gpreemptd sent what is not JSON");
 		n = gp_varlink_receive(&events->wire.in, events->wire.fd);
 		if (n == -EAGAIN)
 			return -EAGAIN;
@@ -130,10 +124,32 @@ int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret)
 	}
 }
 
+int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret)
+{
+	json_t *parameters;
+	const json_t *event;
+	int err;
+
+	/* An answer without an event only says that some were lost. */
+	while (!(err = gp_events_parameters(events, &parameters))) {
+		event = json_object_get(parameters, "event");
+		if (json_is_object(event)) {
+			read_event(event, ret);
+			ret->lost = events->lost;
+			events->lost = 0;
+			json_decref(parameters);
+			return 0;
+		}
+		json_decref(parameters);
+	}
+	return err;
+}
+
 void gp_events_close(struct gp_events *events)
 {
 	if (!events)
 		return;
 	gp_wire_close(&events->wire);
+	json_decref(events->first);
 	free(events);
 }

@@ -56,9 +56,9 @@ static void add_times(struct gp_answer *a, const struct gp_session_done *done)
 		return;
 	if (!a->command_ns || done->command_ns < a->command_ns)
 		a->command_ns = done->command_ns;
-	/* One call does it all: nobody knows its parts. */
+	/* One call does it all: nobody outside the driver knows when it acted and saved. */
 	if (done->done_ns > a->switched_ns)
-		a->acted_ns = a->saved_ns = a->switched_ns = done->done_ns;
+		a->switched_ns = done->done_ns;
 }
 
 static int stop_member(struct gp_kfdm *m, struct gp_member *x, u32 device, struct gp_answer *a)
@@ -153,7 +153,7 @@ static void act_on(struct gp_kfdm *m, u32 device, u32 index)
 	if (!err && !a.command_ns) {
 		/* There was nothing to do. */
 		a.command_ns = begun;
-		a.acted_ns = a.saved_ns = a.switched_ns = gp_kfdm_now();
+		a.switched_ns = gp_kfdm_now();
 	}
 	a.outcome = err ? GP_REFUSED : GP_DONE;
 	pthread_mutex_lock(&m->lock);

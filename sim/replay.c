@@ -25,7 +25,7 @@ static struct gp_rec recorded_output(struct comparison *c)
 	for (; c->next < c->trace->nr; c->next++) {
 		struct gp_rec rec = gp_tracefile_get(c->trace, c->next);
 
-		if (!gp_rec_is_input(rec.kind))
+		if (gp_rec_is_output(rec.kind))
 			return rec;
 	}
 	return (struct gp_rec){ 0 };
@@ -58,7 +58,7 @@ static void count(const struct gp_tracefile *trace, struct gp_replay *r)
 
 		if (gp_rec_is_input(kind))
 			r->inputs++;
-		else
+		else if (gp_rec_is_output(kind))
 			r->outputs++;
 		r->actions += kind == GP_REC_ACTION;
 	}
@@ -113,6 +113,11 @@ int gp_replay(const struct gp_tracefile *trace, struct gp_replay *ret,
 	void *mem;
 	int bad;
 
+	if (gp_tracefile_get(trace, 0).arg[4] & GP_INIT_MIDDLE) {
+		snprintf(err->text, sizeof(err->text), "record 0: recorded of a daemon at work, "
+			 "whose beginning is not in it; see 'gpreempt what-if'");
+		return -EINVAL;
+	}
 	if (limits_of(trace, &args.limits)) {
 		snprintf(err->text, sizeof(err->text), "record 0: limits out of bounds");
 		return -EINVAL;

@@ -40,6 +40,7 @@ static const char *const names[] = {
 	[GP_REC_STATE]		= "state",
 	[GP_REC_EJECT]		= "eject",
 	[GP_REC_PARTS]		= "parts",
+	[GP_REC_NAME]		= "name",
 };
 static_assert(sizeof(names) / sizeof(*names) == GP_REC_NR_OUTPUTS, "a record kind has no name");
 

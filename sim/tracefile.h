@@ -48,5 +48,9 @@ static inline bool gp_rec_is_input(u32 kind)
 {
 	return kind > 0 && kind < GP_REC_NR_INPUTS;
 }
+static inline bool gp_rec_is_output(u32 kind)
+{
+	return kind >= GP_REC_ACTION && kind < GP_REC_NAME;
+}
 
 #endif /* GP_TRACEFILE_H */

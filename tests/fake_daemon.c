@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/trace.h"
 #include "daemon/control.h"
 #include "daemon/peer.h"
 
@@ -75,6 +76,37 @@ static void publish(pid_t pid, const char *state)
 				  0, "state", state, "cause_pid", 102);
 
 	gp_control_publish(control, GP_EVENT_STATE, event);
+}
+
+/*
+ * What the scheduler would have recorded: process 102 (task 1) had work in its queue for a
+ * millisecond, and 101 (task 0) made room for it within 300 us, of which one call took 200.
+ */
+static void publish_records(void)
+{
+	json_int_t t = (json_int_t)now_ns(), us = 1000;
+
+	gp_control_publish(control, GP_EVENT_RECORD, json_pack(
+		"{s:[[I,i,i,i,i,i,i,i,i,i],[I,i,i,i,i,i,i],[I,i,i,i,i,i,i],[I,i,i,i,i,i,i]]}",
+		"records", t, GP_REC_INIT, 0, 0, 0, 64, 64, 64, 64, GP_INIT_MIDDLE,
+		t, GP_REC_DEVICE_ADD, 0, 0, 0, 0, 0, t, GP_REC_TASK_ADD, 0, 1, 0, 1, 9,
+		t, GP_REC_QUEUE_ADD, 0, 1, 5, 7, 7));
+	gp_control_publish(control, GP_EVENT_RECORD, json_pack(
+		"{s:[[I,i,i],[I,i,i,i,i,i,i],[I,i,i],[I,i,i,i,i,I,I,I,I,I,I,i,I],"
+		"[I,i,i,i,i,i,i],[I,i,i]]}", "records",
+		t, GP_REC_LOOK, 0, t + 50 * us, GP_REC_SAMPLE, 0, 0, 5, 7, 8,
+		t + 50 * us, GP_REC_LOOK, 0,
+		t + 310 * us, GP_REC_PARTS, 0, 1, 0, 50 * us, 50 * us, 200 * us,
+		(json_int_t)GP_PART_WITHIN, (json_int_t)GP_PART_WITHIN, 300 * us, 1, t,
+		t + 1000 * us, GP_REC_SAMPLE, 0, 0, 5, 8, 8, t + 1000 * us, GP_REC_LOOK, 0));
+}
+
+static int record(void *ctx, struct gp_request *rq, json_t **ret)
+{
+	(void)ctx, (void)rq;
+	*ret = json_pack("{s:[{s:i,s:i,s:i,s:s,s:s}]}", "tasks", "task", 1, "pid", 102, "start", 0,
+			 "name", "infer", "class", "online");
+	return *ret ? 0 : -ENOMEM;
 }
 
 static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
@@ -232,6 +264,7 @@ static int hold(void *ctx, struct gp_request *rq, const struct gp_target *target
 	json_object_set_new(process(target->pid), "held_until_ns",
 			    json_integer((json_int_t)until_ns));
 	publish(target->pid, "off");
+	publish_records();
 	gp_control_reply(control, rq->token, json_pack("{s:I}", "lease_ns", (json_int_t)lease_ns));
 	return 0;
 }
@@ -279,6 +312,7 @@ static const struct gp_control_ops ops = {
 	.list_head = list_head, .list_next = list_next, .stats_head = stats_head,
 	.stats_next = stats_next, .set_policy = set_policy, .set_class = set_class, .enrol = enrol,
 	.hint = hint, .hold = hold, .release = release, .enable = enable,
+	.record = record,
 };
 
 int main(int argc, char **argv)

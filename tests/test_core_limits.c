@@ -357,6 +357,42 @@ static void states_add_up_to_the_life_of_a_task(void **state)
 	cw_free(w);
 }
 
+static void keep_parts(void *ctx, const struct gp_rec *rec)
+{
+	if (rec->kind == GP_REC_PARTS)
+		*(struct gp_rec *)ctx = *rec;
+}
+
+/* One call of a driver stops somebody: when it saved and switched is not known. */
+static void parts_that_a_mechanism_cannot_tell_are_not_counted(void **state)
+{
+	struct core_world *w = cw_new(&cast);
+	struct gp_rec parts = { 0 };
+	struct gp_account a;
+
+	(void)state;
+	w->s->trace = (struct gp_trace){ keep_parts, &parts };
+	SCENE(w,
+	      {    0, ARRIVE,   TRAIN,  1,   "",       "oo" },
+	      {  100, ARRIVE,   INFER,  1,   "-train", "so" });
+	EXPECT_EQ(gp_sched_answer(w->s, &(struct gp_answer){
+		.action = w->action[TRAIN][0], .task = w->task[TRAIN], .outcome = GP_DONE,
+		.command_ns = US(115), .switched_ns = US(150) }, US(155)), 0);
+	cw_account(w, INFER, &a);
+	EXPECT_EQ(a.part[GP_PART_DETECT].count, 1);
+	EXPECT_EQ(a.part[GP_PART_DECIDE].max, US(15));
+	EXPECT_EQ(a.part[GP_PART_COMMAND].max, US(35));
+	EXPECT_EQ(a.part[GP_PART_SAVE].count, 0);
+	EXPECT_EQ(a.part[GP_PART_SWITCH].count, 0);
+	EXPECT_EQ(a.part[GP_PART_TOTAL].max, US(50));
+	EXPECT_EQ(parts.task, w->task[INFER]);
+	EXPECT_EQ(parts.arg[GP_NR_PARTS + 1], US(100));
+	EXPECT_EQ(parts.arg[GP_PART_COMMAND], US(35));
+	EXPECT_EQ(parts.arg[GP_PART_SAVE], GP_PART_WITHIN);
+	EXPECT_EQ(parts.arg[GP_PART_TOTAL], US(50));
+	cw_free(w);
+}
+
 PROVE(
 	CLAIM(limits_out_of_bounds_have_no_size),
 	CLAIM(settings_out_of_range_are_refused),
@@ -370,4 +406,5 @@ PROVE(
 	CLAIM(a_mechanism_that_promises_what_it_does_not_do_is_refused),
 	CLAIM(a_queue_may_come_and_go_with_work_in_it),
 	CLAIM(states_add_up_to_the_life_of_a_task),
+	CLAIM(parts_that_a_mechanism_cannot_tell_are_not_counted),
 )

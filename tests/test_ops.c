@@ -341,6 +341,31 @@ static void who_subscribes_hears_of_states(void **state)
 	close(fd);
 }
 
+static void who_subscribes_hears_how_long_a_preemption_took(void **state)
+{
+	struct room *r = *state;
+	int fd = connect_to(r->socket);
+	json_t *a, *event, *parts;
+
+	ask(fd, "Subscribe", "{\"kinds\":[\"preemption\"]}", true);
+	json_decref(hear(r, fd));
+	world_submit(r->w, r->offline, 0, 8);
+	world_occupy(r->w, r->offline, 80);
+	spin(r);
+	world_submit(r->w, r->online, 0, 1);
+	a = hear(r, fd);
+	EXPECT(a);
+	event = json_object_get(json_object_get(a, "parameters"), "event");
+	expect_text(event, "kind", "preemption");
+	EXPECT_EQ(number(event, "pid"), r->w->process[r->online].pid);
+	parts = json_object_get(event, "parts_ns");
+	EXPECT_EQ(number(parts, "detect") + number(parts, "decide") + number(parts, "command") +
+		  number(parts, "save") + number(parts, "switch"), number(parts, "total"));
+	EXPECT(json_is_integer(json_object_get(parts, "detect")) && number(parts, "total") > 0);
+	json_decref(a);
+	close(fd);
+}
+
 static void who_records_learns_whose_the_queues_are(void **state)
 {
 	struct room *r = *state;
@@ -386,5 +411,6 @@ PROVE(
 	CLAIM_WITH(a_hold_of_who_cannot_be_held_fails_in_time, room_up, room_down),
 	CLAIM_WITH(classes_switches_and_reloads_reach_the_home, room_up, room_down),
 	CLAIM_WITH(who_subscribes_hears_of_states, room_up, room_down),
+	CLAIM_WITH(who_subscribes_hears_how_long_a_preemption_took, room_up, room_down),
 	CLAIM_WITH(who_records_learns_whose_the_queues_are, room_up, room_down),
 )

@@ -295,6 +295,27 @@ check test "$code" -eq 0 && json '.events >= 4 and .lost == 0' "$tmp/out2" &&
 	json '[.traceEvents[] | select(.name == "off" and .ph == "X") | .dur] | any(. > 200000)' "$tmp/t.json" &&
 	json '[.traceEvents[].name] | any(. == "off for infer (102)") and any(. == "enabled: switched off")' "$tmp/t.json"
 
+claim "record draws when a process had work, and the parts of each preemption as far as they are known"
+json '.preemptions == 1' "$tmp/out2" &&
+	json '[.traceEvents[] | select(.name == "thread_name").args.name] |
+		any(. == "GPU 0: work of infer (102)") and any(. == "GPU 0: preemptions")' "$tmp/t.json" &&
+	json '[.traceEvents[] | select(.name == "work") | .dur] == [1000]' "$tmp/t.json" &&
+	json '[.traceEvents[] | select(.ph == "X" and (.name | test("detect|decide|command|save"))) | [.name, .dur]] ==
+		[["detect", 50], ["decide", 50], ["command, save and switch", 200]]' "$tmp/t.json" &&
+	json '[.traceEvents[].name] | any(. == "for infer (102), 300.0 us in all")' "$tmp/t.json"
+
+claim "record: a .gptrace has the records that say something, and who the tasks are; replay refuses it"
+"$GPREEMPT" record "$tmp/t.gptrace" --for 2s --json >"$tmp/out2" 2>"$tmp/err2" &
+recorder=$!
+sleep 1
+try gpreempt suspend 101 --for 100ms
+code=0
+wait "$recorder" || code=$?
+check test "$code" -eq 0 && json '.records == 9 and .lost == 0' "$tmp/out2" &&
+	check grep -qa 'infer' "$tmp/t.gptrace"
+try gpreempt replay "$tmp/t.gptrace"
+refused 2 && says_err 'what-if'
+
 claim "record: a Perfetto file too, ended by a signal; others are refused"
 "$GPREEMPT" record "$tmp/t.pftrace" >"$tmp/out2" 2>"$tmp/err2" &
 recorder=$!
@@ -304,8 +325,6 @@ code=0
 wait "$recorder" || code=$?
 check test "$code" -eq 0 && check test -s "$tmp/t.pftrace" && check grep -q 'ui.perfetto.dev' "$tmp/out2"
 try gpreempt record "$tmp/t.png"
-refused 2
-try gpreempt record "$tmp/t.gptrace"
 refused 2
 try gpreempt record "$tmp/none/t.json"
 refused 2

@@ -39,6 +39,12 @@ claim "record has the offline process off, for the online one"
 ended record 0 && of record '.events > 0 and .lost == 0' &&
 	of timeline.json '[.traceEvents[].name] | any(. == "off") and any(test("off for gpload-online"))'
 
+claim "record has the parts of preemptions and when both had work; what one call hides is one part, in stats too"
+of record '.preemptions > 0' &&
+	of timeline.json '[.traceEvents[] | select(.ph == "X") | .name] | any(. == "detect") and any(. == "decide") and
+		any(. == "command, save and switch") and any(. == "work") and all(. != "save")' &&
+	{ part stats | grep -q 'gpload-online.* command, save and switch ' || no "stats: $(part stats)"; }
+
 claim "stats --prometheus counts what was stopped"
 ended prometheus 0 && { part prometheus | awk '/^gpreempt_stopped_total[{]/ { n = $2 } END { exit !(n > 0) }' || no "nothing stopped"; }
 

@@ -44,6 +44,7 @@ online=$!
 await '"name": "gpload-online"'
 keep record gpreempt record /tmp/keep.timeline.json --for 3s --json
 keep list gpreempt list
+keep stats gpreempt stats
 keep prometheus gpreempt stats --prometheus
 kill $online
 wait $online

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "records.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ask.h"
+
+enum { HEAD = 5, ARGS = 8, NAME_WORDS = 6 };
+
+static void take_tasks(struct gp_records *r, const json_t *tasks)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(tasks, i, one) {
+		u64 number = gp_ask_number(one, "task");
+		struct gp_records_task t = { .pid = (pid_t)gp_ask_number(one, "pid"),
+					     .start = gp_ask_number(one, "start") };
+
+		if (number >= GP_MAX_TASKS)
+			continue;
+		snprintf(t.name, sizeof(t.name), "%s", gp_ask_text(one, "name"));
+		snprintf(t.class_name, sizeof(t.class_name), "%.15s", gp_ask_text(one, "class"));
+		if (!memcmp(&t, &r->task[number], sizeof(t)))
+			continue;
+		r->task[number] = t;
+		r->renamed++;
+	}
+}
+
+int gp_records_open(struct gp_records *r, struct gp_daemon *daemon)
+{
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	err = gp_events_open(daemon, "Record", NULL, &r->events);
+	if (!err)
+		take_tasks(r, json_object_get(r->events->first, "tasks"));
+	return err;
+}
+
+void gp_records_close(struct gp_records *r)
+{
+	json_decref(r->batch);
+	gp_events_close(r->events);
+	r->batch = NULL;
+	r->events = NULL;
+}
+
+static u64 word(const json_t *a, size_t i)
+{
+	return (u64)json_integer_value(json_array_get(a, i));
+}
+
+/* [now_ns, kind, device, task, queue, arg...]; zeroes at the end may be missing. */
+static struct gp_rec rec_of(const json_t *a)
+{
+	struct gp_rec rec = {
+		.now_ns = word(a, 0), .kind = (u32)word(a, 1), .device = (u32)word(a, 2),
+		.task = (u32)word(a, 3), .queue = (u32)word(a, 4),
+	};
+
+	for (size_t i = 0; i < ARGS; i++)
+		rec.arg[i] = word(a, HEAD + i);
+	return rec;
+}
+
+int gp_records_next(struct gp_records *r, struct gp_rec *ret)
+{
+	json_t *parameters;
+	int err;
+
+	while (r->next >= json_array_size(r->batch)) {
+		json_decref(r->batch);
+		r->batch = NULL;
+		r->next = 0;
+		err = gp_events_parameters(r->events, &parameters);
+		if (err)
+			return err;
+		take_tasks(r, json_object_get(parameters, "tasks"));
+		r->batch = json_incref(json_object_get(parameters, "records"));
+		json_decref(parameters);
+	}
+	*ret = rec_of(json_array_get(r->batch, r->next++));
+	return 0;
+}
+
+u32 gp_records_lost(struct gp_records *r)
+{
+	u32 lost = r->events->lost;
+
+	r->events->lost = 0;
+	return lost;
+}
+
+/* Text of @from, @size bytes, in words of a record and back. */
+struct gp_rec gp_records_name(u32 number, const struct gp_records_task *task)
+{
+	struct gp_rec rec = { .kind = GP_REC_NAME, .task = number, .queue = (u32)task->pid };
+
+	memcpy(rec.arg, task->name, sizeof(task->name));
+	memcpy(rec.arg + NAME_WORDS, task->class_name, sizeof(task->class_name));
+	return rec;
+}
+
+struct gp_records_task gp_records_named(const struct gp_rec *rec)
+{
+	struct gp_records_task t = { .pid = (pid_t)rec->queue };
+
+	memcpy(t.name, rec->arg, sizeof(t.name));
+	memcpy(t.class_name, rec->arg + NAME_WORDS, sizeof(t.class_name));
+	t.name[sizeof(t.name) - 1] = '\0';
+	t.class_name[sizeof(t.class_name) - 1] = '\0';
+	return t;
+}
+
+static_assert(sizeof(((struct gp_records_task *)0)->name) +
+	      sizeof(((struct gp_records_task *)0)->class_name) ==
+	      sizeof(((struct gp_rec *)0)->arg), "a name fits a record");

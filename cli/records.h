@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What goes into and comes out of the daemon's scheduler, as it happens. */
+#ifndef GP_CLI_RECORDS_H
+#define GP_CLI_RECORDS_H
+
+#include <sys/types.h>
+
+#include "core/sched.h"
+#include "lib/events.h"
+
+/* Who a task of the scheduler is. */
+struct gp_records_task {
+	pid_t pid;		/* 0: not told yet */
+	u64 start;
+	char name[48];
+	char class_name[16];
+};
+
+struct gp_records {
+	struct gp_events *events;
+	json_t *batch;		/* records not yet handed out, NULL */
+	size_t next;
+	struct gp_records_task task[GP_MAX_TASKS];
+	u64 renamed;		/* how often @task was changed */
+};
+
+/* 0, or -errno: -ENOSYS is a daemon that does not know Record. */
+int gp_records_open(struct gp_records *r, struct gp_daemon *daemon);
+void gp_records_close(struct gp_records *r);
+/* Never waits. -EAGAIN: none; -ENOTCONN: the daemon is gone; -EPROTO. */
+int gp_records_next(struct gp_records *r, struct gp_rec *ret);
+/* How many messages were dropped since the last call. */
+u32 gp_records_lost(struct gp_records *r);
+
+/* A record of kind GP_REC_NAME that says who @task is, and back. */
+struct gp_rec gp_records_name(u32 number, const struct gp_records_task *task);
+struct gp_records_task gp_records_named(const struct gp_rec *rec);
+
+#endif /* GP_CLI_RECORDS_H */
