@@ -27,10 +27,16 @@ struct gp_ring_at {
 	bool blind;
 };
 
-/* Has the word of the write pointer, just loaded, or anything still pending, something to tell? */
+/* Need the read pointer not be loaded? The write pointer, just loaded, and nothing pending say so. */
 static inline bool gp_ring_quiet(const struct gp_ring_at *at, u64 raw_write)
 {
 	return raw_write == at->raw_write && at->rptr == at->wptr && at->known && !at->blind;
+}
+
+/* Is what was loaded what was loaded last? Nearly always: then there is nothing to take. */
+static inline bool gp_ring_same(const struct gp_ring_at *at, u64 raw_read, u64 raw_write)
+{
+	return raw_read == at->raw_read && raw_write == at->raw_write && at->known;
 }
 
 /* Takes what was loaded; true: something moved since the last time. */

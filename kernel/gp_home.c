@@ -307,7 +307,7 @@ int gp_home_init(void)
 	h->stats = (struct gp_uapi_stats *)get_zeroed_page(GFP_KERNEL);
 	h->memory = vzalloc(gp_sched_size(&limits));
 	h->reapers = alloc_workqueue("gpreempt", WQ_UNBOUND, 0);
-	if (!h->stats || !h->memory || !h->reapers)
+	if (!h->stats || !h->memory || !h->reapers || gp_scan_init())
 		goto failed;
 	h->stats->version = GP_UAPI_VERSION;
 	h->stats->bytes = sizeof(*h->stats);
@@ -318,6 +318,7 @@ int gp_home_init(void)
 	return 0;
 
 failed:
+	gp_scan_fini();
 	if (h->reapers)
 		destroy_workqueue(h->reapers);
 	vfree(h->memory);
@@ -335,6 +336,7 @@ void gp_home_fini(void)
 	/* Whoever dies now takes the lock in its notifier: until it has been unregistered. */
 	destroy_workqueue(h->reapers);
 	WARN_ON(!list_empty(&h->members));
+	gp_scan_fini();
 	vfree(h->memory);
 	free_page((unsigned long)h->stats);
 }

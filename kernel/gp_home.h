@@ -218,6 +218,7 @@ struct gp_home {
 	struct gp_uapi_stats *stats;	/* the page that is mapped */
 	wait_queue_head_t moved;	/* a seat reached another state */
 	struct delayed_work rescan;
+	u64 next_scan_ns;		/* lock: the timer asks for none before */
 	struct workqueue_struct *reapers;	/* of ended members */
 };
 
@@ -355,6 +356,8 @@ void gp_target_rescan(struct gp_target *target);
 /* Out of its GPU's array and of the scheduler, under home.lock. */
 void gp_ring_out(struct gp_ring *ring, u64 now_ns);
 void gp_ring_free(struct gp_ring *ring);
+int gp_scan_init(void);
+void gp_scan_fini(void);
 void gp_scan_work(struct work_struct *work);
 /* When the next periodic scan is wanted. With home.mutex or after a change. */
 void gp_scan_soon(u32 ms);

@@ -47,11 +47,12 @@ void gp_gpu_look(struct gp_gpu *gpu, u64 now_ns)
 	u32 nr = 0;
 
 	for (; hot < end; hot++) {
-		u64 write = READ_ONCE(*hot->write);
+		u64 write = READ_ONCE(*hot->write), read;
 
 		if (gp_ring_quiet(&hot->at, write))
 			continue;
-		if (!gp_ring_take(&hot->at, READ_ONCE(*hot->read), write))
+		read = READ_ONCE(*hot->read);
+		if (gp_ring_same(&hot->at, read, write) || !gp_ring_take(&hot->at, read, write))
 			continue;
 		sample[nr++] = (struct gp_sample){
 			.queue = hot->queue, .rptr = hot->at.rptr, .wptr = hot->at.wptr,
@@ -74,18 +75,24 @@ static void note_cost(struct gp_gpu *gpu, u64 ns)
 		gp_home.stats->look_ns_max = ns;
 }
 
+/* Between two scans that the timer asks for: one that could not be finished is not lost. */
+#define SCAN_AGAIN_NS	(5 * GP_MSEC)
+
 /* Queues came or went, or the GPU was reset: not ours to see to here. */
-static void notice(struct gp_gpu *gpu)
+static void notice(struct gp_gpu *gpu, u64 now_ns)
 {
 	const struct gp_member *m;
 
 	if (gp_kfd_resets(gpu->node) != gpu->resets)
 		gp_gpu_wake(gpu);
+	if (now_ns < gp_home.next_scan_ns)
+		return;
 	list_for_each_entry(m, &gp_home.members, of_home) {
 		const struct gp_seat_k *seat = &m->seat[gpu->device];
 
 		if (seat->pdd && m->target && !m->dead &&
 		    gp_kfd_queues_stamp(seat->pdd) != seat->stamp) {
+			gp_home.next_scan_ns = now_ns + SCAN_AGAIN_NS;
 			gp_scan_soon(0);
 			return;
 		}
@@ -104,7 +111,7 @@ enum hrtimer_restart gp_gpu_look_fires(struct hrtimer *timer)
 	if (gpu->node && !gpu->gone && gpu->look_at_ns <= now) {
 		gpu->look_at_ns = GP_NEVER;
 		gp_gpu_look(gpu, now);
-		notice(gpu);
+		notice(gpu, now);
 		gp_home_settle(now);
 		note_cost(gpu, gp_home_now() - now);
 	}

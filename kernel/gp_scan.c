@@ -369,23 +369,61 @@ void gp_scan_soon(u32 ms)
 	mod_delayed_work(system_wq, &gp_home.rescan, msecs_to_jiffies(ms));
 }
 
-static bool may_preempt(const struct gp_target *above, const struct gp_target *below)
+/*
+ * Could a queue that comes change a decision? Then somebody must find out that it came. Only the
+ * policy knows: it is asked about a GPU on which just these two sit, in a scheduler of its own.
+ */
+static struct gp_sched *trial;
+static void *trial_memory;
+
+static bool rivals(const struct gp_target *a, const struct gp_target *b)
 {
-	return above != below && (below->class.flags & GP_PREEMPTIBLE);
+	trial->tasks[0].class = a->class;
+	trial->tasks[1].class = b->class;
+	return gp_home.sched->policy->watch(trial, &trial->devices[0]);
 }
 
-/* Could a queue that comes change a decision? Then somebody must find out that it came. */
 static bool could_matter(void)
 {
-	const struct gp_target *a, *b;
+	struct gp_target *a, *b;
 
 	if (!gp_home.sched->policy->watch || !gp_home.sched->enabled)
 		return false;
-	list_for_each_entry(a, &gp_home.targets, of_home)
-		list_for_each_entry(b, &gp_home.targets, of_home)
-			if (may_preempt(a, b))
+	list_for_each_entry(a, &gp_home.targets, of_home) {
+		b = a;
+		list_for_each_entry_continue(b, &gp_home.targets, of_home)
+			if (rivals(a, b))
 				return true;
+	}
 	return false;
+}
+
+int gp_scan_init(void)
+{
+	static const struct gp_limits two = { .devices = 1, .tasks = 2, .seats = 2, .queues = 1 };
+	struct gp_sched_args args = { .limits = two };
+	struct gp_class class = { .weight = 1 };
+	const char *why;
+	u32 i, ret;
+	int err;
+
+	trial_memory = kvzalloc(gp_sched_size(&two), GFP_KERNEL);
+	if (!trial_memory)
+		return -ENOMEM;
+	err = gp_sched_init(trial_memory, &args, &trial);
+	if (!err)
+		err = gp_device_add(trial, 0, &ret);
+	for (i = 0; i < 2 && !err; i++)
+		err = gp_task_add(trial, 1, &class, 0, &ret, &why);
+	if (err)
+		gp_scan_fini();
+	return err;
+}
+
+void gp_scan_fini(void)
+{
+	kvfree(trial_memory);
+	trial_memory = NULL;
 }
 
 static void bury(void)

@@ -215,7 +215,8 @@ void gp_step_action(struct gp_gpu *gpu)
 
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
-	gp_step_begin(gpu, action->deadline_ns > now ? action->deadline_ns - now : 0);
+	/* It says that no answer came before the scheduler stops waiting for one. */
+	gp_step_begin(gpu, action->deadline_ns > now ? (action->deadline_ns - now) / 8 * 7 : 0);
 	/* Nobody waits for a stop any more that was not begun in time. */
 	if (now >= action->deadline_ns || gpu->gone)
 		refuse_stops(gpu, now);
