@@ -27,6 +27,12 @@ struct gp_dev_arg {
 	void *extra;	/* what it points to, copied: members, handles; NULL */
 };
 
+/* ---- gp_dev_read.c: with home.mutex ---- */
+
+int gp_dev_version(struct gp_client *c, struct gp_dev_arg *a);
+int gp_dev_seat(struct gp_client *c, struct gp_dev_arg *a);
+int gp_dev_gpu(struct gp_client *c, struct gp_dev_arg *a);
+
 /* ---- gp_move.c: by hand. They take home.mutex themselves. ---- */
 
 int gp_dev_preempt(struct gp_client *c, struct gp_dev_arg *a);

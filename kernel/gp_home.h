@@ -31,6 +31,7 @@
  *	gp_scan.c	queues of a task that came or went
  *	gp_client.c	an open descriptor: what it attached, its events
  *	gp_dev.c	/dev/gpreempt: calls and their arguments
+ *	gp_dev_read.c	those of them that only read
  *	gp_move.c	taking tasks off and letting them back by hand
  *	gp_main.c	load and unload, parameters
  *	gp_kfd.c	the stock driver

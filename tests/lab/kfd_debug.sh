@@ -11,7 +11,7 @@ build=${GP_BUILD:-$top/build}
 code=0
 "$top/lab/run" --param no_system_mem_limit=1 --timeout 500 --copy "$build/tests/lab-conformance" -- sh -c '
 	lab-kfd-debug && code=0 || code=1
-	CMOCKA_MESSAGE_OUTPUT=TAP ./lab-conformance || code=1
+	CMOCKA_MESSAGE_OUTPUT=TAP ./lab-conformance kfd-debug || code=1
 	exit $code' >"$tmp/out" || code=$?
 
 # One list out of two: number the claims again.

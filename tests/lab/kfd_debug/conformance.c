@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The promises of core/mechanism.h, kept by kfd-debug on the real driver.
+ * The promises of core/mechanism.h, kept on the real driver by the mechanism named on the command
+ * line: kfd-debug, kmod/evict, kmod/direct, kmod/halt.
  *
  * The tasks are three gploads with work for longer than any test; how far they have come
  * is their queue's read pointer, which nobody but the device writes, read by lib/pointers.
@@ -18,30 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/gpu.h"
-#include "lib/mechanism_kfd_debug.h"
+#include "conformance.h"
 #include "lib/pointers.h"
-#include "lib/process.h"
-#include "tests/conformance.h"
 
 enum {
 	SLOWER		= 25,		/* a millisecond while something is under way */
 	PROGRESS_MS	= 150,		/* how long a task may need to get on with its work */
-	PATIENCE_MS	= 60000,
-};
-
-struct kfd_bench {
-	struct bench base;
-	struct gp_mechanism shown;	/* the mechanism in the clock of the tests */
-	struct gp_mechanism_ops ops;
-	struct gp_kfdm *m;
-	struct gp_mechanism *real;
-	int kfd_fd;
-	pid_t pid[BENCH_TASKS];
-	struct gp_pointers_set *pointers[BENCH_TASKS];
-	bool hung;
-	u64 now_ns;			/* of the tests */
-	u64 begun_ns, begun_real_ns;	/* the action under way, in both clocks */
 };
 
 static struct kfd_bench *of(struct bench *b)
@@ -67,18 +50,13 @@ static u64 now(struct bench *b)
 	return of(b)->now_ns;
 }
 
-static bool is_busy(struct kfd_bench *k)
-{
-	return gp_kfdm_wake_at(k->m) != ~0ull;
-}
-
 static void advance(struct bench *b, u64 until_ns)
 {
 	struct kfd_bench *k = of(b);
 	u64 step = until_ns - k->now_ns, ms = step / GP_MSEC;
 
-	if (is_busy(k))
-		poll(&(struct pollfd){ .fd = gp_kfdm_fd(k->m), .events = POLLIN }, 1,
+	if (k->subject->busy(k))
+		poll(&(struct pollfd){ .fd = k->subject->fd(k), .events = POLLIN }, 1,
 		     (int)(ms * SLOWER) + 1);
 	else if (ms > 1)
 		usleep(PROGRESS_MS * 1000);
@@ -189,27 +167,9 @@ static void find_queue(struct kfd_bench *k, u32 task)
 	EXPECT(work(&k->base, task));
 }
 
-static void attach(struct kfd_bench *k, u32 task)
-{
-	struct gp_kfdm_process p = { .pid = k->pid[task] };
-	struct gp_kfdm_event e;
-
-	EXPECT_EQ(gp_process_start(NULL, p.pid, &p.start), 0);
-	EXPECT_EQ(gp_kfdm_task_add(k->m, task, 1), 0);
-	EXPECT_EQ(gp_kfdm_process_add(k->m, task, &p), 0);
-	EXPECT_EQ(poll(&(struct pollfd){ .fd = gp_kfdm_fd(k->m), .events = POLLIN }, 1,
-		       PATIENCE_MS), 1);
-	EXPECT_EQ(gp_kfdm_next(k->m, &e), 0);
-	EXPECT_EQ(e.what, GP_KFDM_ATTACHED);
-	EXPECT_EQ(e.task, task);
-}
-
-/* A gang with one who may not be stopped is not. */
 static void refuse(struct bench *b, u32 task)
 {
-	struct gp_kfdm_process p = { .pid = getpid(), .watch_only = true };
-
-	EXPECT_EQ(gp_kfdm_process_add(of(b)->m, task, &p), 0);
+	of(b)->subject->refuse(of(b), task);
 }
 
 /* The driver waits for 9 s, resets the GPU and then answers. */
@@ -228,8 +188,7 @@ static void fini(struct bench *b)
 	struct kfd_bench *k = of(b);
 	int status;
 
-	gp_kfdm_free(k->m);
-	close(k->kfd_fd);
+	k->subject->close(k);
 	for (u32 i = 0; i < BENCH_TASKS; i++) {
 		/* a reset GPU ends nobody's work */
 		kill(k->pid[i], k->hung ? SIGKILL : SIGTERM);
@@ -240,37 +199,31 @@ static void fini(struct bench *b)
 	free(k);
 }
 
-static struct bench *make(const struct bench_kind *kind)
+static struct bench *make(const struct subject *subject)
 {
 	struct kfd_bench *k = calloc(1, sizeof(*k));
-	struct gp_kfdm_args args = { .nr_gpus = 1, .stay_attached = kind->arg };
 	struct gp_gpu_info gpu;
-	struct gp_kfdm_gpu one;
 	u32 count = 0;
 
 	EXPECT_EQ(gp_gpus_read(NULL, &gpu, 1, &count), 0);
 	EXPECT_EQ(count, 1);
-	one = (struct gp_kfdm_gpu){ .gpu_id = gpu.gpu_id, .cus = gpu.cus };
-	args.gpus = &one;
-	args.kfd_fd = k->kfd_fd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
-	EXPECT(k->kfd_fd >= 0);
+	k->subject = subject;
 	for (u32 i = 0; i < BENCH_TASKS; i++)
 		k->pid[i] = start_gpload(i + 1);
-	EXPECT_EQ(gp_kfdm_alloc(&args, &k->m), 0);
+	k->real = subject->open(k, &gpu);
 	for (u32 i = 0; i < BENCH_TASKS; i++) {
 		find_queue(k, i);
-		attach(k, i);
+		subject->attach(k, i);
 	}
-	k->real = gp_kfdm_mechanism(k->m);
 	k->ops = *k->real->ops;
 	k->ops.begin = begin;
 	k->ops.poll = poll_answer;
-	k->ops.probe = probe;
+	k->ops.probe = k->ops.probes ? probe : NULL;
 	k->shown.ops = &k->ops;
 	k->now_ns = GP_MSEC;
 	k->base = (struct bench){
 		.m = &k->shown, .now = now, .advance = advance, .work = work, .hang = hang,
-		.refuse = refuse, .fini = fini,
+		.refuse = refuse, .fini = fini, .stops_all = subject == &conformance_halt,
 	};
 	return &k->base;
 }
@@ -278,7 +231,7 @@ static struct bench *make(const struct bench_kind *kind)
 /* ---- the promises, each on a bench of its own ---- */
 
 struct trial {
-	struct bench_kind kind;
+	const struct subject *subject;
 	const struct promise *promise;
 	char name[160];
 };
@@ -286,21 +239,35 @@ struct trial {
 static void keeps_its_promise(void **state)
 {
 	struct trial *t = *state;
-	struct bench *b = make(&t->kind);
+	struct bench *b = make(t->subject);
 
 	t->promise->test(b);
 	fini(b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	static const struct subject *const subjects[] = {
+		&conformance_kfd_debug, &conformance_evict, &conformance_direct,
+		&conformance_halt,
+	};
 	static struct trial trials[16];
 	static struct CMUnitTest claims[16];
+	const struct subject *subject = NULL;
 	u32 n;
 
+	for (n = 0; n < 4; n++)
+		if (argc == 2 && !strcmp(argv[1], subjects[n]->name))
+			subject = subjects[n];
+	if (!subject) {
+		fprintf(stderr, "usage: lab-conformance "
+			"kfd-debug|kmod/evict|kmod/direct|kmod/halt\n");
+		return 2;
+	}
 	for (n = 0; promises[n].text && n < 16; n++) {
-		trials[n] = (struct trial){ .promise = &promises[n] };
-		snprintf(trials[n].name, sizeof(trials[n].name), "kfd-debug: %s", promises[n].text);
+		trials[n] = (struct trial){ .subject = subject, .promise = &promises[n] };
+		snprintf(trials[n].name, sizeof(trials[n].name), "%s: %s", subject->name,
+			 promises[n].text);
 		claims[n] = (struct CMUnitTest){ trials[n].name, keeps_its_promise, NULL, NULL,
 						 &trials[n] };
 	}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "kmod.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "uapi/kfd.h"
+
+enum { CANDIDATES = 8 };	/* KFD descriptors of one process that are tried */
+
+int gp_kmod_call(int fd, unsigned long call, void *arg)
+{
+	return ioctl(fd, call, arg) ? -errno : 0;
+}
+
+int gp_kmod_open(const char *path, struct gp_uapi_version *is)
+{
+	struct gp_uapi_version v = { 0 };
+	int fd = open(path ? path : GP_KMOD_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = gp_kmod_call(fd, GP_IOC_VERSION, &v);
+	if (is)
+		*is = v;
+	/* A version whose structures differ in size has other numbers for its calls. */
+	if (err || v.version != GP_UAPI_VERSION) {
+		close(fd);
+		return -EPROTO;
+	}
+	return fd;
+}
+
+/* ---- attaching ---- */
+
+/* The descriptors of /dev/kfd of a process, the newest first: a child may have its parent's. */
+static int list_kfd_fds(pid_t pid, int *to)
+{
+	struct stat kfd, st;
+	char path[64];
+	struct dirent *e;
+	int n = 0, fd;
+	DIR *dir;
+
+	if (stat(GP_KFD_DEVICE, &kfd))
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
+	while ((e = readdir(dir))) {
+		if (e->d_name[0] == '.' || fstatat(dirfd(dir), e->d_name, &st, 0) ||
+		    !S_ISCHR(st.st_mode) || st.st_rdev != kfd.st_rdev)
+			continue;
+		fd = atoi(e->d_name);
+		if (n == CANDIDATES)
+			memmove(to, to + 1, (size_t)--n * sizeof(*to));
+		to[n++] = fd;
+	}
+	closedir(dir);
+	return n ? n : -EBADF;
+}
+
+/* One process's end of attaching: @which of its descriptors, or the last there is. */
+static int take(const struct gp_kmod_process *p, int which, struct gp_uapi_member *ret)
+{
+	int theirs[CANDIDATES], n;
+	u64 start = 0;
+
+	ret->kfd_fd = -1;
+	ret->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+	if (ret->pidfd < 0)
+		return -errno;
+	/* With the pidfd in hand its number cannot become another's unnoticed. */
+	if (p->start && (gp_process_start(NULL, p->pid, &start) || start != p->start))
+		return -ESRCH;
+	n = list_kfd_fds(p->pid, theirs);
+	if (n < 0)
+		return n;
+	if (which >= n)
+		return -EXDEV;
+	ret->kfd_fd = (int)syscall(SYS_pidfd_getfd, ret->pidfd, theirs[n - 1 - which], 0);
+	return ret->kfd_fd < 0 ? -errno : 0;
+}
+
+static void let_go(struct gp_uapi_member *members, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		if (members[i].kfd_fd >= 0)
+			close(members[i].kfd_fd);
+		if (members[i].pidfd >= 0)
+			close(members[i].pidfd);
+	}
+}
+
+static struct gp_uapi_class class_of(const struct gp_class *c)
+{
+	return (struct gp_uapi_class){
+		.priority = c->priority, .weight = c->weight, .flags = c->flags,
+		.period_ns = c->period_ns, .budget_ns = c->budget_ns,
+		.deadline_ns = c->deadline_ns,
+	};
+}
+
+static int try_attach(int fd, const struct gp_kmod_process *p, int which,
+		      struct gp_uapi_attach *a)
+{
+	struct gp_uapi_member members[GP_UAPI_MEMBERS];
+	int err = 0, got;
+	u32 i;
+
+	for (i = 0; i < a->nr_members && !err; i++) {
+		err = take(&p[i], which, &members[i]);
+		/* Of a gang some have fewer descriptors than others. */
+		for (got = which; err == -EXDEV && got > 0 && a->nr_members > 1;) {
+			let_go(&members[i], 1);
+			err = take(&p[i], --got, &members[i]);
+		}
+	}
+	a->members = (u64)(uintptr_t)members;
+	if (!err)
+		err = gp_kmod_call(fd, GP_IOC_ATTACH, a);
+	let_go(members, i);
+	return err;
+}
+
+int gp_kmod_attach(int fd, const struct gp_kmod_process *processes, u32 nr,
+		   const struct gp_class *class, u32 *ret)
+{
+	struct gp_uapi_attach a = { .nr_members = nr, .class = class_of(class) };
+	int err = -EXDEV, which;
+
+	if (!nr || nr > GP_UAPI_MEMBERS)
+		return -EINVAL;
+	for (which = 0; err == -EXDEV && which < CANDIDATES; which++)
+		err = try_attach(fd, processes, which, &a);
+	if (!err)
+		*ret = a.task;
+	return err;
+}
+
+int gp_kmod_detach(int fd, u32 task)
+{
+	struct gp_uapi_task t = { .task = task };
+
+	return gp_kmod_call(fd, GP_IOC_DETACH, &t);
+}
+
+/* ---- settings ---- */
+
+int gp_kmod_set_class(int fd, u32 task, const struct gp_class *class)
+{
+	struct gp_uapi_set_class s = { .task = task, .class = class_of(class) };
+
+	return gp_kmod_call(fd, GP_IOC_SET_CLASS, &s);
+}
+
+/* A name that does not fit is none the module knows. */
+static bool copy_name(char *to, size_t size, const char *name)
+{
+	if (strlen(name) >= size)
+		return false;
+	memcpy(to, name, strlen(name) + 1);
+	return true;
+}
+
+int gp_kmod_set_policy(int fd, const char *name)
+{
+	struct gp_uapi_name n = { 0 };
+
+	if (!copy_name(n.name, sizeof(n.name), name))
+		return -ENOENT;
+	return gp_kmod_call(fd, GP_IOC_SET_POLICY, &n);
+}
+
+int gp_kmod_set_param(int fd, const char *name, u64 value)
+{
+	struct gp_uapi_param p = { .value = value };
+
+	if (!copy_name(p.name, sizeof(p.name), name))
+		return -ENOENT;
+	return gp_kmod_call(fd, GP_IOC_SET_PARAM, &p);
+}
+
+int gp_kmod_set_mechanism(int fd, const char *name, u32 grace)
+{
+	struct gp_uapi_mechanism m = { .grace = grace };
+
+	if (!copy_name(m.name, sizeof(m.name), name))
+		return -ENOENT;
+	return gp_kmod_call(fd, GP_IOC_SET_MECHANISM, &m);
+}
+
+int gp_kmod_enable(int fd, bool on)
+{
+	struct gp_uapi_task t = { .task = on };
+
+	return gp_kmod_call(fd, GP_IOC_ENABLE, &t);
+}
+
+/* ---- asking ---- */
+
+int gp_kmod_subscribe(int fd, u32 what, int eventfd)
+{
+	struct gp_uapi_subscribe s = { .what = what, .eventfd = eventfd };
+
+	return gp_kmod_call(fd, GP_IOC_SUBSCRIBE, &s);
+}
+
+int gp_kmod_hint(int fd, u32 task, u64 in_ns, u64 for_ns)
+{
+	struct gp_uapi_hint h = { .task = task, .in_ns = in_ns, .for_ns = for_ns };
+
+	return gp_kmod_call(fd, GP_IOC_HINT, &h);
+}
+
+int gp_kmod_trigger(int fd, u32 task)
+{
+	struct gp_uapi_task t = { .task = task };
+
+	return gp_kmod_call(fd, GP_IOC_TRIGGER, &t);
+}
+
+static int move(int fd, unsigned long call, const struct gp_kmod_move *m, u32 *nr_done)
+{
+	struct gp_uapi_move a = {
+		.tasks = (u64)(uintptr_t)m->tasks, .nr_tasks = m->nr,
+		.flags = m->timeout_ns ? 0 : GP_UAPI_NO_WAIT,
+		.lease_ns = m->lease_ns, .timeout_ns = m->timeout_ns,
+	};
+	int err = gp_kmod_call(fd, call, &a);
+
+	if (nr_done)
+		*nr_done = a.nr_done;
+	return err;
+}
+
+int gp_kmod_preempt(int fd, const struct gp_kmod_move *m, u32 *nr_done)
+{
+	return move(fd, GP_IOC_PREEMPT, m, nr_done);
+}
+
+int gp_kmod_resume(int fd, const struct gp_kmod_move *m, u32 *nr_done)
+{
+	return move(fd, GP_IOC_RESUME, m, nr_done);
+}
+
+/* ---- reading ---- */
+
+int gp_kmod_next(int fd, struct gp_uapi_event *ret)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, ret, sizeof(*ret));
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(*ret) ? 0 : n < 0 ? -errno : -EIO;
+}
+
+const struct gp_uapi_stats *gp_kmod_stats(int fd)
+{
+	void *at = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}

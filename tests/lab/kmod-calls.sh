@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# /dev/gpreempt: random calls, right and wrong, from a privileged and an unprivileged process, and eight
+# threads that attach, detach, preempt and end processes at the same time. One boot with the
+# kernel's checks of memory. GP_FULL=1: a million calls, five minutes of threads.
+top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+count=25000 seconds=15
+[ "${GP_FULL:-0}" = 0 ] || count=250000 seconds=300
+
+exec "$top/lab/run" --debug-kernel --param no_system_mem_limit=1 --timeout 1700 -- sh -c '
+	count=$1 seconds=$2 n=0 code=0
+	claim() {	# CODE TEXT
+		n=$((n + 1))
+		[ "$1" -eq 0 ] && echo "ok $n - $2" && return
+		echo "not ok $n - $2"
+		code=1
+	}
+	unreclaimable() { sed -n "s/^SUnreclaim: *\([0-9]*\) kB/\1/p" /proc/meminfo; }
+	is_empty() { [ -z "$(ls "$1")" ]; }
+
+	modprobe gpreempt allow_direct=1
+	files=$(cut -f1 /proc/sys/fs/file-nr)
+	gpioctl-fuzz --seed 1 --count $count
+	claim $? "$count random calls as root: wrong descriptors are refused, sums are right"
+	gpioctl-fuzz --seed 2 --count $count --unprivileged
+	claim $? "$count random calls as nobody: the same, and nobody cannot open the device"
+	before=$(unreclaimable)
+	gpioctl-fuzz --seed 3 --count $count && gpioctl-fuzz --seed 4 --count $count --unprivileged
+	claim $? "and as many again"
+	grown=$(($(unreclaimable) - before))
+	echo "# the slabs grew by $grown kB"
+	[ $grown -lt 1500 ]
+	claim $? "which take no memory that is not given back"
+	gpkmod-storm $seconds 1
+	claim $? "eight threads attach, detach, preempt, resume and end processes for $seconds s: sums are right"
+	sleep 1
+	is_empty /sys/class/kfd/kfd/proc
+	claim $? "no process is left in the driver"
+	now=$(cut -f1 /proc/sys/fs/file-nr)
+	[ $now -le $((files + 64)) ]
+	claim $? "no file is left open"
+	rmmod gpreempt && ! grep -q "\[gpreempt\]" /proc/vmallocinfo
+	claim $? "the module can be unloaded and leaves no memory behind"
+	echo "1..$n"
+	exit $code' sh $count $seconds
