@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sim/json.h"
-#include "sim/value.h"
+#include "text/value.h"
 
 int gp_ask_code(int err)
 {

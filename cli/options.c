@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/value.h"
+#include "text/value.h"
 #include "term.h"
 
 struct option {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "config.h"
-#include "value.h"
+#include "text/value.h"
 
 void gp_faults_init(struct gp_faults *faults, char *text, size_t size)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "value.h"
+#include "text/value.h"
 
 static enum gp_log_level most = GP_LOG_INFO;
 

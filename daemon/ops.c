@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "value.h"
+#include "text/value.h"
 
 /* A hold that did not come about by then: attaching waits for a queue to be a second old. */
 #define HOLD_WAIT_NS	(4 * GP_SEC)
@@ -73,7 +73,7 @@ static int read_param(struct change *c, const char *name, const char *text, char
 			break;
 	if (i == GP_NR_PARAMS)
 		return refuse(why, -EINVAL, "no such parameter; gpreempt policy lists them", name);
-	err = text ? gp_value_param(&gp_params[i], text, &c->param[i]) : -EINVAL;
+	err = text ? gp_parse_param(&gp_params[i], text, &c->param[i]) : -EINVAL;
 	if (err)
 		return refuse(why, -EINVAL, err == -ERANGE ? "out of bounds" :
 			      "not a value of this parameter", name);

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "ops.h"
-#include "value.h"
+#include "text/value.h"
 
 static const struct gp_home *home_of(const void *ctx)
 {
@@ -108,8 +108,8 @@ json_t *gp_ops_parameters(const struct gp_home *h)
 	u32 i;
 
 	for (i = 0; i < GP_NR_PARAMS; i++) {
-		gp_value_print_param(&gp_params[i], h->sched->param[i], value, sizeof(value));
-		gp_value_print_param(&gp_params[i], gp_params[i].initial, initial,
+		gp_print_param(&gp_params[i], h->sched->param[i], value, sizeof(value));
+		gp_print_param(&gp_params[i], gp_params[i].initial, initial,
 				     sizeof(initial));
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name",
 						      gp_params[i].name, "value", value,

@@ -34,7 +34,7 @@ static void add_account(json_t *to, const struct gp_account *a)
 		{ "starts_failed", a->starts_failed }, { "starts_lost", a->starts_lost },
 		{ "late_answers", a->late }, { "preempted_others", a->preempted_others },
 		{ "arrivals", a->arrivals }, { "waiting_ns", a->waiting_ns },
-		{ "on_ns", a->state_ns[GP_ON] },
+		{ "on_ns", a->state_ns[GP_ON] }, { "stopping_ns", a->state_ns[GP_STOPPING] },
 		{ "off_ns", a->state_ns[GP_OFF] + a->state_ns[GP_STARTING] },
 		{ "lost_ns", a->state_ns[GP_LOST] }, { NULL, 0 },
 	};

@@ -5,7 +5,7 @@
 
 #include "config.h"
 #include "setting.h"
-#include "value.h"
+#include "text/value.h"
 
 /* ---- as a file ---- */
 
@@ -28,7 +28,7 @@ static void print_params(const struct gp_config *config, const struct gp_policy 
 
 	fprintf(to, "\n[policy %s]\n", policy->name);
 	for (u32 i = 0; i < GP_NR_PARAMS; i++) {
-		gp_value_print_param(&gp_params[i], param[i], text, sizeof(text));
+		gp_print_param(&gp_params[i], param[i], text, sizeof(text));
 		fprintf(to, "%s = %s\n", gp_params[i].name, text);
 	}
 }
@@ -96,7 +96,7 @@ static json_t *params_json(const u64 *param, int *err)
 
 		snprintf(key, sizeof(key), "%s%s", info->name,
 			 info->unit == GP_UNIT_NS ? "_ns" : "");
-		gp_value_print_param(info, param[i], text, sizeof(text));
+		gp_print_param(info, param[i], text, sizeof(text));
 		put(o, key, info->unit == GP_UNIT_LINGER ? json_string(text) :
 		    json_integer((json_int_t)param[i]), err);
 	}

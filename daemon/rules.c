@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "value.h"
+#include "text/value.h"
 
 /* ---- matching ---- */
 
@@ -142,7 +142,7 @@ static int parse_range(const char *word, struct gp_id_range *ret)
 		return -EINVAL;
 	memcpy(first, word, n);
 	first[n] = '\0';
-	if (gp_value_u64(first, &a) || gp_value_u64(dash ? dash + 1 : first, &b) || a > b ||
+	if (gp_parse_u64(first, &a) || gp_parse_u64(dash ? dash + 1 : first, &b) || a > b ||
 	    b >= UINT32_MAX)
 		return -EINVAL;
 	*ret = (struct gp_id_range){ (u32)a, (u32)b };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "load.h"
-#include "value.h"
+#include "text/value.h"
 
 #define FAULT(l, ...) \
 	gp_fault(&(l)->faults, (l)->reader.file, (l)->reader.line, __VA_ARGS__)
@@ -190,8 +190,8 @@ static void param_range(const struct gp_param_info *info, char *text, size_t siz
 {
 	char min[24], max[24];
 
-	gp_value_print_param(info, info->min, min, sizeof(min));
-	gp_value_print_param(info, info->max, max, sizeof(max));
+	gp_print_param(info, info->min, min, sizeof(min));
+	gp_print_param(info, info->max, max, sizeof(max));
 	switch ((enum gp_param_unit)info->unit) {
 	case GP_UNIT_NS:
 		snprintf(text, size, "a time from %s to %s", min, max);
@@ -220,7 +220,7 @@ static void set_param(struct gp_load *l, const char *key, const char *value)
 				       info->name);
 		if (strcmp(info->name, key))
 			continue;
-		if (!note(l, i, key) || !gp_value_param(info, value, &l->params[i]))
+		if (!note(l, i, key) || !gp_parse_param(info, value, &l->params[i]))
 			return;
 		param_range(info, text, sizeof(text));
 		FAULT(l, "%s: '%s' will not do (%s); write %s", key, value, info->what, text);

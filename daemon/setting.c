@@ -7,7 +7,7 @@
 
 #include "core/policy.h"
 #include "rules.h"
-#include "value.h"
+#include "text/value.h"
 
 __attribute__((format(printf, 2, 3)))
 static int refuse(char *why, const char *format, ...)
@@ -35,12 +35,12 @@ static int set_ns(const struct gp_setting *s, u64 *to, const char *value, char *
 	char min[24], max[24];
 	u64 ns;
 
-	if (!gp_value_ns(value, &ns) && s->min <= ns && ns <= s->max) {
+	if (!gp_parse_ns(value, &ns) && s->min <= ns && ns <= s->max) {
 		*to = ns;
 		return 0;
 	}
-	gp_value_print_ns(s->min, min, sizeof(min));
-	gp_value_print_ns(s->max, max, sizeof(max));
+	gp_print_ns(s->min, min, sizeof(min));
+	gp_print_ns(s->max, max, sizeof(max));
 	return refuse(why, "%s: '%s' will not do; write a time from %s to %s, with unit ns, us, "
 		      "ms, s or min", s->name, value, min, max);
 }
@@ -49,7 +49,7 @@ static int set_u32(const struct gp_setting *s, u32 *to, const char *value, char 
 {
 	u64 n;
 
-	if (gp_value_u64(value, &n) || n < s->min || n > s->max)
+	if (gp_parse_u64(value, &n) || n < s->min || n > s->max)
 		return refuse(why, "%s: '%s' will not do; write a number from %llu to %llu",
 			      s->name, value, (unsigned long long)s->min,
 			      (unsigned long long)s->max);
@@ -61,7 +61,7 @@ static int set_flag(const struct gp_setting *s, u32 *to, const char *value, char
 {
 	bool on;
 
-	if (gp_value_bool(value, &on))
+	if (gp_parse_bool(value, &on))
 		return refuse(why, "%s: '%s' will not do; write yes or no", s->name, value);
 	*to = on ? *to | s->flag : *to & ~s->flag;
 	return 0;
@@ -185,7 +185,7 @@ int gp_setting_set(const struct gp_setting *s, void *section, const char *value,
 	case GP_SET_U32:
 		return set_u32(s, to, value, why);
 	case GP_SET_BOOL:
-		if (gp_value_bool(value, to))
+		if (gp_parse_bool(value, to))
 			return refuse(why, "%s: '%s' will not do; write yes or no", s->name, value);
 		return 0;
 	case GP_SET_CHOICE:
@@ -216,7 +216,7 @@ void gp_setting_print(const struct gp_setting *s, const void *section,
 
 	switch ((enum gp_setting_kind)s->kind) {
 	case GP_SET_NS:
-		gp_value_print_ns(*(const u64 *)at, text, GP_SETTING_TEXT);
+		gp_print_ns(*(const u64 *)at, text, GP_SETTING_TEXT);
 		break;
 	case GP_SET_U32:
 		snprintf(text, GP_SETTING_TEXT, "%u", *(const u32 *)at);

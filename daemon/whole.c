@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/internal.h"
 #include "load.h"
-#include "value.h"
+#include "text/value.h"
 
 #define FAULT_AT(l, place, ...)	gp_fault(&(l)->faults, (place).file, (place).line, __VA_ARGS__)
 
@@ -116,8 +115,8 @@ static void check_looks(struct gp_load *l, u32 set)
 
 	if (param[GP_LOOK_MIN] <= param[GP_LOOK_MAX])
 		return;
-	gp_value_print_ns(param[GP_LOOK_MIN], min, sizeof(min));
-	gp_value_print_ns(param[GP_LOOK_MAX], max, sizeof(max));
+	gp_print_ns(param[GP_LOOK_MIN], min, sizeof(min));
+	gp_print_ns(param[GP_LOOK_MAX], max, sizeof(max));
 	FAULT_AT(l, said(l, set, GP_LOOK_MIN, GP_LOOK_MAX),
 		 "look_min %s is above look_max %s; raise the second or lower the first", min, max);
 }
@@ -154,8 +153,8 @@ static void check_heartbeat(struct gp_load *l)
 	if (!place.file)
 		place = said(l, number == GP_NONE ? GP_FOR_ALL : number + 1, GP_LEASE,
 			     GP_NR_PARAMS);
-	gp_value_print_ns(l->config->daemon.heartbeat_ns, a, sizeof(a));
-	gp_value_print_ns(lease, b, sizeof(b));
+	gp_print_ns(l->config->daemon.heartbeat_ns, a, sizeof(a));
+	gp_print_ns(lease, b, sizeof(b));
 	FAULT_AT(l, place, "heartbeat %s is above lease %s, so a stopped daemon could hold for "
 		 "longer; lower heartbeat or raise lease", a, b);
 }

@@ -4,7 +4,7 @@
 
 #include "arrivals.h"
 #include "sim.h"
-#include "value.h"
+#include "text/value.h"
 
 enum { TRACE_MOST = 10000000 };
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "dist.h"
-#include "value.h"
+#include "text/value.h"
 
 /* The normal distribution's 95 % point, 1.6448536, as its inverse in millionths. */
 #define P95_INVERSE	607957ull

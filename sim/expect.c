@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "expect.h"
-#include "value.h"
+#include "text/value.h"
 
 enum unit { NS, NUMBER, MILLIONTHS };
 

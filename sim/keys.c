@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "keys.h"
-#include "value.h"
+#include "text/value.h"
 
 int gp_why(const struct gp_why *why, const char *format, ...)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "keys.h"
-#include "value.h"
+#include "text/value.h"
 
 #define AT(member)	.offset = offsetof(struct gp_scenario, member)
 #define TIME(n, m, lo, hi)	{ .name = n, .kind = GP_KEY_NS, AT(m), .min = lo, .max = hi }
@@ -149,21 +149,6 @@ static const struct gp_key policy_keys[] = {
 	{ 0 },
 };
 
-static int parse_param(const struct gp_param_info *info, const char *value, u64 *ret)
-{
-	if (info->unit == GP_UNIT_LINGER && !strcmp(value, "learnt")) {
-		*ret = GP_LINGER_LEARNT;
-		return 0;
-	}
-	if (info->unit == GP_UNIT_LINGER && !strcmp(value, "ski")) {
-		*ret = GP_LINGER_SKI;
-		return 0;
-	}
-	if (info->unit == GP_UNIT_NS || info->unit == GP_UNIT_LINGER)
-		return gp_parse_ns(value, ret);
-	return gp_parse_u64(value, ret);
-}
-
 static int set_param(struct gp_scenario *sc, const char *const pair[2], const struct gp_why *why)
 {
 	static const char *const kinds[] = {
@@ -177,7 +162,7 @@ static int set_param(struct gp_scenario *sc, const char *const pair[2], const st
 
 		if (strcmp(info->name, pair[0]))
 			continue;
-		if (parse_param(info, pair[1], &value) || value < info->min || value > info->max)
+		if (gp_parse_param(info, pair[1], &value))
 			return gp_why(why, "%s: '%s' is not %s from %llu to %llu%s (%s)",
 				      info->name, pair[1], kinds[info->unit],
 				      (unsigned long long)info->min, (unsigned long long)info->max,

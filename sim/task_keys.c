@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "keys.h"
-#include "value.h"
+#include "text/value.h"
 
 /* A workgroup of 256 threads with 64 VGPRs each: 8 of them fill a CU of an MI308X. */
 enum { WAVES = 4, VGPR_BYTES = 16384, LDS_BYTES = 8192 };

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "daemon/config.h"
-#include "daemon/value.h"
+#include "text/value.h"
 #include "gp_test.h"
 
 static char errors[GP_CONFIG_ERRORS];
@@ -97,15 +97,15 @@ static void times_have_units_and_are_exact(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		if (!gp_value_ns(bad[i], &ns))
+		if (!gp_parse_ns(bad[i], &ns))
 			fail_msg("'%s' is taken", bad[i]);
 	}
 	EXPECT_EQ(ns, 7);
-	EXPECT_EQ(gp_value_ns("1.5 us", &ns), 0);
+	EXPECT_EQ(gp_parse_ns("1.5 us", &ns), 0);
 	EXPECT_EQ(ns, 1500);
-	EXPECT_EQ(gp_value_ns("2min", &ns), 0);
+	EXPECT_EQ(gp_parse_ns("2min", &ns), 0);
 	EXPECT_EQ(ns, 120 * GP_SEC);
-	EXPECT_EQ(gp_value_ns("0", &ns), 0);
+	EXPECT_EQ(gp_parse_ns("0", &ns), 0);
 	EXPECT_EQ(ns, 0);
 }
 

@@ -8,7 +8,7 @@
 #include "daemon/check.h"
 #include "daemon/config.h"
 #include "daemon/setting.h"
-#include "daemon/value.h"
+#include "text/value.h"
 #include "gp_test.h"
 
 static char errors[GP_CONFIG_ERRORS];
@@ -294,9 +294,9 @@ static void expect_params(const char *text)
 		paragraph(text, info->name, found, sizeof(found));
 		for (char *c; (c = strstr(found, "  "));)
 			memmove(c, c + 1, strlen(c));
-		gp_value_print_param(info, info->initial, is, sizeof(is));
-		gp_value_print_param(info, info->min, min, sizeof(min));
-		gp_value_print_param(info, info->max, max, sizeof(max));
+		gp_print_param(info, info->initial, is, sizeof(is));
+		gp_print_param(info, info->min, min, sizeof(min));
+		gp_print_param(info, info->max, max, sizeof(max));
 		snprintf(want, sizeof(want), "From *%s* to *%s*. Initially *%s*.", min, max, is);
 		if (!strstr(found, want))
 			fail_msg("the manual does not say of %s: %s", info->name, want);

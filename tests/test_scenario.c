@@ -6,7 +6,7 @@
 
 #include "gp_test.h"
 #include "sim/rows.h"
-#include "sim/value.h"
+#include "text/value.h"
 
 static struct gp_scenario sc;
 static char err[1024];

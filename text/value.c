@@ -42,30 +42,51 @@ static int read_decimal(const char *text, u64 scale, u64 *ret, const char **end)
 	return 0;
 }
 
-int gp_value_ns(const char *text, u64 *ret)
+/* The unit behind the number at the start of @text, and where the number ends; NULL: none. */
+static const struct unit *find_unit(const char *text, const char **number_end)
 {
-	size_t number = strspn(text, "0123456789.");
-	const char *unit = text + number + strspn(text + number, " \t");
-	const char *end;
+	const char *end = text + strspn(text, "0123456789."), *name = end + strspn(end, " \t");
+
+	*number_end = end;
+	for (int i = 0; i < NR_UNITS; i++)
+		if (!strcmp(units[i].name, name))
+			return &units[i];
+	return NULL;
+}
+
+int gp_parse_ns(const char *text, u64 *ret)
+{
+	const char *end, *number_end;
+	const struct unit *unit = find_unit(text, &number_end);
+	u64 value;
 
 	if (!strcmp(text, "0")) {
 		*ret = 0;
 		return 0;
 	}
-	for (int i = 0; i < NR_UNITS; i++) {
-		u64 value;
-
-		if (strcmp(units[i].name, unit))
-			continue;
-		if (read_decimal(text, units[i].ns, &value, &end) || end != text + number)
-			return -EINVAL;
-		*ret = value;
-		return 0;
-	}
-	return -EINVAL;
+	if (!unit || read_decimal(text, unit->ns, &value, &end) || end != number_end)
+		return -EINVAL;
+	*ret = value;
+	return 0;
 }
 
-int gp_value_u64(const char *text, u64 *ret)
+int gp_parse_range_ns(const char *low, const char *high, u64 *a, u64 *b)
+{
+	const char *end, *number_end;
+	const struct unit *unit = find_unit(high, &number_end);
+	u64 x, y;
+
+	if (!unit || gp_parse_ns(high, &y))
+		return -EINVAL;
+	if (gp_parse_ns(low, &x) &&
+	    (read_decimal(low, unit->ns, &x, &end) || end[strspn(end, " \t")]))
+		return -EINVAL;
+	*a = x;
+	*b = y;
+	return 0;
+}
+
+int gp_parse_u64(const char *text, u64 *ret)
 {
 	const char *end;
 	u64 value;
@@ -76,7 +97,20 @@ int gp_value_u64(const char *text, u64 *ret)
 	return 0;
 }
 
-int gp_value_bool(const char *text, bool *ret)
+int gp_parse_millionths(const char *text, u64 *ret)
+{
+	bool percent = strchr(text, '%') != NULL;
+	const char *end;
+	u64 value;
+
+	if (read_decimal(text, percent ? 10000 : 1000000, &value, &end) ||
+	    strcmp(end, percent ? "%" : ""))
+		return -EINVAL;
+	*ret = value;
+	return 0;
+}
+
+int gp_parse_bool(const char *text, bool *ret)
 {
 	if (strcmp(text, "yes") && strcmp(text, "no"))
 		return -EINVAL;
@@ -99,13 +133,13 @@ static int read_linger(const char *text, u64 *ret)
 		}
 	}
 	/* A time of one or two ns would be taken for one of the words. */
-	if (gp_value_ns(text, &ns) || (ns && ns < GP_LINGER_MODES))
+	if (gp_parse_ns(text, &ns) || (ns && ns < GP_LINGER_MODES))
 		return -EINVAL;
 	*ret = ns;
 	return 0;
 }
 
-int gp_value_param(const struct gp_param_info *info, const char *text, u64 *ret)
+int gp_parse_param(const struct gp_param_info *info, const char *text, u64 *ret)
 {
 	u64 value;
 	int err;
@@ -113,9 +147,9 @@ int gp_value_param(const struct gp_param_info *info, const char *text, u64 *ret)
 	if (info->unit == GP_UNIT_LINGER)
 		err = read_linger(text, &value);
 	else if (info->unit == GP_UNIT_NS)
-		err = gp_value_ns(text, &value);
+		err = gp_parse_ns(text, &value);
 	else
-		err = gp_value_u64(text, &value);
+		err = gp_parse_u64(text, &value);
 	if (err)
 		return err;
 	if (value < info->min || value > info->max)
@@ -124,7 +158,26 @@ int gp_value_param(const struct gp_param_info *info, const char *text, u64 *ret)
 	return 0;
 }
 
-void gp_value_print_ns(u64 ns, char *text, size_t size)
+u32 gp_split(const char *text, char word[][24], u32 max)
+{
+	u32 nr = 0;
+
+	for (;;) {
+		size_t n;
+
+		text += strspn(text, " \t,");
+		if (!*text)
+			return nr;
+		n = strcspn(text, " \t,");
+		if (nr == max || n >= 24)
+			return 0;
+		memcpy(word[nr], text, n);
+		word[nr++][n] = '\0';
+		text += n;
+	}
+}
+
+void gp_print_ns(u64 ns, char *text, size_t size)
 {
 	int i = 1;	/* minutes are only read */
 
@@ -137,14 +190,14 @@ void gp_value_print_ns(u64 ns, char *text, size_t size)
 	snprintf(text, size, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].name);
 }
 
-void gp_value_print_param(const struct gp_param_info *info, u64 value, char *text, size_t size)
+void gp_print_param(const struct gp_param_info *info, u64 value, char *text, size_t size)
 {
 	bool word = info->unit == GP_UNIT_LINGER && value && value < GP_LINGER_MODES;
 
 	if (word)
 		snprintf(text, size, "%s", lingers[value]);
 	else if (info->unit == GP_UNIT_NS || info->unit == GP_UNIT_LINGER)
-		gp_value_print_ns(value, text, size);
+		gp_print_ns(value, text, size);
 	else
 		snprintf(text, size, "%llu", (unsigned long long)value);
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Values as people write them, "5ms", "1.2us", "yes", "0.84", and back. Readers return 0,
+ * or -EINVAL and leave *@ret alone; what does not fit the integer it becomes is refused, not
+ * rounded.
+ */
+#ifndef GP_TEXT_VALUE_H
+#define GP_TEXT_VALUE_H
+
+#include "core/param.h"
+
+/* "200us", "1.5ms", "2s", "1min", "0". Other numbers need a unit. */
+int gp_parse_ns(const char *text, u64 *ret);
+/* Two times of which the first may borrow the unit of the second. */
+int gp_parse_range_ns(const char *low, const char *high, u64 *a, u64 *b);
+int gp_parse_u64(const char *text, u64 *ret);
+/* "0.84" is 840000, "5%" is 50000. */
+int gp_parse_millionths(const char *text, u64 *ret);
+int gp_parse_bool(const char *text, bool *ret);
+/* A value of the setting @info, by its unit; within its bounds or -ERANGE. */
+int gp_parse_param(const struct gp_param_info *info, const char *text, u64 *ret);
+
+/* Cut @text at blanks and commas into at most @max words; more, or longer ones: 0. */
+u32 gp_split(const char *text, char word[][24], u32 max);
+
+/* The shortest of "1500us", "2s" that is exact. */
+void gp_print_ns(u64 ns, char *text, size_t size);
+void gp_print_param(const struct gp_param_info *info, u64 value, char *text, size_t size);
+
+/* One printable line: control characters become '?'. */
+void gp_text_clean(char *text);
+
+#endif /* GP_TEXT_VALUE_H */
