@@ -136,6 +136,16 @@ const struct gp_command gp_commands[] = {
 		gp_cmd_compare,
 	},
 	{
+		{ "report", NULL, GP_ONE,
+		  GP_TAKES(OUTPUT) | GP_TAKES(LAB) | GP_TAKES(QUICK) | GP_TAKES(SEED) |
+			  GP_TAKES(LENGTH) | GP_TAKES(JOBS) }, true,
+		"all the evidence on one page, each figure with what repeats it",
+		"Runs every scenario, every row and every sweep, and writes report.json and\n"
+		"index.html, a page that needs nothing else, to gpreempt-report or that of -o.\n"
+		"Exits 1 if a bar that must or should hold does not.\n",
+		gp_cmd_report,
+	},
+	{
 		{ "replay", "TRACE", GP_ONE, GP_TAKES(JSON) }, true,
 		"feed a recorded run to a fresh scheduler and compare",
 		"Reads what `gpreempt sim FILE --trace F.gptrace` wrote, feeds its inputs to a\n"

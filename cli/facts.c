@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "facts.h"
 #include "sim/costs.h"
 #include "sim/json.h"
 #include "table.h"
@@ -83,9 +84,11 @@ static void print_text(const char *profile, const struct line *lines, u32 n)
 	       assumed, n);
 }
 
-static int print_json(const char *profile, const struct line *lines, u32 n)
+json_t *gp_facts_json(const char *profile)
 {
 	json_t *root = json_object(), *facts = json_array();
+	struct line lines[VGPU_NR_FACTS + GP_NR_COSTS];
+	u32 n = collect(vgpu_profile(profile), lines);
 
 	gp_json_put(root, "schema", json_integer(GP_JSON_SCHEMA));
 	gp_json_put(root, "profile", json_string(profile));
@@ -102,7 +105,7 @@ static int print_json(const char *profile, const struct line *lines, u32 n)
 		json_array_append_new(facts, o);
 	}
 	gp_json_put(root, "facts", facts);
-	return gp_json_print(root, stdout) ? GP_EXIT_BAD : GP_EXIT_OK;
+	return root;
 }
 
 static void print_profiles(void)
@@ -130,9 +133,9 @@ int gp_cmd_facts(const struct gp_options *o)
 		print_profiles();
 		return GP_EXIT_BAD;
 	}
-	n = collect(facts, lines);
 	if (o->json)
-		return print_json(profile, lines, n);
+		return gp_json_print(gp_facts_json(profile), stdout) ? GP_EXIT_BAD : GP_EXIT_OK;
+	n = collect(facts, lines);
 	print_text(profile, lines, n);
 	return GP_EXIT_OK;
 }

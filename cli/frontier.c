@@ -147,7 +147,7 @@ static void print_text(const struct gp_asked *asked, const struct gp_comparison 
 	print_poor_settings(c);
 }
 
-static int print_json(const struct gp_asked *asked, const struct gp_comparison *c)
+static json_t *as_json(const struct gp_asked *asked, const struct gp_comparison *c)
 {
 	json_t *root = gp_json_head(asked->label.s, c->seed), *list = json_array();
 	int by;
@@ -170,38 +170,59 @@ static int print_json(const struct gp_asked *asked, const struct gp_comparison *
 	}
 	gp_json_put(root, "points", list);
 	gp_json_put(root, "fixed_dominates", json_boolean(beaten(c, &by) >= 0));
-	return gp_json_print(root, stdout);
+	return root;
 }
 
 static int finish(const struct gp_asked *asked, const struct gp_comparison *c)
 {
 	int by;
 
-	for (u32 i = 0; i < c->nr; i++) {
-		if (c->row[i].err) {
-			gp_error("%s: %s", points[i].name, c->row[i].why);
-			return GP_EXIT_BAD;
-		}
-	}
 	if (!asked->o->json)
 		print_text(asked, c);
-	else if (print_json(asked, c))
+	else if (gp_json_print(as_json(asked, c), stdout))
 		return GP_EXIT_BAD;
 	return beaten(c, &by) >= 0 ? GP_EXIT_FAILED : GP_EXIT_OK;
 }
 
-int gp_compare_frontier(const struct gp_asked *asked)
+static int run_points(const struct gp_asked *asked, struct gp_comparison *c)
 {
 	const char *rows[NR_POINTS + 1] = { NULL };
 	struct gp_compare_args args = {
 		.scenario = asked->sc, .seed = asked->o->seed, .rows = rows,
+		.pool.progress = asked->progress,
 	};
-	struct gp_comparison c;
 	int code;
 
 	for (int i = 0; i < NR_POINTS; i++)
 		rows[i] = points[i].spec;
-	code = gp_compare_shown(asked->o, &args, &c);
+	code = gp_compare_shown(asked->o, &args, c);
+	for (u32 i = 0; !code && i < c->nr; i++) {
+		if (!c->row[i].err)
+			continue;
+		gp_error("%s: %s", points[i].name, c->row[i].why);
+		gp_comparison_fini(c);
+		return GP_EXIT_BAD;
+	}
+	return code;
+}
+
+int gp_frontier_json(const struct gp_asked *asked, json_t **ret)
+{
+	struct gp_comparison c;
+	int code = run_points(asked, &c);
+
+	if (code)
+		return code;
+	*ret = as_json(asked, &c);
+	gp_comparison_fini(&c);
+	return GP_EXIT_OK;
+}
+
+int gp_compare_frontier(const struct gp_asked *asked)
+{
+	struct gp_comparison c;
+	int code = run_points(asked, &c);
+
 	if (code)
 		return code;
 	code = finish(asked, &c);

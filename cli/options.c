@@ -35,6 +35,10 @@ static const struct option options[GP_NR_OPTIONS] = {
 	       "every assumed cost x 0.5, x 1, x 3: does the order stay?"),
 	OPTION(FRONTIER, "frontier", 0, NULL,
 	       "latency against goodput, for learnt and fixed linger"),
+	OPTION(QUICK, "quick", 'q', NULL,
+	       "shorter runs: minutes instead of half an hour"),
+	OPTION(LAB, "lab", 0, NULL,
+	       "also in the lab, on the real driver (needs the source tree)"),
 	OPTION(LENGTH, "length", 'l', "T",
 	       "virtual time to run, e.g. 5s"),
 	OPTION(TRACE, "trace", 't', "F",
@@ -42,7 +46,7 @@ static const struct option options[GP_NR_OPTIONS] = {
 	OPTION(CHECK, "check", 0, NULL,
 	       "check every invariant at every event (slow)"),
 	OPTION(OUTPUT, "output", 'o', "DIR",
-	       "folder for the file written (.)"),
+	       "folder for what is written"),
 	OPTION(PROFILE, "profile", 0, "P",
 	       "mi308x (unless told), mi300x, mi210 or a100"),
 	OPTION(JOBS, "jobs", 'j', "N",
@@ -174,6 +178,8 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	case GP_OPT_PROFILE:	o->profile = value; return 0;
 	case GP_OPT_ROBUST:	o->robust = true; return 0;
 	case GP_OPT_FRONTIER:	o->frontier = true; return 0;
+	case GP_OPT_QUICK:	o->quick = true; return 0;
+	case GP_OPT_LAB:	o->lab = true; return 0;
 	case GP_OPT_JSON:	o->json = true; return 0;
 	case GP_OPT_PROGRESS:	o->progress = true; return 0;
 	case GP_OPT_CHECK:	o->check = true; return 0;

@@ -19,6 +19,8 @@ enum gp_option_id {
 	GP_OPT_ROWS,
 	GP_OPT_ROBUST,
 	GP_OPT_FRONTIER,
+	GP_OPT_QUICK,
+	GP_OPT_LAB,
 	GP_OPT_LENGTH,
 	GP_OPT_TRACE,
 	GP_OPT_CHECK,
@@ -60,7 +62,7 @@ struct gp_options {
 	const char *gpu, *class_name, *root, *bundle, *module_file;
 	u64 in_ns, for_ns;		/* 0 if not given */
 	u64 every_ns;			/* 0: once */
-	bool json, robust, frontier, progress, check, help;
+	bool json, robust, frontier, quick, lab, progress, check, help;
 	bool anyway, dry_run, prometheus;
 };
 

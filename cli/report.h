@@ -22,4 +22,18 @@ enum gp_paint gp_row_paint(const struct gp_compared *row);
 /* In verdict.c: where a row beats the best of ours by more than 1 %. */
 void gp_report_verdict(const struct gp_comparison *c);
 
+enum { GP_BEATEN_METRICS = 6, GP_BEATEN_ROWS = 64 };
+
+struct gp_beaten {
+	const char *metric, *unit;		/* "ns" or "fraction" */
+	const struct gp_compared *best;		/* of ours without hints; NULL: none has it */
+	double ours, hinted;
+	bool has_hinted;			/* and with hints it is better still */
+	u32 nr;					/* rows that are better */
+	const struct gp_compared *row[GP_BEATEN_ROWS];
+	double value[GP_BEATEN_ROWS];
+};
+/* By metric number @metric, below GP_BEATEN_METRICS. Is somebody better? */
+bool gp_beaten_by(const struct gp_comparison *c, u32 metric, struct gp_beaten *ret);
+
 #endif /* GP_REPORT_H */

@@ -140,6 +140,7 @@ static int run_scale(const struct gp_asked *asked, const char *scale, struct ord
 	struct gp_scenario *sc = malloc(sizeof(*sc));
 	struct gp_compare_args args = {
 		.scenario = sc, .seed = asked->o->seed, .rows = asked->rows,
+		.pool.progress = asked->progress,
 	};
 	char err[256], what[64];
 	int code = GP_EXIT_BAD;
@@ -162,10 +163,9 @@ free_sc:
 	return code;
 }
 
-int gp_compare_robust(const struct gp_asked *asked)
+/* Runs all scales into @orders and adds to @swapped the pairs that change places. */
+static int run_orders(const struct gp_asked *asked, struct order *orders, json_t *swapped)
 {
-	struct order *orders = calloc(NR_SCALES, sizeof(*orders));
-	json_t *swapped = json_array();
 	int code = orders ? GP_EXIT_OK : GP_EXIT_BAD;
 
 	for (int i = 0; i < NR_SCALES && !code; i++)
@@ -173,6 +173,33 @@ int gp_compare_robust(const struct gp_asked *asked)
 	if (!code) {
 		swaps(&orders[1], &orders[0], swapped);
 		swaps(&orders[1], &orders[2], swapped);
+	}
+	return code;
+}
+
+static void free_orders(struct order *orders)
+{
+	for (int i = 0; orders && i < NR_SCALES; i++)
+		gp_comparison_fini(&orders[i].c);
+	free(orders);
+}
+
+int gp_robust_swaps(const struct gp_asked *asked, json_t *swapped)
+{
+	struct order *orders = calloc(NR_SCALES, sizeof(*orders));
+	int code = run_orders(asked, orders, swapped);
+
+	free_orders(orders);
+	return code;
+}
+
+int gp_compare_robust(const struct gp_asked *asked)
+{
+	struct order *orders = calloc(NR_SCALES, sizeof(*orders));
+	json_t *swapped = json_array();
+	int code = run_orders(asked, orders, swapped);
+
+	if (!code) {
 		if (!asked->o->json)
 			print_text(asked, orders, swapped);
 		else if (print_json(asked, orders, swapped))
@@ -180,9 +207,7 @@ int gp_compare_robust(const struct gp_asked *asked)
 		if (!code && json_array_size(swapped))
 			code = GP_EXIT_FAILED;
 	}
-	for (int i = 0; orders && i < NR_SCALES; i++)
-		gp_comparison_fini(&orders[i].c);
-	free(orders);
+	free_orders(orders);
 	json_decref(swapped);
 	return code;
 }

@@ -70,7 +70,7 @@ int gp_compare_shown(const struct gp_options *o, struct gp_compare_args *args,
 	int err;
 
 	args->pool.width = o->jobs;
-	if (gp_progress_wanted(o->progress))
+	if (!args->pool.progress && gp_progress_wanted(o->progress))
 		args->pool.progress = gp_progress;
 	err = gp_compare(args, ret, why, sizeof(why));
 	if (err) {

@@ -18,7 +18,7 @@ int gp_row_list_read(struct gp_row_list *list, const struct gp_options *o);
 /* What to hand to gp_compare(): NULL stands for all. */
 const char *const *gp_row_list_rows(const struct gp_row_list *list);
 
-/* gp_compare() with progress and messages. An exit code. */
+/* gp_compare() with messages, and progress unless @args has its own. An exit code. */
 int gp_compare_shown(const struct gp_options *o, struct gp_compare_args *args,
 		     struct gp_comparison *ret);
 

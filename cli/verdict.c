@@ -12,6 +12,7 @@ enum { SHOWN = 4 };
 
 struct metric {
 	const char *name;
+	const char *unit;
 	bool more_is_better;
 	/* false: this row has no such figure */
 	bool (*of)(const struct gp_compared *row, double *ret);
@@ -70,13 +71,15 @@ static struct gp_text as_fraction(double value)
 }
 
 static const struct metric metrics[] = {
-	{ "mean added latency", false, added_mean, as_added },
-	{ "p99 added latency", false, added_p99, as_added },
-	{ "worst latency", false, worst, as_time },
-	{ "offline goodput", true, goodput, as_fraction },
-	{ "total work", true, total, as_fraction },
-	{ "processor time", false, processor, gp_percent },
+	{ "mean added latency", "ns", false, added_mean, as_added },
+	{ "p99 added latency", "ns", false, added_p99, as_added },
+	{ "worst latency", "ns", false, worst, as_time },
+	{ "offline goodput", "fraction", true, goodput, as_fraction },
+	{ "total work", "fraction", true, total, as_fraction },
+	{ "processor time", "fraction", false, processor, gp_percent },
 };
+
+static_assert(sizeof(metrics) / sizeof(*metrics) == GP_BEATEN_METRICS, "a metric is not counted");
 
 /* `alone` has no other half and `bound` is no way to do it. */
 static bool competes(const struct gp_compared *row)
@@ -114,33 +117,45 @@ static const struct gp_compared *best_of_ours(const struct gp_comparison *c, con
 	return best;
 }
 
-/* Returns whether somebody is better. */
-static bool print_metric(const struct gp_comparison *c, const struct metric *m)
+bool gp_beaten_by(const struct gp_comparison *c, u32 metric, struct gp_beaten *v)
 {
-	double ours = 0, value;
-	const struct gp_compared *best = best_of_ours(c, m, &ours);
+	const struct metric *m = &metrics[metric];
 	const struct gp_compared *hinted = gp_compared_find(c, HINTED);
-	u32 found = 0;
+	double value;
 
-	for (u32 i = 0; best && i < c->nr; i++) {
+	memset(v, 0, sizeof(*v));
+	v->metric = m->name;
+	v->unit = m->unit;
+	v->best = best_of_ours(c, m, &v->ours);
+	for (u32 i = 0; v->best && i < c->nr && v->nr < GP_BEATEN_ROWS; i++) {
 		const struct gp_compared *row = &c->row[i];
 
-		if (!competes(row) || !m->of(row, &value) || !better(m, value, ours))
+		if (!competes(row) || !m->of(row, &value) || !better(m, value, v->ours))
 			continue;
-		found++;
-		if (found == 1)
-			printf("  %-18s  ", m->name);
-		if (found <= SHOWN)
-			printf("%s%s %s%s", found > 1 ? ", " : "", row->name, m->text(value).s,
-			       row->figures.saturated ? " (saturated)" : "");
+		v->row[v->nr] = row;
+		v->value[v->nr++] = value;
 	}
-	if (!found)
+	v->has_hinted = hinted && m->of(hinted, &v->hinted) && better(m, v->hinted, v->ours);
+	return v->nr;
+}
+
+/* Returns whether somebody is better. */
+static bool print_metric(const struct gp_comparison *c, u32 metric)
+{
+	const struct metric *m = &metrics[metric];
+	struct gp_beaten v;
+
+	if (!gp_beaten_by(c, metric, &v))
 		return false;
-	if (found > SHOWN)
-		printf(" and %u more", found - SHOWN);
-	printf("; ours at best %s %s", best->name, m->text(ours).s);
-	if (hinted && m->of(hinted, &value) && better(m, value, ours))
-		printf(", with hints %s", m->text(value).s);
+	printf("  %-18s  ", m->name);
+	for (u32 i = 0; i < v.nr && i < SHOWN; i++)
+		printf("%s%s %s%s", i ? ", " : "", v.row[i]->name, m->text(v.value[i]).s,
+		       v.row[i]->figures.saturated ? " (saturated)" : "");
+	if (v.nr > SHOWN)
+		printf(" and %u more", v.nr - SHOWN);
+	printf("; ours at best %s %s", v.best->name, m->text(v.ours).s);
+	if (v.has_hinted)
+		printf(", with hints %s", m->text(v.hinted).s);
 	putchar('\n');
 	return true;
 }
@@ -157,8 +172,8 @@ void gp_report_verdict(const struct gp_comparison *c)
 		return;
 	printf("%swhere another row is better than the best of ours%s (by more than 1 %%):\n",
 	       gp_paint(GP_BOLD), gp_paint(GP_PLAIN));
-	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
-		any |= print_metric(c, &metrics[i]);
+	for (u32 i = 0; i < GP_BEATEN_METRICS; i++)
+		any |= print_metric(c, i);
 	if (!any)
 		puts("  nowhere");
 }

@@ -97,7 +97,7 @@ exits 3 && says_err 'disk full'
 claim "help lists every command on stdout"
 machine "gcc"
 try run help
-exits 0 && for c in demo test bench fuzz lab gpreempt build clean style help; do says "^  $c "; done
+exits 0 && for c in demo report test bench fuzz lab gpreempt build clean style help; do says "^  $c "; done
 
 claim "no command is a usage error, exit 2"
 try run

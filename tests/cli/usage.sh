@@ -32,7 +32,7 @@ for c in $(gpreempt --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v gpreempt
 done
 
 claim "every option of a command is in its man page"
-for c in demo sim compare replay status list run suspend resume class policy hint stats record off on doctor module; do
+for c in demo sim compare report replay status list run suspend resume class policy hint stats record off on doctor module; do
 	for o in $(gpreempt $c --help | sed -n 's/.*--\([a-z-]*\).*/\1/p' | sort -u); do
 		[ "$o" = help ] || check grep -q -e "--$o" "$top/man/gpreempt-$c.1.scd"
 	done

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Chapters of the one comparison: every row, and where another row beats ours. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "evidence.h"
+#include "report.h"
+#include "sim/closed.h"
+
+/* Every row there is, on the scenario that everything is measured by. */
+static const struct gp_trial every_row = { .scenario = "colocate", .length = "60s",
+					   .quick = "20s" };
+
+/* ---- distributions ---- */
+
+/* In thousandths: closer where it matters. */
+static const u16 quantiles[] = {
+	0, 10, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600, 650, 700, 750, 800, 850,
+	900, 925, 950, 960, 970, 980, 985, 990, 992, 994, 996, 998, 999, 1000,
+};
+enum { NR_QUANTILES = sizeof(quantiles) / sizeof(*quantiles) };
+
+static int by_value(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A request that was not served is later than all that were: null. */
+static json_t *distribution(const struct gp_result *r)
+{
+	u64 n = r->nr_requests, unserved = 0;
+	u64 *sorted = malloc((n + 1) * sizeof(*sorted));
+	json_t *list = json_array();
+
+	if (!sorted)
+		return list;
+	if (n)
+		memcpy(sorted, r->request_ns, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_value);
+	while (unserved < n && !sorted[unserved])
+		unserved++;
+	for (u32 i = 0; i < NR_QUANTILES && n; i++) {
+		u64 at = (n - 1) * quantiles[i] / 1000 + unserved;
+
+		json_array_append_new(list, at < n ? json_integer((json_int_t)sorted[at]) :
+						     json_null());
+	}
+	free(sorted);
+	return list;
+}
+
+static json_t *quantile_list(void)
+{
+	json_t *list = json_array();
+
+	for (u32 i = 0; i < NR_QUANTILES; i++)
+		json_array_append_new(list, gp_json_fraction(true, quantiles[i] / 1000.0));
+	return list;
+}
+
+/* ---- the rows ---- */
+
+static json_t *row_of(const struct gp_compared *row)
+{
+	json_t *o;
+
+	if (row->err)
+		return gp_evidence_row(row);
+	o = gp_json_row(row->name, &row->result, &row->figures);
+	json_object_del(o, "tasks");
+	gp_json_put(o, "what", json_string(row->what));
+	gp_json_put(o, "spec", json_string(row->spec));
+	gp_json_put(o, "cdf", distribution(&row->result));
+	gp_json_put(o, "preemptions_per_request",
+		    gp_json_fraction(row->result.served, row->result.served ?
+				     (double)row->result.preemptions /
+				     (double)row->result.served : 0));
+	return o;
+}
+
+static json_t *closed_form(const struct gp_scenario *sc, const struct gp_compared *row)
+{
+	struct gp_closed f;
+	json_t *o;
+
+	if (!row || !row->figures.has_added || gp_closed_form(sc, row, &f))
+		return json_null();
+	o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		      "name", row->name,
+		      "poll", (json_int_t)f.poll_ns, "wake", (json_int_t)f.wake_ns,
+		      "decide", (json_int_t)f.decide_ns, "command", (json_int_t)f.command_ns,
+		      "grace", (json_int_t)f.grace_ns, "save", (json_int_t)f.save_ns,
+		      "runlist", (json_int_t)f.runlist_ns, "map", (json_int_t)f.map_ns,
+		      "sum", (json_int_t)f.sum_ns, "added", (json_int_t)f.added_ns,
+		      "measured", (json_int_t)row->figures.added.mean);
+	gp_json_put(o, "victim_on", gp_json_fraction(true, f.victim_on));
+	gp_json_put(o, "measured_of_form",
+		    gp_json_fraction(true, (double)row->figures.added.mean / (double)f.added_ns));
+	return o;
+}
+
+int gp_gather_compare(struct gp_evidence *e, json_t *chapter)
+{
+	struct gp_scenario *sc;
+	json_t *rows = json_array();
+	int code = gp_trial_run(e, &every_row, &e->main);
+
+	if (code)
+		return code;
+	if (gp_trial_load(e, &every_row, &sc))
+		return GP_EXIT_BAD;
+	gp_trial_command(e, &every_row, "compare", e->repeat_main, sizeof(e->repeat_main));
+	gp_evidence_of(chapter, GP_UNITS_OF_ROWS, GP_FROM_SIMULATOR, e->repeat_main);
+	gp_json_put(chapter, "scenario", json_string("colocate"));
+	gp_json_put(chapter, "length", json_integer((json_int_t)sc->length_ns));
+	gp_json_put(chapter, "quantiles", quantile_list());
+	for (u32 i = 0; i < e->main.nr; i++)
+		json_array_append_new(rows, row_of(&e->main.row[i]));
+	gp_json_put(chapter, "rows", rows);
+	gp_json_put(chapter, "closed_form",
+		    closed_form(sc, gp_compared_find(&e->main, "ours-evict")));
+	free(sc);
+	return GP_EXIT_OK;
+}
+
+/* ---- where another row is better ---- */
+
+static json_t *verdict(const struct gp_beaten *v)
+{
+	json_t *o = json_object(), *others = json_array();
+
+	gp_json_put(o, "metric", json_string(v->metric));
+	gp_json_put(o, "unit", json_string(v->unit));
+	gp_json_put(o, "best_of_ours", v->best ? json_string(v->best->name) : json_null());
+	gp_json_put(o, "ours", gp_json_fraction(v->best, v->ours));
+	gp_json_put(o, "with_hints", gp_json_fraction(v->has_hinted, v->hinted));
+	for (u32 i = 0; i < v->nr; i++) {
+		json_t *other = json_object();
+
+		gp_json_put(other, "name", json_string(v->row[i]->name));
+		gp_json_put(other, "what", json_string(v->row[i]->what));
+		gp_json_put(other, "value", gp_json_fraction(true, v->value[i]));
+		gp_json_put(other, "saturated", json_boolean(v->row[i]->figures.saturated));
+		json_array_append_new(others, other);
+	}
+	gp_json_put(o, "better", others);
+	return o;
+}
+
+int gp_gather_better(struct gp_evidence *e, json_t *chapter)
+{
+	json_t *list = json_array();
+	struct gp_beaten v;
+
+	gp_evidence_of(chapter, GP_UNITS_OF_ROWS, GP_FROM_SIMULATOR, e->repeat_main);
+	for (u32 i = 0; i < GP_BEATEN_METRICS; i++) {
+		gp_beaten_by(&e->main, i, &v);
+		json_array_append_new(list, verdict(&v));
+	}
+	gp_json_put(chapter, "metrics", list);
+	return GP_EXIT_OK;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Running what the evidence consists of, and showing how far it is. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "evidence.h"
+#include "load.h"
+#include "rows.h"
+#include "sim/states.h"
+#include "term.h"
+
+enum { BAR = 24 };
+
+/* Short runs of a test need no two seconds of warm-up. */
+#define SHORT_WARMUP	"run.warmup=100ms"
+
+void gp_evidence_step(struct gp_evidence *e, const char *what)
+{
+	u32 full = e->nr_steps ? BAR * e->step / e->nr_steps : 0;
+
+	e->step++;
+	if (!isatty(STDERR_FILENO)) {
+		fprintf(stderr, "%" PRIu32 "/%" PRIu32 " %s: %s\n", e->step, e->nr_steps,
+			e->chapter, what);
+		return;
+	}
+	fputs("\r\033[K[", stderr);
+	for (u32 i = 0; i < BAR; i++)
+		fputc(i < full ? '#' : '.', stderr);
+	fprintf(stderr, "] %3" PRIu32 " %% %s: %s", 100 * (e->step - 1) / e->nr_steps, e->chapter,
+		what);
+	fflush(stderr);
+}
+
+void gp_evidence_end_steps(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+static const char *length_of(const struct gp_evidence *e, const struct gp_trial *t)
+{
+	if (e->o->length)
+		return e->o->length;
+	return e->o->quick && t->quick ? t->quick : t->length;
+}
+
+int gp_trial_load(const struct gp_evidence *e, const struct gp_trial *t,
+		  struct gp_scenario **ret)
+{
+	struct gp_options o = *e->o;
+
+	o.file = t->scenario;
+	o.length = length_of(e, t);
+	for (u32 i = 0; t->set[i]; i++)
+		o.set[o.nr_sets++] = t->set[i];
+	if (e->o->length)
+		o.set[o.nr_sets++] = SHORT_WARMUP;
+	return gp_load(&o, ret);
+}
+
+void gp_trial_command(const struct gp_evidence *e, const struct gp_trial *t, const char *form,
+		      char *text, size_t size)
+{
+	size_t at = (size_t)snprintf(text, size, "gpreempt %s %s --seed %" PRIu64, form,
+				     t->scenario, e->o->seed);
+	const char *length = length_of(e, t);
+
+	if (length && at < size)
+		at += (size_t)snprintf(text + at, size - at, " --length %s", length);
+	for (u32 i = 0; t->rows[i] && at < size; i++)
+		at += (size_t)snprintf(text + at, size - at, "%s%s", i ? "," : " --rows ",
+				       t->rows[i]);
+	for (u32 i = 0; t->set[i] && at < size; i++) {
+		const char *quote = strchr(t->set[i], ' ') ? "'" : "";
+
+		at += (size_t)snprintf(text + at, size - at, " --set %s%s%s", quote, t->set[i],
+				       quote);
+	}
+	if (e->o->length && at < size)
+		snprintf(text + at, size - at, " --set " SHORT_WARMUP);
+}
+
+/* "colocate train.queues=8" */
+static void describe(const struct gp_trial *t, char *text, size_t size)
+{
+	snprintf(text, size, "%s%s%s", t->scenario, t->set[0] ? ", " : "",
+		 t->set[0] ? t->set[0] : "");
+}
+
+static void keep_quiet(void *ctx, const struct gp_job *job, u32 done, u32 nr)
+{
+	(void)ctx, (void)job, (void)done, (void)nr;
+}
+
+int gp_trial_run(struct gp_evidence *e, const struct gp_trial *t, struct gp_comparison *ret)
+{
+	struct gp_compare_args args = {
+		.seed = e->o->seed, .rows = t->rows[0] ? t->rows : NULL,
+		.pool.progress = keep_quiet,
+	};
+	struct gp_scenario *sc;
+	char what[96];
+	int code;
+
+	describe(t, what, sizeof(what));
+	gp_evidence_step(e, what);
+	if (gp_trial_load(e, t, &sc))
+		return GP_EXIT_BAD;
+	args.scenario = sc;
+	code = gp_compare_shown(e->o, &args, ret);
+	free(sc);
+	return code;
+}
+
+/* ---- spans of states ---- */
+
+struct watch {
+	struct gp_switches *into;
+	char track[GP_TRACK_NAME];
+};
+
+static void take_span(void *ctx, const char *track, const char *name, u64 begin_ns, u64 end_ns)
+{
+	struct watch *w = ctx;
+	struct gp_switches *s = w->into;
+	u64 ns = end_ns - begin_ns;
+
+	if (strcmp(track, w->track))
+		return;
+	if (!strcmp(name, "stopping")) {
+		s->stops++;
+		s->stop_sum_ns += ns;
+		s->stop_max_ns = ns > s->stop_max_ns ? ns : s->stop_max_ns;
+	} else if (!strcmp(name, "starting")) {
+		s->starts++;
+		s->start_sum_ns += ns;
+		s->start_max_ns = ns > s->start_max_ns ? ns : s->start_max_ns;
+	}
+}
+
+static int run_watched(const struct gp_scenario *sc, u64 seed, struct watch *w)
+{
+	struct gp_timeline timeline = { .ctx = w, .span = take_span };
+	struct gp_run_args args = { .seed = seed, .timeline = &timeline };
+	static struct gp_states states;
+	struct gp_result result;
+	char why[256] = "out of memory";
+	int err = -ENOMEM;
+
+	gp_states_init(&states, sc, &timeline);
+	args.trace = gp_states_stream(&states);
+	if (args.trace) {
+		err = gp_run(sc, &args, &result, why, sizeof(why));
+		fclose(args.trace);
+	}
+	if (err) {
+		gp_error("%s: %s", sc->name, why);
+		return err == -EPROTO ? GP_EXIT_FAILED : GP_EXIT_BAD;
+	}
+	gp_result_fini(&result);
+	return GP_EXIT_OK;
+}
+
+int gp_trial_switches(struct gp_evidence *e, const struct gp_trial *t, const char *task,
+		      struct gp_switches *ret)
+{
+	struct watch w = { .into = ret };
+	struct gp_scenario *sc;
+	char what[96];
+	int code = GP_EXIT_BAD;
+
+	memset(ret, 0, sizeof(*ret));
+	snprintf(w.track, sizeof(w.track), "state of %s", task);
+	snprintf(what, sizeof(what), "%s, stops and starts of %s", t->scenario, t->rows[0]);
+	gp_evidence_step(e, what);
+	if (gp_trial_load(e, t, &sc))
+		return GP_EXIT_BAD;
+	if (gp_row_apply(sc, t->rows[0], what, sizeof(what)))
+		gp_error("%s", what);
+	else
+		code = run_watched(sc, e->o->seed, &w);
+	free(sc);
+	return code;
+}

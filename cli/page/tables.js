@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+// The chapters that are tables, and the order of all.
+
+function acceptanceChapter(r) {
+  const names = { must: "Must hold (documents)", should: "Should hold (documents)", nice: "Nice to have (documents)", own: "This project's own goals" };
+  const rows = [];
+  for (const level of Object.keys(names)) {
+    rows.push({ group: names[level] });
+    rows.push(...r.acceptance.bars.filter(b => b.level === level));
+  }
+  const value = b => b.value === null ? "-" : (Number.isInteger(b.value) ? count(b.value) : digits(b.value)) + (b.unit ? " " + b.unit : "");
+  const result = b => el("span", { class: b.result === "pass" ? "pass" : b.result === "fail" ? "fail" : "open" }, b.result);
+  return [
+    el("p", {}, "What the documents ask for, what they expected beside it, and what came out. A bar of a kind that must or should hold and fails makes the command exit with 1."),
+    table("Rest the pointer on a figure for the command that repeats it.", [
+      ["bar", b => b.claim], ["", result], ["measured", b => [value(b), b.repeat], true],
+      ["accepted", b => b.accepted], ["expected", b => b.expected || "-"], ["from", b => b.source ? tag(b.source) : ""],
+    ], rows),
+    el("p", {}, `${r.suite.nr_scenarios} scenarios state ${r.suite.expectations} expectations of their own; ` +
+      (r.suite.as_written ? `${r.suite.failed} of them do not hold.` : "they were cut short here, and so show nothing.")),
+    el("details", {}, el("summary", {}, "each scenario"), table("Scenarios as they are written.", [
+      ["scenario", x => [x.name, x.repeat]], ["preemptions", x => count(x.preemptions), true],
+      ["lost", x => count(x.work_lost), true], ["done twice", x => count(x.work_doubled), true],
+      ["expects", x => said(x.expectations.map(e => el("span", { class: e.holds ? "" : "fail" }, e.holds ? e.expects : e.why)))],
+    ], r.suite.scenarios)),
+    repeats(r.acceptance.bars.map(b => b.repeat).filter(c => c.startsWith("gpreempt") || c.startsWith("lab"))),
+  ];
+}
+
+function betterChapter(r) {
+  const show = m => v => m.unit === "ns" ? time(v) : m.metric === "processor time" ? percent(v) : plain(v);
+  const lines = r.better.metrics.map(m => {
+    const f = show(m), head = el("strong", {}, m.metric + ": ");
+    if (!m.better.length) return el("span", {}, head, `nobody; the best of ours is ${m.best_of_ours} with ${f(m.ours)}.`);
+    const shown = m.better.slice(0, 6).map(b => `${b.name} ${f(b.value)}${b.saturated ? " (does not serve every request)" : ""}`);
+    return el("span", {}, head, shown.join(", "), m.better.length > 6 ? ` and ${m.better.length - 6} more` : "",
+      `; the best of ours is ${m.best_of_ours} with ${f(m.ours)}`, m.with_hints !== null ? `, with hints ${f(m.with_hints)}` : "", ".");
+  });
+  const what = [...new Map(r.better.metrics.flatMap(m => m.better).map(b => [b.name, b.what]))];
+  return [
+    el("p", {}, "Rows that beat the best of ours by more than 1 %, whatever they cost elsewhere. A server that announces its requests helps every design, so ours is taken without hints."),
+    said(lines),
+    el("details", {}, el("summary", {}, "what these rows are"), said(what.map(([n, w]) => `${n}: ${w}`))),
+    repeats([r.better.repeat]),
+  ];
+}
+
+function interfacesChapter(r) {
+  const lab = op => r.lab && r.lab.costs && op ? named(r.lab.costs.rows, op + "-8") : null;
+  const cost = op => { const o = lab(op); return o ? [count(o.cost.median), r.lab.costs.repeat] : "-"; };
+  const device = op => { const o = lab(op); return o ? [time(o.modelled_ns), r.lab.costs.repeat] : "-"; };
+  return [
+    el("p", {}, "The documents compare three ways into the driver and claim that the second is 50 to 500 times as fast as the first. Here each stops and starts the same training job."),
+    table("A stop is from the decision until the victim is off, a start until it is back on. Simulator.", [
+      ["interface", x => el("span", {}, x.name, el("small", {}, x.what))], ["documents", x => range(x.documents), true],
+      ["stop, mean", x => [us(x.switches.stop_mean), x.switches.repeat], true], ["worst", x => us(x.switches.stop_max), true],
+      ["start, mean", x => [us(x.switches.start_mean), x.switches.repeat], true], ["worst", x => us(x.switches.start_max), true],
+      ["added to a request", x => x.figures ? time(x.figures.added_mean, true) : "-", true],
+      ["goodput", x => plain(x.figures && x.figures.goodput), true],
+    ], r.interfaces.rows.map(x => ({ ...x, ours: isOurs(x.row) }))),
+    r.lab && table("The same calls of the real driver in the lab, 8 queues: instructions it executes, and time of the modelled device.", [
+      ["interface", x => x.name], ["stop, instructions", x => cost(x.lab_stop), true], ["stop, device", x => device(x.lab_stop), true],
+      ["start, instructions", x => cost(x.lab_start), true], ["start, device", x => device(x.lab_start), true],
+    ], r.interfaces.rows.filter(x => lab(x.lab_stop))),
+    table("The claim beside the measurement.", [
+      ["claim", x => x.claim], ["documents", x => digits(x.documents.value) + " x", true],
+      ["simulator", x => [digits(x.measured.value) + " x", x.measured.repeat], true], ["holds", x => yes(x.holds)],
+    ], r.interfaces.claims),
+    el("p", {}, r.interfaces.claims.some(c => c.holds) ? "" :
+      "It does not hold in the model: the documents take a millisecond for the driver's eviction, which is one unmap and one run list. " +
+      "What stage 2 gives is that it does not copy control stacks on the way, and that it stops several processes in one cycle (see how it scales)."),
+    repeats([r.interfaces.repeat, ...r.interfaces.rows.map(x => x.switches.repeat)]),
+  ];
+}
+
+function placementsChapter(r) {
+  const lab = x => { const o = x.lab && r.lab && r.lab.colocate ? named(r.lab.colocate.rows, x.lab) : null; return o; };
+  const alone = r.lab && r.lab.colocate ? named(r.lab.colocate.rows, "alone") : null;
+  const cell = (x, k, f) => x[k] ? [f(x[k]), x[k].repeat] : "-";
+  return [
+    el("p", {}, "Where the monitor lives, by the documents' account and by measurement. The worst moment is a look just before the work came; " +
+      "a random moment is the mean over the requests of colocate."),
+    table("Latency of a preemption, and what a look costs. Lab: mean of online requests on the real driver, beside alone.", [
+      ["placement", x => el("span", {}, x.name, x.note ? el("small", {}, x.note) : null)], ["documents: latency", x => range(x.documents), true],
+      ["worst, their costs", x => cell(x, "their_costs", o => us(o.worst)), true],
+      ["worst, our costs", x => cell(x, "our_costs", o => us(o.worst)), true],
+      ["random, our costs", x => x.figures && x.figures.parts ? [time(x.figures.parts.total), r.placements.repeat] : "-", true],
+      ["documents: a look at 32 queues", x => range(x.documents_check), true],
+      ["a look at 32 queues", x => cell(x, "our_costs_32_queues", o => us(o.check)), true],
+      ["processor", x => x.figures ? percent(x.figures.monitor_cpu) : "-", true],
+      ["lab: online mean", x => lab(x) ? [`${us(lab(x).mean)} (alone ${us(alone.mean)})`, r.lab.colocate.repeat] : "-", true],
+    ], r.placements.rows.map(x => ({ ...x, ours: isOurs(x.row) }))),
+    repeats(r.placements.rows.flatMap(x => [x.their_costs, x.our_costs, x.our_costs_32_queues].filter(o => o).map(o => o.repeat))),
+  ];
+}
+
+function vendorsChapter(r) {
+  const profiles = r.vendors.profiles, of = (p, n) => named(p.rows, n);
+  const names = [...new Set(profiles.flatMap(p => p.rows.map(x => x.name)))];
+  const part = (p, k) => { const o = of(p, "ours-evict"); return o && o.parts ? [time(o.parts[k]), p.repeat] : "-"; };
+  const draw = w => bars(w, profiles.map(p => { const o = of(p, "ours-evict"); return {
+    name: p.name, total: o.parts.total, label: time(o.parts.total), title: PARTS.map(k => `${k} ${time(o.parts[k])}`).join(", "),
+    parts: PARTS.map(k => [`var(--${k})`, o.parts[k]]) }; }), { label: "five parts by device", max: 110e3,
+    axis: [0, 50e3, 100e3].map(v => [v, v ? time(v) : "0"]) });
+  return [
+    el("p", {}, "The documents expect AMD to trigger without a system call and to save waves ten times as fast as NVIDIA saves thread blocks. The same scheduler and the same " +
+      "requests on three devices of the model; the A100 row times its own context switch (44 MB in about 40 us by GPreempt's paper)."),
+    chart("fig-vendors", "The five parts of a preemption by ours-evict, mean, by device. On the A100 it is what our core would do with that device's costs: nothing of ours runs there.", draw, partKey()),
+    table("Steps, by the documents and in the model (ours-evict, mean).", [
+      ["step", x => x.name], ["documents: AMD", x => range(x.amd), true], ["mi308x", x => part(profiles[0], x.part), true],
+      ["mi300x", x => part(profiles[1], x.part), true], ["documents: NVIDIA", x => range(x.nvidia), true], ["a100", x => part(profiles[2], x.part), true],
+    ], r.vendors.steps),
+    table("Added to an average request, and goodput of the offline work.", [
+      ["row", x => x.name], ...profiles.map(p => [p.name, x => { const o = of(p, x.name);
+        return o ? [o.added_mean === null ? "-" : time(o.added_mean, true), p.repeat] : "-"; }, true]),
+      ...profiles.map(p => [p.name + ", goodput", x => plain((of(p, x.name) || {}).goodput), true]),
+    ], names.map(name => ({ name }))),
+    table("The devices.", [
+      ["device", p => p.name], ["compute units", p => count(p.device.compute_units), true],
+      ["registers", p => (p.device.register_bytes / 1e6).toFixed(1) + " MB", true], ["LDS", p => (p.device.lds_bytes / 1e6).toFixed(1) + " MB", true],
+      ["memory", p => (p.device.bandwidth / 1e6).toFixed(1) + " TB/s", true],
+      ["saved per preemption", p => (of(p, "ours-evict").bytes_per_save / 1e6).toFixed(1) + " MB", true],
+    ], profiles),
+    repeats(profiles.map(p => p.repeat)),
+  ];
+}
+
+function labChapter(r) {
+  if (!r.lab) return [el("p", {}, "Not run. ", el("code", {}, "./run report --lab"), " in the source tree runs the same workloads on the real, unmodified amdkfd on the same virtual GPU, " +
+    "and this chapter has its rows, the model error table and what the driver executes.")];
+  const runs = Object.entries(r.lab).filter(([k]) => k.startsWith("colocate")).map(([, v]) => v), e = r.lab.model_error, c = r.lab.costs;
+  const pair = (x, k) => x[k].sim === x[k].lab ? count(x[k].sim) : `${count(x[k].sim)} / ${count(x[k].lab)}`;
+  return [
+    el("p", {}, "Debian's kernel with its unmodified amdkfd in a virtual machine; its GPU is the same model. What the driver does is real, how long the device takes is not. Guest time counts instructions; " +
+      "differences below a tenth of a millisecond are those of the virtual device's polling."),
+    ...runs.map(x => table(`${x.what}. ${x.exit ? "It FAILED." : "Every workgroup ran exactly once."}`, [
+      ["online", o => o.name], ["mean", o => us(o.mean), true], ["p50", o => us(o.p50), true], ["p99", o => us(o.p99), true],
+      ["offline kernels done", o => count(o.offline_kernels), true]], x.rows.map(o => ({ ...o, ours: /gpreempt|evict|direct|halt/.test(o.name) })))),
+    e && table("Model error: simulator / lab, one number where they are equal. Model against model, with the real driver between them.", [
+      ["operation", x => x.name], ["unmaps", x => pair(x, "unmaps"), true], ["run lists", x => pair(x, "runlists"), true],
+      ["mapped", x => pair(x, "queues_mapped"), true], ["waves saved", x => pair(x, "waves_saved"), true],
+      ["command ns", x => pair(x, "command_ns"), true], ["save ns", x => pair(x, "save_ns"), true], ["switch ns", x => pair(x, "switch_ns"), true],
+      ["error", x => (x.error_permille / 10).toFixed(1) + " %", true], ["", x => x.off ? el("span", { class: "fail" }, "off") : ""]], e.rows),
+    c && table("What the real driver executes to stop and to start work.", [
+      ["operation", x => x.operation], ["queues", x => count(x.queues), true], ["instructions, median", x => count(x.cost.median), true],
+      ["device", x => time(x.modelled_ns), true], ["unmaps", x => count(x.unmaps), true], ["run lists", x => count(x.runlists), true], ["mapped", x => count(x.queues_mapped), true]], c.rows),
+    repeats(Object.values(r.lab).map(x => x.repeat)),
+  ];
+}
+
+function sourcesChapter(r) {
+  const assumed = r.sources.facts.filter(f => f.source === "assumed").length;
+  return [
+    el("p", {}, "Every figure of this page is in report.json with its unit, its source and the command that repeats it. There are five kinds of source."),
+    table("What each is, and what a run on hardware would replace.", [
+      ["source", x => x.name], ["what it is", x => x.what], ["what hardware would replace", x => x.hardware]], r.sources.kinds),
+    el("p", {}, `${assumed} of ${r.sources.facts.length} facts of the model are assumed. A result is no better than the weakest it rests on, and every result here rests on assumed ones; ` +
+      "the chapter of doubts shows what happens if they are all wrong by a factor."),
+    el("details", {}, el("summary", {}, "every fact"), table("Facts of the virtual MI308X and of the paths on the processor.", [
+      ["fact", f => f.name], ["value", f => typeof f.value === "number" ? count(f.value) : f.value, true], ["unit", f => f.unit],
+      ["source", f => tag(f.source)], ["where, or what would replace it", f => f.note]], r.sources.facts)),
+    repeats([r.sources.repeat]),
+  ];
+}
+
+const CHAPTERS = [
+  ["acceptance", "Does it do what was asked?", acceptanceChapter],
+  ["steps", "One preemption, step by step", stepsChapter],
+  ["compare", "Beside every other way", compareChapter],
+  ["better", "Where others are better", betterChapter],
+  ["interfaces", "Three interfaces", interfacesChapter],
+  ["placements", "Where the monitor lives", placementsChapter],
+  ["vendors", "AMD and NVIDIA side by side", vendorsChapter],
+  ["scale", "How it scales, and where it stops", scaleChapter],
+  ["doubts", "If the assumptions are wrong", doubtChapter],
+  ["lab", "On the real driver", labChapter],
+  ["sources", "Where every number comes from", sourcesChapter],
+];
+
+function start(r) {
+  document.getElementById("tiles").append(...tiles(r));
+  for (const [id, title, fill] of CHAPTERS) {
+    document.getElementById("contents").append(el("li", {}, el("a", { href: "#" + id }, title)));
+    const section = el("section", { id, "aria-labelledby": "h-" + id }, el("h2", { id: "h-" + id }, title));
+    document.getElementById("chapters").append(section);
+    section.append(...fill(r).filter(x => x));
+    section.setAttribute("data-chapter", "drawn");
+  }
+  document.getElementById("foot").append(`gpreempt ${r.version}, seed ${r.seed}${r.quick ? ", quick" : ""}; ${r.model}. ` +
+    `Made ${r.wall_clock.started} in ${r.wall_clock.seconds} s on ${r.wall_clock.processors} processors.`);
+  redraw();
+  document.body.setAttribute("data-report", "drawn");
+}
