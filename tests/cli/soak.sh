@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# ./run soak's table and verdict, with a made-up lab and a made-up simulator.
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/claims.sh"
+
+mkdir -p "$tmp/tools" "$tmp/lab" "$tmp/build/cli"
+cp "$top/tools/run-soak" "$tmp/tools/"
+cat >"$tmp/lab/run" <<'END'
+#!/bin/sh
+while [ "$1" != -- ]; do
+	[ "$1" != --log ] || log=$2
+	shift
+done
+cat "$FACTS"
+cat "$KMSG" >"$log"
+exit "$LAB_CODE"
+END
+cat >"$tmp/build/cli/gpreempt" <<'END'
+#!/bin/sh
+echo "$@" >>"$CALLS"
+jq -n --argjson lost "$LOST" '{preemptions: 1000, served: 10, work_lost: $lost, work_doubled: 0, lost_tasks: 0,
+	waves_saved: 1, bytes_saved: 1,
+	expectations_failed: (if $lost > 0 then ["all work_lost = 0"] else [] end)}'
+END
+chmod +x "$tmp/lab/run" "$tmp/build/cli/gpreempt"
+export FACTS="$tmp/facts" KMSG="$tmp/kmsg" CALLS="$tmp/calls" LAB_CODE=0 LOST=0
+soak() { "$tmp/tools/run-soak" "$tmp/build" "$@"; }
+
+# Two rounds in which nothing was wrong.
+good() {
+	: >"$KMSG"
+	: >"$CALLS"
+	for round in 1 2; do
+		printf '%s\n' "stopped 5000" "stops_lost 0" "starts_lost 0" "daemon_KILL 3" "daemon_STOP 1" \
+			"requests 700" "sums 30" "daemon_rss 1000 1010 4000" "seconds 600" \
+			"kernel_kb $((18000 + round))" "round $round"
+	done >"$FACTS"
+}
+
+claim "the figures of all rounds are added up, and exit is 0 if nothing was wrong"
+good
+try soak --minutes 20
+exits 0 && says '^nothing was wrong$' && says 'preemptions  *10 000 by gpreemptd' &&
+	says 'work verified  *1 400 requests, 60 sums' && says '6 times killed, 2 times stopped' &&
+	says 'memory of gpreemptd .*+10 KB in 4000' && says 'memory of the kernel  *+1 KB'
+
+claim "the simulator runs 24 times as long, in nine runs with a seed each"
+says 'virtual time  *8 h in 9 runs' && says 'preemptions  *9 000$' &&
+	check test "$(grep -c -- '--length 3200000ms' "$CALLS")" -eq 9 &&
+	check test "$(sort -u "$CALLS" | wc -l)" -eq 9
+
+claim "--json has the same, with its schema, and the model said"
+good
+try soak --minutes 20 --json
+exits 0 && check jq -e '.schema == 1 and .model and .lab.stopped == 10000 and .simulator.preemptions == 9000 and
+	.wrong == [] and .lab.kernel_kb == [18001, 18002]' "$tmp/out" >"$tmp/jq"
+
+# fails TEXT COMMAND...: the change makes the verdict 1, and TEXT says why.
+fails() {
+	good
+	text=$1
+	shift
+	"$@"
+	try soak --minutes 20
+	exits 1 && says "^wrong: .*$text"
+}
+add() { echo "$*" >>"$FACTS"; }
+claim "what the guest found wrong is exit 1 and said"
+fails 'off1 ended with 1' add 'wrong off1 ended with 1: lost'
+claim "a lab that fails is"
+LAB_CODE=125
+fails 'the lab ended with 125' true
+LAB_CODE=0
+claim "a round that did not come to its end is"
+fails '1 of 2 rounds' sed -i '$d' "$FACTS"
+claim "a load that verified nothing is"
+fails "no 'requests'" sed -i '/^requests/d' "$FACTS"
+claim "a daemon that grows is"
+fails 'the daemon grew by 5000 KB' add 'daemon_rss 1000 6000 10'
+claim "a kernel that grows is"
+fails 'the kernel grew by 5999 KB' add 'kernel_kb 24000'
+claim "words that nobody expects are"
+fails 'the guest says: sh: out of memory' add 'sh: out of memory'
+claim "work lost in the simulator is"
+LOST=3
+fails 'seed 1: all work_lost = 0' true
+LOST=0
+
+claim "a mistake in the options is one line and exit 2"
+for wrong in "--hours x" "--minutes 0" "--hours 1 --minutes 1" "--seed -1" "--nonsense"; do
+	# shellcheck disable=SC2086 # options and their values
+	try soak $wrong
+	exits 2 && check test "$(wc -l <"$tmp/err")" -eq 1
+done
+
+claim "--help says what it does and how it ends"
+try "$top/run" soak --help
+exits 0 && says '--hours N' && says 'Exit code'
+end

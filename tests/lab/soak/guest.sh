@@ -1,0 +1,262 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+#
+# What tools/run-soak runs in the guest, in one boot without the module.
+# usage: guest.sh SECONDS SEED
+#
+# Rounds of at most ten minutes: first gpstorm on both GPUs, and on the second one loads under a
+# daemon that is killed and stopped, with a device that has faults it gets over; then one life
+# of the daemon; then faults it does not get over; then the module must leave nothing.
+# Prints facts, "NAME VALUE", which are added up outside, and "wrong WHAT".
+remaining=$1
+random=$2
+# A program that opened the first GPU alone cannot be preempted (lib/vm.h).
+gpu=1
+# shellcheck source=tests/lab/daemon/common.sh
+. ./common.sh
+# The storm has a debugger of its own.
+printf '[rule storm]\nexe = **gpstorm\nclass = unmanaged\n' >>/etc/gpreempt/gpreempt.conf
+views=/sys/kernel/debug/vgpu
+
+below() { # N: sets $any
+	random=$(((random * 1103515245 + 12345) % 2147483648))
+	any=$((random / 65536 % $1))
+}
+now() { cut -d . -f 1 /proc/uptime; }
+wrong() { fact wrong "$*"; }
+must() { # WHAT COMMAND...
+	what=$1
+	shift
+	"$@" || wrong "$what"
+}
+kilobytes() { awk -v name="$1:" '$1 == name { print $2 }' "$2"; }
+
+# ---- the module, and what the kernel keeps ----
+load_module() { modprobe amdgpu no_system_mem_limit=1 "$@" || wrong "the module does not load: $*"; }
+is_unused() { [ "$(cat /sys/module/amdgpu/refcnt)" -eq 0 ]; }
+nobody_left() { [ -z "$(ls /sys/class/kfd/kfd/proc)" ]; }
+unload_module() {
+	must "processes are left in the driver" until_true 60 nobody_left
+	must "something holds the module" until_true 60 is_unused
+	must "the module does not unload" rmmod amdgpu
+}
+settled() { # kilobytes, when everything delayed is done
+	sleep 1
+	echo 3 >/proc/sys/vm/drop_caches
+	for cache in /sys/kernel/slab/*; do
+		{ echo 1 >"$cache"/shrink; } 2>/dev/null
+	done
+	echo $(($(kilobytes SUnreclaim /proc/meminfo) + $(kilobytes VmallocUsed /proc/meminfo) +
+		$(kilobytes Percpu /proc/meminfo)))
+}
+
+# ---- the daemon ----
+daemon() { daemon_of "$keeper" 2>/dev/null; }
+begin() { start || until_true 100 answers || wrong "no daemon answers"; }
+is_alive() { read -r _ _ state _ <"/proc/$1/stat" && [ "$state" != Z ]; }
+# The keeper starts it again, and gives up when it has had to do that too often.
+back() {
+	for _ in $(seq 600); do
+		answers && return
+		is_alive "$keeper" || { wait "$keeper"; start && return; }
+		usleep 200000
+	done
+	wrong "no daemon answers"
+}
+# What it counted, before it is gone.
+account() {
+	for counter in stopped stops_lost starts_lost; do
+		n=$(count $counter)
+		fact $counter "${n:-0}"
+	done
+}
+kill_daemon() { # SIGNAL
+	account
+	pid=$(daemon)
+	[ -n "$pid" ] && kill "-$1" "$pid" || return
+	fact "daemon_$1" 1
+	# A stopped one is ended by its keeper if anybody could be held by it; else it goes on.
+	if [ "$1" = STOP ]; then
+		sleep 6
+		kill -CONT "$pid" 2>/dev/null
+	fi
+	back
+}
+
+# ---- loads: $offline and $online are pids ----
+seat() { # NAME ARGUMENTS...: starts one, whose pid is $seat
+	out=$1
+	shift
+	gpload --gpu 1 "$@" --seconds 1000000 >"/tmp/$out" 2>&1 &
+	seat=$!
+}
+seat_offline() { # NUMBER
+	seat "off$1" --class offline --queues $((2 * $1)) --kernel $((5 * $1))ms
+}
+seat_online() { # NUMBER
+	below 1000
+	seat "on$1" --class online --kernel 500us --waves 64 --poisson 12 --seed "$any"
+}
+seat_all() {
+	seat_offline 1; off1=$seat
+	seat_offline 2; off2=$seat
+	seat_online 1; on1=$seat
+	seat_online 2; on2=$seat
+}
+# Ends one and looks at its sums.
+leave() { # NAME PID
+	kill "$2"
+	code=0
+	wait "$2" || code=$?
+	done=$(sed -n 's/^requests.* \([0-9]*\) completed.*/\1/p' "/tmp/$1")
+	fact requests "${done:-0}"
+	[ $code -eq 0 ] && return
+	wrong "$1 ended with $code: $(tail -n 1 "/tmp/$1")"
+}
+leave_all() {
+	leave on1 "$on1"
+	leave on2 "$on2"
+	leave off1 "$off1"
+	leave off2 "$off2"
+}
+# So often since it began. Who ends while the daemon attaches to him can crash the driver.
+has_attached() { [ "$(count attaches)" -ge "$1" ] 2>/dev/null; }
+# Somebody is killed, held or not, and another one comes.
+kill_load() {
+	until_true 20 has_attached $attaches || return
+	kill -KILL "$off1"
+	wait "$off1"
+	fact loads_killed 1
+	seat_offline 1; off1=$seat
+	attaches=$((attaches + 1))
+}
+
+# ---- faults the device gets over ----
+device_fault() { # GPU TEXT
+	echo "$2" >"$views/$1/fault" || wrong "no fault '$2'"
+}
+pass_fault() { # one of them, for a moment
+	below 2; which=$any
+	below 3
+	if [ "$any" -eq 0 ]; then
+		device_fault "$which" rptr-early
+		fact fault_rptr-early 1
+	else
+		below 500
+		device_fault "$which" "slow-save $((any + 2))"
+		fact fault_slow-save 1
+	fi
+	below 20
+	usleep $((any * 100000))
+	device_fault "$which" none
+}
+
+# unrest UNTIL: the daemon is killed, again and again.
+unrest() {
+	while [ "$(now)" -lt "$1" ]; do
+		below 30
+		usleep $((any * 100000))
+		below 6
+		case $any in
+		0 | 1 | 2) kill_daemon KILL ;;
+		3) kill_daemon STOP ;;
+		*) pass_fault ;;
+		esac
+	done
+}
+# calm UNTIL: one life of the daemon; its memory at the beginning and at the end.
+calm() {
+	account
+	stop || wrong "the daemon ended with $?"
+	begin
+	attaches=2
+	must "nobody is attached" until_true 60 has_attached $attaches
+	sleep 5
+	before=$(kilobytes VmRSS "/proc/$(daemon)/status")
+	pid=$(daemon)
+	while [ "$(now)" -lt "$1" ]; do
+		below 40
+		usleep $((any * 100000))
+		below 8
+		case $any in
+		0) kill_load ;;
+		*) pass_fault ;;
+		esac
+	done
+	must "the daemon has ended by itself" [ "$pid" = "$(daemon)" ]
+	fact daemon_rss "$before $(kilobytes VmRSS "/proc/$(daemon)/status") $(count stopped)"
+}
+
+# ---- faults it does not get over: whoever was there loses, everybody after him does not ----
+resets() { dmesg | grep -c 'GPU reset end with ret = 0'; }
+was_reset() { [ "$(resets)" -gt "$had" ]; }
+was_stopped() { [ "$(count stopped)" -gt 3 ] 2>/dev/null; }
+hang() {
+	had=$(resets)
+	begin
+	seat_offline 1; off1=$seat
+	until_true 60 attached
+	device_fault 1 hang
+	seat_online 1; on1=$seat
+	must "a hang while the daemon preempts leads to no reset" until_true 60 was_reset
+	fact fault_hang 1
+	kill -KILL "$off1" "$on1"
+	wait "$off1" "$on1"
+	must "no daemon answers after a reset" until_true 20 answers
+	seat_all
+	must "after a reset nobody is preempted" until_true 60 was_stopped
+	account
+	stop || wrong "after a reset the daemon ended with $?"
+	leave_all
+}
+break_device() {
+	load_module queue_preemption_timeout_ms=500
+	gpfaults >/tmp/gpfaults || wrong "gpfaults: $(grep '^not ok' /tmp/gpfaults | head -n 1)"
+	fact fault_claims "$(grep -c '^ok' /tmp/gpfaults)"
+	fact fault_hang 2
+	fact fault_preempt 1
+	hang
+	unload_module
+}
+
+# storm_facts: what gpstorm said.
+storm_facts() {
+	sed -n 's/.*debugger: \([0-9]*\) sessions, \([0-9]*\) suspends; sums checked: \([0-9]*\).*/sessions \1\nsuspends \2\nsums \3/p
+		s/.*random use by \([0-9]*\) processes, \([0-9]*\) of them.*/storm_processes \1\nstorm_killed \2/p' /tmp/storm
+	grep '^not ok' /tmp/storm >/dev/null && wrong "gpstorm: $(grep -m 1 '^#.*process' /tmp/storm)"
+}
+
+round() { # NUMBER SECONDS
+	rptr=completion
+	[ $(($1 % 2)) -eq 1 ] || rptr=launch
+	load_module rptr_at=$rptr
+	first=$(now)
+	begin
+	seat_all
+	gpstorm --gpus 2 --processes 4 --seconds "$2" --seed "$random" >/tmp/storm 2>&1 &
+	storm=$!
+	unrest $((first + $2 / 2))
+	calm $((first + $2))
+	account
+	stop || wrong "the daemon ended with $?"
+	leave_all
+	wait $storm || wrong "gpstorm ended with $?"
+	storm_facts
+	for i in 0 1; do
+		fact waves_saved "$(sed -n 's/^waves_saved //p' $views/$i/counters)"
+	done
+	unload_module
+	fact seconds "$2"
+	break_device
+	fact kernel_kb "$(settled)"
+	fact round "$1"
+}
+
+number=1
+while [ "$remaining" -gt 0 ]; do
+	length=$remaining
+	[ "$length" -le 600 ] || length=600
+	round $number "$length"
+	remaining=$((remaining - length))
+	number=$((number + 1))
+done
