@@ -52,7 +52,11 @@ settled() { # kilobytes, when everything delayed is done
 
 # ---- the daemon ----
 daemon() { daemon_of "$keeper" 2>/dev/null; }
-begin() { start || until_true 100 answers || wrong "no daemon answers"; }
+# begin HEARTBEAT: a daemon whose keeper ends it after so long without a sign of life.
+begin() {
+	sed -i "s/^heartbeat = .*/heartbeat = $1/" /etc/gpreempt/gpreempt.conf
+	start || until_true 100 answers || wrong "no daemon answers"
+}
 is_alive() { read -r _ _ state _ <"/proc/$1/stat" && [ "$state" != Z ]; }
 # The keeper starts it again, and gives up when it has had to do that too often.
 back() {
@@ -95,7 +99,7 @@ seat_offline() { # NUMBER
 }
 seat_online() { # NUMBER
 	below 1000
-	seat "on$1" --class online --kernel 500us --waves 64 --poisson 12 --seed "$any"
+	seat "on$1" --class online --kernel 500us --waves 64 --poisson 25 --seed "$any"
 }
 seat_all() {
 	seat_offline 1; off1=$seat
@@ -168,7 +172,8 @@ unrest() {
 calm() {
 	account
 	stop || wrong "the daemon ended with $?"
-	begin
+	# A host with much to do may leave all of us without a processor for seconds.
+	begin 25s
 	attaches=2
 	must "nobody is attached" until_true 60 has_attached $attaches
 	sleep 5
@@ -193,7 +198,7 @@ was_reset() { [ "$(resets)" -gt "$had" ]; }
 was_stopped() { [ "$(count stopped)" -gt 3 ] 2>/dev/null; }
 hang() {
 	had=$(resets)
-	begin
+	begin 25s
 	seat_offline 1; off1=$seat
 	until_true 60 attached
 	device_fault 1 hang
@@ -231,7 +236,7 @@ round() { # NUMBER SECONDS
 	[ $(($1 % 2)) -eq 1 ] || rptr=launch
 	load_module rptr_at=$rptr
 	first=$(now)
-	begin
+	begin 4s
 	seat_all
 	gpstorm --gpus 2 --processes 4 --seconds "$2" --seed "$random" >/tmp/storm 2>&1 &
 	storm=$!
