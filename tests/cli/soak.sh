@@ -40,19 +40,19 @@ good() {
 
 claim "the figures of all rounds are added up, and exit is 0 if nothing was wrong"
 good
-try soak --minutes 20
+try soak --minutes 40
 exits 0 && says '^nothing was wrong$' && says 'preemptions  *10 000 by gpreemptd' &&
 	says 'work verified  *1 400 requests, 60 sums' && says '6 times killed, 2 times stopped' &&
 	says 'memory of gpreemptd .*+10 KB in 4000' && says 'memory of the kernel  *+1 KB'
 
 claim "the simulator runs 24 times as long, in nine runs with a seed each"
-says 'virtual time  *8 h in 9 runs' && says 'preemptions  *9 000$' &&
-	check test "$(grep -c -- '--length 3200000ms' "$CALLS")" -eq 9 &&
+says 'virtual time  *16 h in 9 runs' && says 'preemptions  *9 000$' &&
+	check test "$(grep -c -- '--length 6400000ms' "$CALLS")" -eq 9 &&
 	check test "$(sort -u "$CALLS" | wc -l)" -eq 9
 
 claim "--json has the same, with its schema, and the model said"
 good
-try soak --minutes 20 --json
+try soak --minutes 40 --json
 exits 0 && check jq -e '.schema == 1 and .model and .lab.stopped == 10000 and .simulator.preemptions == 9000 and
 	.wrong == [] and .lab.kernel_kb == [18001, 18002]' "$tmp/out" >"$tmp/jq"
 
@@ -62,7 +62,7 @@ fails() {
 	text=$1
 	shift
 	"$@"
-	try soak --minutes 20
+	try soak --minutes 40
 	exits 1 && says "^wrong: .*$text"
 }
 add() { echo "$*" >>"$FACTS"; }
