@@ -153,7 +153,10 @@ static void print_processes(const json_t *processes)
 	gp_table_print(&table, stdout);
 	json_array_foreach(processes, i, process) {
 		const char *trouble = gp_ask_text(process, "trouble");
+		const char *gang = gp_ask_text(process, "gang");
 
+		if (*gang)
+			printf("%" PRIu64 ": of the gang %s\n", gp_ask_number(process, "pid"), gang);
 		if (*trouble)
 			printf("%s%" PRIu64 "%s: %s\n", gp_paint(GP_BAD),
 			       gp_ask_number(process, "pid"), gp_paint(GP_PLAIN), trouble);
