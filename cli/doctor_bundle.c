@@ -16,7 +16,6 @@
 
 #include "ask.h"
 #include "doctor.h"
-#include "sim/json.h"
 #include "tar.h"
 
 enum { FILE_MOST = 1 << 20, LOG_MOST = 1 << 20, DEPTH_MOST = 6, FILES_MOST = 4096 };
@@ -201,13 +200,20 @@ static void add_versions(struct bundle *b)
 	gp_tar_add(&b->tar, "versions.txt", text, strlen(text));
 }
 
-static void add_json(struct bundle *b, const char *name, const json_t *object)
+/* A text as a file of lines. Takes over @text; NULL: no memory for it. */
+static void add_text(struct bundle *b, const char *name, char *text)
 {
-	char *text = json_dumps(object, JSON_INDENT(2));
+	size_t length = text ? strlen(text) : 0;
+	char *line = text ? realloc(text, length + 1) : NULL;
 
-	if (text)
-		gp_tar_add(&b->tar, name, text, strlen(text));
-	free(text);
+	if (!line) {
+		missed(b, name, "out of memory");
+		free(text);
+		return;
+	}
+	line[length] = '\n';
+	gp_tar_add(&b->tar, name, line, length + 1);
+	free(line);
 }
 
 static void add_daemon(struct bundle *b)
@@ -233,8 +239,7 @@ static void add_daemon(struct bundle *b)
 			missed(b, calls[i].name, gp_strerror(err));
 			continue;
 		}
-		gp_tar_add(&b->tar, calls[i].name, answer, strlen(answer));
-		free(answer);
+		add_text(b, calls[i].name, answer);
 	}
 	gp_daemon_close(daemon);
 }
@@ -244,7 +249,7 @@ static void collect(struct bundle *b, const json_t *findings)
 	char path[128], name[128];
 
 	gp_tar_add(&b->tar, "README.txt", readme, strlen(readme));
-	add_json(b, "doctor.json", findings);
+	add_text(b, "doctor.json", json_dumps(findings, JSON_INDENT(2)));
 	add_versions(b);
 	add_folder(b, "/sys/module/amdgpu/parameters", "parameters/amdgpu", 0);
 	add_folder(b, "/sys/module/gpreempt/parameters", "parameters/gpreempt", 0);

@@ -28,6 +28,15 @@ ended doctor 0 && of doctor '.fail == 0 and .mechanism == "kfd-debug"' &&
 		any(.checks[]; .check == "debugfs" and .result == "PASS" and (.found | test("[1-9] queues"))) and
 		any(.checks[]; .check == "scheduler" and (.found | test("debugfs: CPSCH")))'
 
+claim "doctor --bundle has the driver's topology, parameters, queues and log, and what the daemon lists"
+ended bundle-made 0 && ended bundle 0 &&
+	for f in topology/nodes/1/properties parameters/amdgpu/cwsr_enable debugfs/hqds status.json stats.json; do
+		part bundle | grep -q "^$f$" || no "no $f in it: $(part bundle | tr '\n' ' ')"
+	done
+{ part bundle-log | grep -q 'amdgpu' || no "nothing of the driver: $(part bundle-log | head -n 3)"; } &&
+	{ part bundle-mqds | grep -q 'PASID\|Compute' || no "no queue: $(part bundle-mqds | head -n 3)"; } &&
+	of bundle-list '.processes[0].name == "gpload-offline"'
+
 claim "run: the class was there with the first queue, though no rule gives it"
 of alone '.processes[] | select(.name == "gpload-offline") | .class == "offline" and (.queues | length == 1)'
 

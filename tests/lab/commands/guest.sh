@@ -39,6 +39,11 @@ offline=$!
 await '"name": "gpload-offline"'
 keep alone gpreempt list --json
 keep doctor gpreempt doctor --json
+keep bundle-made gpreempt doctor --bundle /tmp/bundle.tar
+keep bundle tar -tf /tmp/bundle.tar
+keep bundle-log tar -xOf /tmp/bundle.tar kernel.log
+keep bundle-mqds tar -xOf /tmp/bundle.tar debugfs/mqds
+keep bundle-list tar -xOf /tmp/bundle.tar list.json
 gpload --class online --kernel 300us --waves 64 --poisson 20 --requests 100000 >/tmp/keep.online 2>&1 &
 online=$!
 await '"name": "gpload-online"'
