@@ -165,6 +165,18 @@ static void the_first_requests_can_be_left_out_of_the_latencies(void **state)
 	EXPECT_EQ(l->latency.count, 70);
 }
 
+static void a_result_that_is_made_wrong_is_found_wrong(void **state)
+{
+	struct gp_load_options spoilt = hundred;
+	struct gp_load *l;
+
+	(void)state;
+	spoilt.spoil = 30;
+	l = fresh(&spoilt, NONE, 0);
+	EXPECT_EQ(gp_load_run(l, &never), -EBADMSG);
+	EXPECT_EQ(l->completed, 100);
+}
+
 static void expect_lost(enum fault fault, const char *what)
 {
 	struct gp_load *l = fresh(&hundred, fault, 7);
@@ -259,6 +271,7 @@ static void poisson_arrivals_have_the_rate_asked_for_and_the_seed_decides_them(v
 PROVE(
 	CLAIM(work_done_once_is_right),
 	CLAIM(the_first_requests_can_be_left_out_of_the_latencies),
+	CLAIM(a_result_that_is_made_wrong_is_found_wrong),
 	CLAIM(lost_and_doubled_work_is_named_by_queue_and_packet),
 	CLAIM(work_done_again_after_it_completed_is_found),
 	CLAIM(patience_ends_with_the_name_of_what_is_stuck),

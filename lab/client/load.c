@@ -156,6 +156,8 @@ static void complete(struct gp_load *l, struct gp_load_queue *lq)
 	/* A device that writes no times: the moment it is seen must do. */
 	if (end < l->arrived_ns[slot])
 		end = l->now_ns > l->arrived_ns[slot] ? l->now_ns : l->arrived_ns[slot];
+	if (l->completed + 1 == l->o->spoil)
+		gp_work_spoil(&l->work, slot);
 	check(l, lq, lq->completed, slot, "when it completed");
 	if (l->completed >= l->o->warm_up)
 		gp_hist_add(&l->latency, end - l->arrived_ns[slot]);

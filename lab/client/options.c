@@ -29,6 +29,7 @@ const char gp_load_help[] =
 "  --poisson RATE          N per second arrive by chance; else as fast as they complete\n"
 "  --depth N               in flight per queue, 1..512              (2; poisson 16)\n"
 "  --warm-up N             leave the first N out of the latencies   (0)\n"
+"  --spoil N               make the result of the Nth wrong: a test of the verification\n"
 "  --pointers userptr|gtt  memory of rings and pointers             (userptr)\n"
 "  --save-area sparse|full memory of save areas                     (sparse)\n"
 "  --wait poll|event       how to wait for completions              (poll)\n"
@@ -177,6 +178,8 @@ static const struct number_option {
 	{ "depth", offsetof(struct gp_load_options, depth), false, 1, MAX_DEPTH,
 	  "a number from 1 to 512" },
 	{ "warm-up", offsetof(struct gp_load_options, warm_up), true, 0, 1ull << 40, "a number" },
+	{ "spoil", offsetof(struct gp_load_options, spoil), true, 1, 1ull << 40,
+	  "a number from 1" },
 	{ "gpu", offsetof(struct gp_load_options, gpu), false, 0, 63, "a number from 0 to 63" },
 	{ "seed", offsetof(struct gp_load_options, seed), true, 0, UINT64_MAX, "a number" },
 };

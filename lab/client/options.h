@@ -18,6 +18,7 @@ struct gp_load_options {
 	u64 rate_milli;		/* Poisson arrivals per 1000 s; 0: as fast as they complete */
 	u32 depth;		/* requests in flight per queue, at most */
 	u64 warm_up;		/* requests whose latency is not counted */
+	u64 spoil;		/* the request whose result is made wrong; 0: none */
 	u64 seed;
 	u64 patience_ns;	/* without any completion; 0: for ever */
 	u64 print_every_ns;

@@ -53,6 +53,8 @@ int gp_work_submit(struct gp_work *w, u32 i, struct gp_queue *q, u32 workgroups,
 		   const struct gp_event *e);
 /* Whether it has completed (its signal says so). */
 bool gp_work_done(const struct gp_work *w, u32 i);
+/* As if its first workgroup had run once more: what gp_work_check() must find. */
+void gp_work_spoil(struct gp_work *w, u32 i);
 /* 0, or -EBADMSG with gp_client_error() saying what is lost or doubled. */
 int gp_work_check(const struct gp_work *w, u32 i);
 /* Device clock, ns: first wave to last. */
