@@ -131,7 +131,7 @@ static json_t *verdict(const struct gp_beaten *v)
 {
 	json_t *o = json_object(), *others = json_array();
 
-	gp_json_put(o, "metric", json_string(v->metric));
+	gp_json_put(o, "name", json_string(v->metric));
 	gp_json_put(o, "unit", json_string(v->unit));
 	gp_json_put(o, "best_of_ours", v->best ? json_string(v->best->name) : json_null());
 	gp_json_put(o, "ours", gp_json_fraction(v->best, v->ours));

@@ -101,6 +101,8 @@ static int gather_point(struct gp_evidence *e, const struct sweep *s, const stru
 	o = json_object();
 	gp_trial_command(e, &t, "compare", repeat, sizeof(repeat));
 	gp_evidence_of(o, GP_UNITS_OF_ROWS, GP_FROM_SIMULATOR, repeat);
+	snprintf(repeat, sizeof(repeat), "%.6g", x_of(p, &c));
+	gp_json_put(o, "name", json_string(repeat));
 	gp_json_put(o, "x", gp_json_fraction(true, x_of(p, &c)));
 	gp_json_put(o, "alone_p99", json_integer((json_int_t)c.alone.online.p99));
 	gp_json_put(o, "online_share",

@@ -28,9 +28,9 @@ function acceptanceChapter(r) {
 }
 
 function betterChapter(r) {
-  const show = m => v => m.unit === "ns" ? time(v) : m.metric === "processor time" ? percent(v) : plain(v);
+  const show = m => v => m.unit === "ns" ? time(v) : m.name === "processor time" ? percent(v) : plain(v);
   const lines = r.better.metrics.map(m => {
-    const f = show(m), head = el("strong", {}, m.metric + ": ");
+    const f = show(m), head = el("strong", {}, m.name + ": ");
     if (!m.better.length) return el("span", {}, head, `nobody; the best of ours is ${m.best_of_ours} with ${f(m.ours)}.`);
     const shown = m.better.slice(0, 6).map(b => `${b.name} ${f(b.value)}${b.saturated ? " (does not serve every request)" : ""}`);
     return el("span", {}, head, shown.join(", "), m.better.length > 6 ? ` and ${m.better.length - 6} more` : "",
