@@ -36,6 +36,7 @@
  *	gp_main.c	load and unload, parameters
  *	gp_kfd.c	the stock driver
  *	gp_pin.c	words of other processes
+ *	gp_floor.[ch]	what a preemption costs at least (the lab's build only)
  *	gp_trace.[ch]	what the scheduler says: tracepoints gpreempt:*, events, statistics
  */
 #ifndef GP_KERNEL_HOME_H

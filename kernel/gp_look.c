@@ -3,7 +3,7 @@
  * Looking at the queues of a GPU, in a timer callback: loads of pinned words, and what moved is
  * told to the scheduler. It wakes nobody unless something is to be decided.
  */
-#include "gp_home.h"
+#include "gp_floor.h"
 
 /* No oftener than its bounds: the shortest interval, and a share of a processor. */
 static u64 not_before(const struct gp_gpu *gpu, u64 now_ns)
@@ -30,7 +30,7 @@ void gp_gpu_arm(struct gp_gpu *gpu, u64 now_ns)
 {
 	u64 at = next_look(gpu, now_ns);
 
-	if (at == gpu->look_at_ns)
+	if (at == gpu->look_at_ns || (gp_floor && hrtimer_is_queued(&gpu->look)))
 		return;
 	gpu->look_at_ns = at;
 	/* A callback under way waits for our lock and finds the new time. */
@@ -108,7 +108,9 @@ enum hrtimer_restart gp_gpu_look_fires(struct hrtimer *timer)
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
 	/* Armed for later since, or not at all. */
-	if (gpu->node && !gpu->gone && gpu->look_at_ns <= now) {
+	if (gp_floor && gpu->node && !gpu->gone) {
+		gp_floor_look(gpu, now);
+	} else if (gpu->node && !gpu->gone && gpu->look_at_ns <= now) {
 		gpu->look_at_ns = GP_NEVER;
 		gp_gpu_look(gpu, now);
 		notice(gpu, now);

@@ -7,7 +7,7 @@
 #include <linux/freezer.h>
 #include <linux/kthread.h>
 
-#include "gp_home.h"
+#include "gp_floor.h"
 
 /* Between two tries at a start that is owed, or two questions after a late fence. */
 #define AGAIN_NS	(10 * GP_MSEC)
@@ -132,6 +132,8 @@ static void work(struct gp_gpu *gpu)
 {
 	bool left = false;
 
+	if (gp_floor)
+		gp_floor_step(gpu);
 	take_order(gpu);
 	if (gpu->crew->order.step)
 		gp_step_action(gpu);

@@ -290,7 +290,8 @@ class Images:
                 if new:
                     say('building the module gpreempt')
                     run_logged(self.path('gpreempt.log'),
-                               [os.path.join(self.top, 'kernel/build'), self.source, headers,
+                               ['env', 'GP_FLOOR=y', os.path.join(self.top, 'kernel/build'),
+                                self.source, headers,
                                 os.path.dirname(self.gpreempt)], 'building the module gpreempt')
         except Trouble as trouble:
             if needed:

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* See gp_floor.h. */
+#ifdef GP_FLOOR
+
+#include <linux/module.h>
+
+#include "gp_floor.h"
+
+#define EVERY_NS	(50 * GP_USEC)
+
+bool gp_floor;
+module_param_named(floor, gp_floor, bool, 0644);
+MODULE_PARM_DESC(floor, "no scheduler: whoever is critical preempts whoever is preemptible (lab)");
+
+static u64 seen_ns;		/* the look that saw something; home.lock */
+
+void gp_floor_look(struct gp_gpu *gpu, u64 now_ns)
+{
+	struct gp_hot *hot = gpu->hot, *end = hot + gpu->nr_hot;
+	bool arrived = false;
+
+	for (; hot < end; hot++) {
+		const struct gp_target *t = hot->ring->member->target;
+		u64 write = READ_ONCE(*hot->write), before = hot->at.wptr, read;
+
+		if (gp_ring_quiet(&hot->at, write))
+			continue;
+		read = READ_ONCE(*hot->read);
+		if (gp_ring_same(&hot->at, read, write) || !gp_ring_take(&hot->at, read, write))
+			continue;
+		arrived |= before != hot->at.wptr && t && (t->class.flags & GP_LATENCY_CRITICAL);
+	}
+	if (arrived && !gpu->busy) {
+		seen_ns = now_ns;
+		gp_gpu_wake(gpu);
+	}
+	gpu->look_at_ns = now_ns + EVERY_NS;
+	hrtimer_start(&gpu->look, ns_to_ktime(gpu->look_at_ns), HRTIMER_MODE_ABS);
+}
+
+static void note(u32 part, u64 ns)
+{
+	struct gp_uapi_part *p = &gp_home.stats->part[part];
+
+	p->count++;
+	p->total_ns += ns;
+	p->max_ns = max(p->max_ns, ns);
+}
+
+/* Under home.lock. */
+static void add_all(struct gp_gpu *gpu)
+{
+	u32 task;
+
+	for (task = 0; task < GP_HOME_TASKS; task++) {
+		const struct gp_target *t = gp_target_of_task(task);
+
+		if (t && (t->class.flags & GP_PREEMPTIBLE))
+			gp_step_add(gpu, task, true);
+	}
+}
+
+void gp_floor_step(struct gp_gpu *gpu)
+{
+	struct gp_kfd_times *times = &gpu->crew->step.times;
+	unsigned long flags;
+	u64 seen;
+	u32 i;
+
+	gp_step_begin(gpu, GP_SEC);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	seen = seen_ns;
+	seen_ns = 0;
+	if (seen)
+		add_all(gpu);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	if (!seen)
+		return;
+
+	gp_step_move(gpu, gp_home.way);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	note(GP_PART_DECIDE, times->command_ns - seen);
+	note(GP_PART_SAVE, times->saved_ns - times->command_ns);
+	note(GP_PART_TOTAL, times->switched_ns - seen);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+
+	for (i = 0; i < gpu->crew->step.nr; i++)
+		gpu->crew->move[i].out = false;
+	gp_step_move(gpu, &gp_way_evict);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gp_step_book(gpu);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	gp_step_let_go(gpu->crew);
+}
+
+#endif /* GP_FLOOR */

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# gpreempt.ko beside the stock driver: it preempts by itself, and lets go of everybody whatever ends:
+# a lease, the owner of a hold, a target, the module, the GPU. One boot; the guest prints facts.
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/../cli/claims.sh"
+
+reloads=10
+[ "${GP_FULL:-0}" = 0 ] || reloads=100
+
+value() { sed -n "s/^$1 //p" "$tmp/out"; }
+is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }
+
+claim "a guest runs the module beside the driver without a complaint of the kernel"
+try "$top/lab/run" --timeout 900 --copy "$top/tests/lab/kmod/life.sh" -- sh ./life.sh $reloads
+exits 0 || cat "$tmp/err"
+
+for mechanism in evict direct; do
+	claim "online work preempts offline work by itself, by $mechanism, and both verify"
+	check test "$(value ${mechanism}_stopped)" -ge 3
+	is ${mechanism}_online 0
+	is ${mechanism}_offline 0
+	is ${mechanism}_lost 0
+done
+
+claim "direct is what it says, where it can"
+is evict_direct 0
+check test "$(value direct_direct)" -ge 3
+
+claim "every wave that was saved was restored"
+check test "$(value saved | awk '{ print ($1 > 0 && $1 == $2) }')" = 1
+
+claim "a hold ends with its lease, though its owner is stopped"
+is lease_began yes && is lease_ended yes
+
+claim "a hold ends when its owner is killed"
+is close_held yes && is close_released yes
+
+claim "the module cannot be unloaded while a descriptor is open"
+check test "$(value rmmod_open)" -ne 0
+
+for how in held unheld; do
+	claim "a target that is killed while $how is let go within 100 ms: no process, no queue"
+	is died_${how}_proc ''
+	is died_${how}_runlist none
+	is died_${how}_state gone
+done
+claim "the one that was held was off, and nobody put it back"
+is died_held yes
+
+claim "unloaded, nothing of it is left; loaded $reloads times, each time with somebody held, too"
+is rmmod 0
+is reloads $reloads
+is reloads_runs yes
+is reloads_offline 0
+check test "$(value memory)" -lt 1024
+
+claim "a GPU that is unbound is dropped"
+is unbound 0
+is unbound_removals 1
+is unbound_state gone
+is rmmod_after 0
+end

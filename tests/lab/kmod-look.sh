@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# What gpreempt.ko costs while it only looks, counted in the deterministic lab.
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/../cli/claims.sh"
+
+value() { sed -n "s/^$1 //p" "$tmp/out"; }
+
+claim "a deterministic guest runs to its end without a complaint of the kernel"
+try "$top/lab/run" --deterministic --param poll_us=20000 --param no_system_mem_limit=1 --timeout 900 \
+	--copy "$top/tests/lab/kmod/look.sh" -- sh ./look.sh
+exits 0 || cat "$tmp/err"
+
+claim "a look at 100 queues of 4 processes costs at most 4000 instructions"
+check test "$(value looks)" -gt 1000
+check test "$(value look)" -gt 500
+check test "$(value look)" -le 4000
+check test "$(value stopped)" -ge 3
+echo "# $(value look) instructions every $(value every) ns: $(value look | awk -v every="$(value every)" \
+	'{ printf "%.1f", 100 * ($1 / 3e9) / (every / 1e9) }') % of a core at 3e9 instructions/s"
+
+claim "while nobody may preempt anybody there is no look, no wakeup and no scan"
+for what in looks wakeups rescans; do
+	check test "$(value later_$what)" = "$(value idle_$what)"
+done
+end

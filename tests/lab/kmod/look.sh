@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+#
+# In the deterministic guest, where a nanosecond is an instruction: what a look costs with 100
+# queues of 4 processes, and what the module does while nobody can preempt anybody: nothing.
+# Facts on stdout, judged by tests/lab/kmod-look.sh.
+fact() { echo "$*"; }
+has_queues() { [ "$(ls "/sys/class/kfd/kfd/proc/$1/queues" 2>/dev/null | wc -l)" -eq 25 ]; }
+until_has() { while ! has_queues "$1"; do usleep 50000; done; }
+
+modprobe gpreempt
+others=
+for _ in 1 2 3; do
+	gpload --class offline --queues 25 --kernel 20ms --seconds 900 >/tmp/offline 2>&1 &
+	others="$others $!"
+done
+gpload --class online --queues 25 --kernel 300us --waves 16 --poisson 40 --seconds 900 >/tmp/online 2>&1 &
+online=$!
+for pid in $others $online; do
+	until_has "$pid"
+done
+attach=
+for pid in $others; do
+	attach="$attach offline=$pid"
+done
+
+# Nobody may preempt anybody: all are offline. A second of it.
+# shellcheck disable=SC2086 # words
+gpkmod policy=priority $attach sleep=0.3 mark=idle_looks gpu=looks mark=idle_wakeups gpu=wakeups \
+	mark=idle_rescans stats=rescans sleep=1 mark=later_looks gpu=looks mark=later_wakeups \
+	gpu=wakeups mark=later_rescans stats=rescans
+# shellcheck disable=SC2086
+gpkmod policy=priority $attach online=$online sleep=0.5 mark=looks gpu=looks mark=look gpu=look_ns \
+	mark=every gpu=look_every_ns mark=stopped stats=stopped
+# shellcheck disable=SC2086
+kill $others $online
+wait
