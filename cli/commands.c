@@ -93,7 +93,8 @@ const struct gp_command gp_commands[] = {
 	},
 	{
 		{ "doctor", NULL, GP_ONE,
-		  GP_TAKES(GPU) | GP_TAKES(BUNDLE) | GP_TAKES(ROOT) | GP_TAKES(JSON) }, false,
+		  GP_TAKES(GPU) | GP_TAKES(BUNDLE) | GP_TAKES(SELFTEST) | GP_TAKES(ROOT) |
+		  GP_TAKES(JSON) }, false,
 		"can this machine preempt, and what to do if not",
 		"Checks kernel, driver, its parameters, rights, memory and the daemon, says PASS,\n"
 		"WARN or FAIL with a remedy, and which mechanism to use. It changes nothing and\n"

@@ -30,6 +30,7 @@ static const struct check {
 	{ "permissions", false, gp_check_rights },
 	{ "debugfs", false, gp_check_debugfs },
 	{ "lockdown", false, gp_check_lockdown },
+	{ "module", false, gp_check_module },
 	{ "debuggers", false, gp_check_tracers },
 	{ "runtime", false, gp_check_runtime },
 	{ "save-area", false, gp_check_save_area },
@@ -178,9 +179,12 @@ static void examine(struct gp_doctor *d)
 
 int gp_cmd_doctor(const struct gp_options *o)
 {
-	struct gp_doctor *d = calloc(1, sizeof(*d));
+	struct gp_doctor *d;
 	int code = GP_EXIT_FAILED, err;
 
+	if (o->selftest_pid)
+		return gp_doctor_selftest(o);
+	d = calloc(1, sizeof(*d));
 	if (!d)
 		return code;
 	d->root = o->root ? o->root : "";

@@ -83,10 +83,15 @@ void gp_check_lockdown(struct gp_doctor *d);
 /* doctor_process.c */
 void gp_check_tracers(struct gp_doctor *d);
 void gp_check_runtime(struct gp_doctor *d);
+/* doctor_module.c */
+void gp_check_module(struct gp_doctor *d);
 /* doctor_daemon.c */
 void gp_check_configuration(struct gp_doctor *d);
 void gp_check_daemon(struct gp_doctor *d);
 
+struct gp_options;
+/* doctor_module.c: what `direct` assumes, tried out on a process. enum gp_exit, after a line. */
+int gp_doctor_selftest(const struct gp_options *o);
 /* doctor_bundle.c: @findings and what they rest on as a tar file. enum gp_exit, after a line. */
 int gp_doctor_bundle(const struct gp_doctor *d, const json_t *findings, const char *path);
 

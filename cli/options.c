@@ -67,6 +67,8 @@ static const struct option options[GP_NR_OPTIONS] = {
 	       "print the text format of Prometheus"),
 	OPTION(BUNDLE, "bundle", 0, "FILE.tar",
 	       "also collect what others need to judge this machine"),
+	OPTION(SELFTEST, "selftest-direct", 0, "PID",
+	       "try what the mechanism direct assumes, by stopping PID once"),
 	OPTION(FILE, "file", 'f', "F",
 	       "the module's file, if not the installed one"),
 	OPTION(ROOT, "root", 0, "DIR", NULL),
@@ -118,6 +120,17 @@ static int seed(const char *value, struct gp_options *o)
 	if (number(value, &end, &o->seed) || *end)
 		return bad_value("seed", value, "a number from 0 to 2^64-1");
 	o->last_seed = o->seed;
+	return 0;
+}
+
+static int process_number(const char *value, int *ret)
+{
+	const char *end;
+	u64 n;
+
+	if (number(value, &end, &n) || *end || !n || n > 0x7fffffff)
+		return bad_value("selftest-direct", value, "the number of a process");
+	*ret = (int)n;
 	return 0;
 }
 
@@ -187,6 +200,7 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	case GP_OPT_GPU:	o->gpu = value; return 0;
 	case GP_OPT_CLASS:	o->class_name = value; return 0;
 	case GP_OPT_BUNDLE:	o->bundle = value; return 0;
+	case GP_OPT_SELFTEST:	return process_number(value, &o->selftest_pid);
 	case GP_OPT_ROOT:	o->root = value; return 0;
 	case GP_OPT_FILE:	o->module_file = value; return 0;
 	case GP_OPT_ANYWAY:	o->anyway = true; return 0;

@@ -35,6 +35,7 @@ enum gp_option_id {
 	GP_OPT_DRY_RUN,
 	GP_OPT_PROMETHEUS,
 	GP_OPT_BUNDLE,
+	GP_OPT_SELFTEST,
 	GP_OPT_FILE,
 	GP_OPT_ROOT,
 	GP_OPT_JSON,
@@ -64,6 +65,7 @@ struct gp_options {
 	u64 every_ns;			/* 0: once */
 	bool json, robust, frontier, quick, lab, progress, check, help;
 	bool anyway, dry_run, prometheus;
+	int selftest_pid;		/* 0 if not given */
 };
 
 /* How many operands a command takes. */

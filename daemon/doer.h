@@ -27,6 +27,8 @@ struct gp_doer_ops {
 	 * next() say how that went. If not, nobody is ever attached.
 	 */
 	bool attaches;
+	/* It looks and decides itself (kernel.h): our scheduler only shows what it does. */
+	bool decides;
 
 	void (*free)(struct gp_doer *d);
 	/* As the functions of the same names in lib/mechanism_kfd_debug.h. NULL: nothing to do. */
@@ -42,6 +44,9 @@ struct gp_doer_ops {
 	int (*next)(struct gp_doer *d, struct gp_kfdm_event *ret);
 	u64 (*wake_at)(struct gp_doer *d);
 	void (*stats)(struct gp_doer *d, struct gp_kfdm_stats *ret);
+	/* What only it counts, name by name. NULL: nothing. */
+	void (*counters)(struct gp_doer *d, void (*tell)(void *ctx, const char *name, u64 value),
+			 void *ctx);
 };
 
 struct gp_doer {

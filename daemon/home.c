@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernel.h"
 #include "lib/error.h"
 #include "lib/gpreempt.h"
 
@@ -99,15 +100,39 @@ static void take_doer(struct gp_home *h, struct gp_doer *doer)
 	gp_resets_watch(h);
 }
 
+/* The module if it is there, the driver's debug interface else. */
+static void find_doer(struct gp_home *h)
+{
+	u8 choice = h->config->daemon.mechanism;
+	struct gp_doer *doer = NULL;
+	char why_not[GP_HOME_WHY] = "there is no kernel part here";
+	const char *why = "";
+	int err = -ENOENT;
+
+	if (choice != GP_USE_KFD_DEBUG && h->args.kmod)
+		err = gp_kernel_open(h, &doer, why_not);
+	if (err && choice == GP_USE_KMOD) {
+		snprintf(h->doer_trouble, sizeof(h->doer_trouble),
+			 "mechanism = kmod: %.180s; use auto or kfd-debug", why_not);
+		return;
+	}
+	if (err && err != -ENOENT)
+		gp_home_news(h, GP_NEWS_TROUBLE, NULL, "%s; kfd-debug is used", why_not);
+	if (err)
+		err = make_doer(h, &doer, &why);
+	if (err)
+		snprintf(h->doer_trouble, sizeof(h->doer_trouble),
+			 "nobody can be preempted: %s (%s)", why, strerror(-err));
+	else
+		take_doer(h, doer);
+}
+
 /* The driver is open only while we may act: an open one blocks a partition switch. */
 void gp_home_choose_doer(struct gp_home *h, bool anew)
 {
 	u8 choice = h->config->daemon.mechanism;
 	bool real = !h->observe && choice != GP_USE_NONE && h->nr_gpus;
-	struct gp_doer *doer = NULL;
-	const char *why = "";
 	u32 i;
-	int err;
 
 	if (real == (h->doer != gp_doer_none()) && !anew)
 		return;
@@ -116,17 +141,8 @@ void gp_home_choose_doer(struct gp_home *h, bool anew)
 		gp_job_leave(h, h->resident[i]);
 	drop_doer(h);
 	h->doer_trouble[0] = 0;
-	if (real && choice == GP_USE_KMOD) {
-		snprintf(h->doer_trouble, sizeof(h->doer_trouble), "%s",
-			 "mechanism = kmod: there is no kernel part here; use auto or kfd-debug");
-	} else if (real) {
-		err = make_doer(h, &doer, &why);
-		if (err)
-			snprintf(h->doer_trouble, sizeof(h->doer_trouble),
-				 "nobody can be preempted: %s (%s)", why, strerror(-err));
-		else
-			take_doer(h, doer);
-	}
+	if (real)
+		find_doer(h);
 	if (h->doer_trouble[0])
 		gp_home_news(h, GP_NEWS_TROUBLE, NULL, "%s", h->doer_trouble);
 	for (i = 0; i < h->nr_residents; i++)
@@ -281,6 +297,10 @@ void gp_home_look(struct gp_home *h, u32 device)
 	u64 began = h->args.clock(h->args.ctx), took;
 	u32 i, n = 0;
 
+	if (h->doer->ops->decides) {
+		gp_kernel_trigger(h);
+		return;
+	}
 	for (i = 0; i < h->nr_residents; i++) {
 		struct gp_resident *r = h->resident[i];
 
@@ -347,6 +367,10 @@ static void look_and_act(struct gp_home *h)
 	struct gp_todo todo;
 	u32 d;
 
+	if (h->doer->ops->decides) {
+		gp_kernel_take(h);
+		return;
+	}
 	for (d = 0; d < h->nr_gpus; d++)
 		if (look_at(h, d) <= h->now_ns)
 			gp_home_look(h, d);
@@ -388,6 +412,8 @@ static void scan(struct gp_home *h)
 	u32 generation = h->generation;
 
 	gp_census_scan(h, 0);
+	if (h->doer->ops->decides)
+		gp_kernel_refresh(h);
 	if (!gp_gpus_generation(h->args.kfd, &generation) && generation != h->generation)
 		h->outdated = true;
 	h->scan_at_ns = h->now_ns + h->config->daemon.scan_ns;
@@ -415,7 +441,10 @@ void gp_home_run(struct gp_home *h, u64 now_ns)
 	}
 	if (h->tend) {
 		h->tend = false;
-		gp_grip_tend(h);
+		if (h->doer->ops->decides)
+			gp_kernel_tend(h);
+		else
+			gp_grip_tend(h);
 		look_and_act(h);
 	}
 }
@@ -427,11 +456,14 @@ int gp_home_fd(const struct gp_home *h)
 
 u64 gp_home_wake_at(const struct gp_home *h)
 {
-	u64 at = sooner(gp_sched_wake_at(h->sched), h->leaving ? GP_NEVER : h->scan_at_ns);
+	u64 at = h->leaving ? GP_NEVER : h->scan_at_ns;
 	u32 d;
 
 	if (h->tend)
 		return h->now_ns;
+	if (h->doer->ops->decides)
+		return at;
+	at = sooner(at, gp_sched_wake_at(h->sched));
 	if (h->doer->ops->wake_at)
 		at = sooner(at, h->doer->ops->wake_at(h->doer));
 	for (d = 0; d < h->nr_gpus; d++)
@@ -443,6 +475,9 @@ bool gp_home_busy(const struct gp_home *h)
 {
 	u32 i, d;
 
+	/* What the module holds has its lease there. */
+	if (h->doer->ops->decides)
+		return false;
 	for (i = 0; i < h->nr_residents; i++)
 		if (!gp_job_at_rest(h, h->resident[i]))
 			return true;
@@ -476,6 +511,8 @@ bool gp_home_quiet(const struct gp_home *h)
 
 void gp_home_trace(struct gp_home *h, const struct gp_trace *trace, bool look_always)
 {
-	h->sched->trace = trace ? *trace : (struct gp_trace){ 0 };
+	h->watcher = trace ? *trace : (struct gp_trace){ 0 };
+	if (!h->doer->ops->decides)
+		h->sched->trace = h->watcher;
 	h->look_always = look_always;
 }

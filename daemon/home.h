@@ -16,6 +16,7 @@
  *	grip.c		who can be stopped: attaching and leaving
  *	resets.c	GPUs that the driver resets, and who is lost by that
  *	rings.c		where their queues' pointers are, and what they say
+ *	kernel.c	all of that by the module, if there is one; mirror.c shows what it does
  *	wish.c		what people want: classes, holds, hints, policy, the kill switch
  */
 #ifndef GP_DAEMON_HOME_H
@@ -50,6 +51,7 @@ struct gp_home_args {
 	bool observe;			/* whatever the configuration says */
 	/* Where things are; NULL: where they really are. */
 	const char *kfd, *proc, *mqds;
+	const char *kmod;	/* the module's node; NULL: no module is used */
 	/* Makes the doer that is used when the mechanism is not `none`. */
 	int (*make_doer)(void *ctx, const struct gp_doer_args *args, struct gp_doer **ret,
 			 const char **why);
@@ -220,6 +222,7 @@ struct gp_home {
 	bool enabled;		/* the kill switch */
 	bool leaving;
 	bool look_always;
+	struct gp_trace watcher;	/* who wants to hear the scheduler */
 	struct gp_doer *doer;	/* never NULL */
 	char doer_trouble[GP_HOME_WHY];
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/kmod.h"
 #include "log.h"
 #include "notify.h"
 #include "ops.h"
@@ -172,8 +173,8 @@ static int open_control(struct loop *l, const struct gp_daemon_settings *set)
 static int open_home(struct loop *l)
 {
 	struct gp_home_args args = {
-		.observe = l->args->observe, .make_doer = gp_doer_kfd_debug, .news = on_news,
-		.holding = on_holding, .ctx = l,
+		.observe = l->args->observe, .kmod = GP_KMOD_DEVICE,
+		.make_doer = gp_doer_kfd_debug, .news = on_news, .holding = on_holding, .ctx = l,
 	};
 	struct gp_ops_args ops = { .version = GP_VERSION, .reload = reload, .ctx = l };
 	char why[GP_HOME_WHY];

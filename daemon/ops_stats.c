@@ -59,6 +59,11 @@ static void set_home(json_t *to, const struct gp_home *h)
 	set_numbers(to, n);
 }
 
+static void set_one(void *to, const char *name, u64 value)
+{
+	json_object_set_new(to, name, json_integer((json_int_t)value));
+}
+
 static void set_doer(json_t *to, const struct gp_home *h)
 {
 	struct gp_kfdm_stats s = { 0 };
@@ -76,6 +81,8 @@ static void set_doer(json_t *to, const struct gp_home *h)
 	};
 
 	set_numbers(to, n);
+	if (h->doer->ops->counters)
+		h->doer->ops->counters(h->doer, set_one, to);
 }
 
 static void set_control(json_t *to, const struct gp_control *c)

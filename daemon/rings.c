@@ -258,9 +258,13 @@ void gp_rings_refresh(struct gp_home *h)
 {
 	struct gp_mqd_list list = { 0 };
 	pid_t one = 0;
-	u32 i, nr = refresh_had(h, &one);
+	u32 i, nr;
 	int err;
 
+	/* Who decides looks by itself. */
+	if (h->doer->ops->decides)
+		return;
+	nr = refresh_had(h, &one);
 	if (!nr)
 		return;
 	err = read_dump(h, nr == 1 ? one : 0, &list);

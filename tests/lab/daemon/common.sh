@@ -54,3 +54,21 @@ stop() { kill "$keeper"; wait "$keeper"; }
 offline() { gpload --class offline --queues 2 --kernel 20ms "$@" >/tmp/offline 2>&1 & offline=$!; }
 online() { gpload --class online --kernel 1ms --waves 64 --poisson 20 "$@" >/tmp/online 2>&1 & online=$!; }
 ended() { wait "$2"; fact "$1" $?; }
+# kill_daemons N: a daemon is started and killed at any instant, N times; says how often, and what they saved.
+kill_daemons() {
+	i=0
+	killed=0
+	saved=$(device waves_saved)
+	while [ $i -lt "$1" ]; do
+		./gpreemptd --no-keeper 2>/tmp/daemon &
+		keeper=$!
+		# In turn: somewhere in its start, and somewhere in its work.
+		[ $((i % 2)) -eq 0 ] || until_true 30 attached
+		usleep $(($(od -An -N2 -tu2 /dev/urandom) % 100 * 10000))
+		kill -KILL $keeper && killed=$((killed + 1))
+		wait $keeper
+		i=$((i + 1))
+	done
+	fact killed_daemons $killed
+	fact saved_by_killed $(($(device waves_saved) - saved))
+}

@@ -95,21 +95,7 @@ ended bare_offline_sums $offline
 # ---- killed at any instant ----
 offline --seconds 600
 online --seconds 600
-i=0
-killed=0
-saved=$(device waves_saved)
-while [ $i -lt "$kills" ]; do
-	./gpreemptd --no-keeper &
-	keeper=$!
-	# In turn: somewhere in its start, and somewhere in its work.
-	[ $((i % 2)) -eq 0 ] || until_true 30 attached
-	usleep $(($(od -An -N2 -tu2 /dev/urandom) % 100 * 10000))
-	kill -KILL $keeper && killed=$((killed + 1))
-	wait $keeper
-	i=$((i + 1))
-done
-fact killed_daemons $killed
-fact saved_by_killed $(($(device waves_saved) - saved))
+kill_daemons "$kills"
 kill $online
 ended online_after_kills $online
 kill $offline

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# gpreemptd with gpreempt.ko: the kernel looks, decides and preempts, by the rules of the daemon, and whatever
+# happens to the daemon, everybody runs on. One boot; the guest prints facts, which are judged here.
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/../cli/claims.sh"
+
+build=${GP_BUILD:-$top/build}
+kills=5
+[ -z "${GP_FULL:-}" ] || [ "$GP_FULL" = 0 ] || kills=50
+
+is() { [ "$(sed -n "s/^$1 //p" "$tmp/out")" = "$2" ] || no "$1 is '$(sed -n "s/^$1 //p" "$tmp/out")', not '$2'"; }
+value() { sed -n "s/^$1 //p" "$tmp/out"; }
+
+claim "a guest runs the daemon with the module beside its loads without a complaint of the kernel"
+try "$top/lab/run" --timeout 500 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
+	--copy "$GPREEMPT" --copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/kmod/guest.sh" -- sh ./guest.sh $kills
+exits 0 || cat "$tmp/err"
+
+for way in evict direct; do
+	claim "$way: online work preempts offline work, again and again, and both verify"
+	is ${way}_mechanism kmod
+	check test "$(value ${way}_stopped)" -ge 5
+	is ${way}_online 0 && is ${way}_offline 0
+	case $way in direct) check test "$(value direct_direct)" -gt 0 ;; esac
+
+	claim "$way: what was stopped was started, and the daemon shows what the module did"
+	is ${way}_started_in_all "$(value ${way}_stopped_in_all)"
+	is ${way}_suspends "$(value ${way}_stopped_in_all)"
+	is ${way}_resumes "$(value ${way}_started_in_all)"
+
+	claim "$way: every wave that was saved was restored"
+	check test "$(value ${way}_saved)" -gt 0
+	is ${way}_restored "$(value ${way}_saved)"
+done
+
+claim "nobody is traced, debugfs is not read, and the daemon keeps no descriptor of the driver of anybody"
+is traced "0 0" && is dumps 0 && is descriptors 0
+
+claim "gpreempt doctor --selftest-direct finds direct's assumptions to hold here, and its victim's sums are right"
+is selftest 0 && is selftest_victim 0
+case $(value doctor) in *"version "*"direct has passed"*) ;; *) no "doctor says: $(value doctor)" ;; esac
+
+claim "the five parts of each preemption are in the daemon's statistics"
+check test "$(value parts)" -gt 0
+
+claim "SIGTERM while somebody is held: he is released, the daemon ends with 0"
+is held_at_term yes && is daemon_at_term 0 && is offline_after_term 0
+
+claim "a daemon that is stopped while it holds: the lease ends in the kernel, and nobody had to be killed"
+is held_at_stop yes && is back_without_daemon yes && is offline_after_stop 0
+
+claim "who is killed while held is gone for the driver and for the daemon"
+is held_at_kill yes && is killed 137 && is killed_is_gone yes && is nobody_left yes
+
+claim "the kill switch releases, and is switched back"
+is off_releases yes && is on_again yes && is offline_switch 0
+
+claim "the daemon is killed $kills times at any instant: every process finishes with right sums"
+is killed_daemons $kills && check test "$(value saved_by_killed)" -gt 0 && is online_after_kills 0 && is offline_after_kills 0
+
+claim "the module can be unloaded then, and the daemon goes back to kfd-debug"
+is unloaded 0 && is without kfd-debug
+
+end

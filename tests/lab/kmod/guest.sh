@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# What tests/lab/kmod-daemon.sh runs in the guest: prints facts, "name value", which it judges there.
+# usage: guest.sh KILLS
+kills=${1:-4}
+
+# shellcheck source=tests/lab/daemon/common.sh
+. ./common.sh
+
+mechanism() { call Status | sed -n 's/.*"mechanism": *"\([^"]*\)".*/\1/p'; }
+held() { call Hold "{\"pid\":$1,\"lease_ns\":$2,\"wait\":true}" >/dev/null; }
+# The module takes back what it is told when the last descriptor is closed: somebody keeps it open.
+load() { modprobe gpreempt lease_max_ms=60000 stop_deadline_ms=30000 "$@"; }
+
+# ---- preemption, counted by both sides ----
+preempt() {
+	start
+	fact "$1_mechanism" "$(mechanism)"
+	saved=$(device waves_saved) restored=$(device waves_restored)
+	offline --seconds 600
+	online --seconds 600
+	until_true 20 attached
+	sleep 6
+	fact traced "$(sed -n 's/TracerPid:\t//p' /proc/$offline/status) $(sed -n 's/TracerPid:\t//p' /proc/$online/status)"
+	find "/proc/$(daemon_of $keeper)/fd" -lname /dev/kfd >/tmp/kfd
+	# Its own, for the driver's news of resets, is one of two kinds; nobody else's is there.
+	fact descriptors "$(wc -l </tmp/kfd)"
+	fact dumps "$(count dumps)"
+	fact parts "$(call Stats "{\"pid\":$online}" | sed -n 's/.*"name": *"total", *"count": *\([0-9]*\).*/\1/p')"
+	fact "$1_direct" "$(count kernel_direct_stops)"
+	kill $online
+	ended "$1_online" $online
+	until_true 10 state_is on $offline
+	sleep 1
+	fact "$1_stopped" "$(count stopped)"
+	fact "$1_stopped_in_all" "$(count stopped)"
+	fact "$1_started_in_all" "$(count started)"
+	fact "$1_suspends" "$(count suspends)"
+	fact "$1_resumes" "$(count resumes)"
+	fact "$1_saved" $(($(device waves_saved) - saved))
+	fact "$1_restored" $(($(device waves_restored) - restored))
+	kill $offline
+	ended "$1_offline" $offline
+	stop
+}
+
+load
+preempt evict >/tmp/facts
+# Of two rounds the first tells these.
+cat /tmp/facts
+rmmod gpreempt
+load
+# The self test opens the way for direct.
+offline --seconds 600
+has_queue() { [ -d /sys/class/kfd/kfd/proc/$offline/queues/0 ]; }
+until_true 10 has_queue
+./gpreempt doctor --selftest-direct $offline >/tmp/selftest 2>&1
+fact selftest $?
+sed 's/^/selftest_says /' /tmp/selftest
+./gpreempt doctor | sed -n 's/.*module  *gpreempt.ko,/doctor/p'
+kill $offline
+ended selftest_victim $offline
+preempt direct | grep -v -e ^traced -e ^descriptors -e ^dumps -e ^parts
+
+# ---- the daemon is told to end while it holds somebody ----
+start
+offline --seconds 600
+until_true 20 held $offline 25000000000 && fact held_at_term yes
+stop
+fact daemon_at_term $?
+kill $offline
+ended offline_after_term $offline
+
+# ---- stopped while it holds somebody ----
+./gpreemptd --no-keeper 2>/tmp/daemon &
+keeper=$!
+until_true 20 answers
+offline --requests 100
+until_true 20 held $offline 3000000000 && fact held_at_stop yes
+kill -STOP $keeper
+wait $offline && fact back_without_daemon yes
+fact offline_after_stop $?
+kill -CONT $keeper
+stop
+
+# ---- somebody ends while held ----
+start
+offline --seconds 600
+until_true 20 held $offline 25000000000 && fact held_at_kill yes
+kill -KILL $offline
+ended killed $offline
+until_true 20 [ ! -e /sys/class/kfd/kfd/proc/$offline ] && fact killed_is_gone yes
+nobody() { call List | grep -q '"processes":\[\]'; }
+until_true 5 nobody && fact nobody_left yes
+
+# ---- the kill switch ----
+offline --seconds 600
+until_true 20 held $offline 25000000000
+call Disable >/dev/null
+until_true 20 state_is on $offline && fact off_releases yes
+call Enable >/dev/null
+until_true 20 held $offline 25000000000 && fact on_again yes
+kill $offline
+call Release "{\"pid\":$offline}" >/dev/null
+ended offline_switch $offline
+stop
+
+# ---- killed at any instant ----
+offline --seconds 600
+online --seconds 600
+kill_daemons "$kills"
+kill $online
+ended online_after_kills $online
+kill $offline
+ended offline_after_kills $offline
+
+# ---- without the module ----
+rmmod gpreempt
+fact unloaded $?
+start
+fact without "$(mechanism)"
+stop
