@@ -43,6 +43,7 @@ int gp_cmd_stats(const struct gp_options *o);
 int gp_cmd_off(const struct gp_options *o);
 int gp_cmd_on(const struct gp_options *o);
 int gp_cmd_record(const struct gp_options *o);
+int gp_cmd_bench(const struct gp_options *o);
 int gp_cmd_doctor(const struct gp_options *o);
 int gp_cmd_module(const struct gp_options *o);
 int gp_cmd_sim(const struct gp_options *o);

@@ -111,6 +111,17 @@ const struct gp_command gp_commands[] = {
 		gp_cmd_module,
 	},
 	{
+		{ "bench", "PID", GP_ONE,
+		  GP_TAKES(GPU) | GP_TAKES(MECHANISM) | GP_TAKES(ROUNDS) | GP_TAKES(GRACE) |
+			  GP_TAKES(JSON) }, false,
+		"how long it takes to get a process off its GPU and back",
+		"Takes the queues of the process PID off and puts them back, again and again, by\n"
+		"each mechanism (kfd-debug) and grace period, and says how long it took. The\n"
+		"process and whoever shares its GPU pause each time. It needs no daemon, and the\n"
+		"right to trace PID.\n",
+		gp_cmd_bench,
+	},
+	{
 		{ "demo", NULL, GP_ONE, COMPARES | GP_TAKES(LENGTH) | GP_TAKES(OUTPUT) }, true,
 		"a short comparison with a picture: begin here",
 		"Runs an inference server beside a training job on the virtual MI308X, one way of\n"

@@ -71,6 +71,10 @@ static const struct option options[GP_NR_OPTIONS] = {
 	       "try what the mechanism direct assumes, by stopping PID once"),
 	OPTION(FILE, "file", 'f', "F",
 	       "the module's file, if not the installed one"),
+	OPTION(ROUNDS, "rounds", 0, "N",
+	       "measure N times, 1 to 10000 (50)"),
+	OPTION(GRACE, "grace", 0, "G,G",
+	       "grace periods, each 1 to 255 thousand GPU clocks (1,4,16,64,255)"),
 	OPTION(ROOT, "root", 0, "DIR", NULL),
 	OPTION(JSON, "json", 0, NULL,
 	       "print JSON instead of text"),
@@ -145,6 +149,17 @@ static int jobs(const char *value, struct gp_options *o)
 	return 0;
 }
 
+static int rounds(const char *value, struct gp_options *o)
+{
+	const char *end;
+	u64 n;
+
+	if (number(value, &end, &n) || *end || !n || n > 10000)
+		return bad_value("rounds", value, "a number from 1 to 10000");
+	o->rounds = (u32)n;
+	return 0;
+}
+
 static int set(const char *value, struct gp_options *o)
 {
 	const char *dot = value ? strchr(value, '.') : NULL;
@@ -203,6 +218,8 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	case GP_OPT_SELFTEST:	return process_number(value, &o->selftest_pid);
 	case GP_OPT_ROOT:	o->root = value; return 0;
 	case GP_OPT_FILE:	o->module_file = value; return 0;
+	case GP_OPT_GRACE:	o->grace = value; return 0;
+	case GP_OPT_ROUNDS:	return rounds(value, o);
 	case GP_OPT_ANYWAY:	o->anyway = true; return 0;
 	case GP_OPT_DRY_RUN:	o->dry_run = true; return 0;
 	case GP_OPT_PROMETHEUS:	o->prometheus = true; return 0;

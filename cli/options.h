@@ -37,6 +37,8 @@ enum gp_option_id {
 	GP_OPT_BUNDLE,
 	GP_OPT_SELFTEST,
 	GP_OPT_FILE,
+	GP_OPT_ROUNDS,
+	GP_OPT_GRACE,
 	GP_OPT_ROOT,
 	GP_OPT_JSON,
 	GP_OPT_WATCH,
@@ -60,7 +62,8 @@ struct gp_options {
 	u32 nr_sets;
 	u64 seed, last_seed;		/* 1..1 unless told */
 	u32 jobs;			/* 0: as many as there are processors */
-	const char *gpu, *class_name, *root, *bundle, *module_file;
+	const char *gpu, *class_name, *root, *bundle, *module_file, *grace;
+	u32 rounds;			/* 0 if not given */
 	u64 in_ns, for_ns;		/* 0 if not given */
 	u64 every_ns;			/* 0: once */
 	bool json, robust, frontier, quick, lab, progress, check, help;

@@ -329,6 +329,17 @@ refused 2
 try gpreempt record "$tmp/none/t.json"
 refused 2
 
+claim "bench without a GPU, with a bad process, grace, mechanism or count is one line and changes nothing"
+for c in '1' '99999999'; do
+	try gpreempt bench $c
+	refused 1 && says_err 'amdkfd'
+done
+for c in x '1 --grace 0' '1 --grace 256' '1 --grace 1,,2' '1 --grace 1,' '1 --mechanism evict' '1 --rounds 0' '1 2' ''; do
+	# shellcheck disable=SC2086 # words
+	try gpreempt bench $c
+	refused 2
+done
+
 claim "off and on say whether they changed anything"
 try gpreempt off
 exits 0 && told disable && says '^off: '

@@ -64,6 +64,12 @@ ended suspend 0 && of held '.processes[0] | .held_until_ns > 0 and .seats[0].sta
 claim "root may raise; off is seen by status"
 ended raise 0 && ended off 0 && of status '.enabled == false and .held == 0'
 
+claim "bench leaves alone whom the daemon has; else it stops and starts as often as it is told, for each grace period"
+ended bench-taken 1 && { part bench-taken | grep -q "gpreempt off" || no "$(part bench-taken)"; } && ended bench 0 &&
+	of bench '.schema == 1 and [.rows[] | [.mechanism, .grace, .rounds, .queues]] == [["kfd-debug", 1, 5, 1], ["kfd-debug", 64, 5, 1]]' &&
+	of bench '[.rows[].parts[] | .min_ns > 0 and .min_ns <= .median_ns and .median_ns <= .p99_ns and .p99_ns <= .max_ns] | all' &&
+	of bench '.rows[0].parts | [.[].name] == ["unmap", "map", "total"] and .[2].min_ns >= .[0].min_ns + .[1].min_ns'
+
 claim "every sum of both loads is right, and the daemon ends when told to"
 ended offline 0 && ended online 0 && ended daemon 0
 end

@@ -61,9 +61,11 @@ keep held gpreempt list $offline --json
 wait $!
 echo "exit $?" >>/tmp/keep.suspend
 keep released gpreempt list $offline --json
+keep bench-taken gpreempt bench $offline --rounds 1
 keep raise gpreempt class $offline online
 keep off gpreempt off
 keep status gpreempt status --json
+keep bench gpreempt bench $offline --rounds 5 --grace 1,64 --json
 kill $offline
 wait $offline
 echo "exit $?" >>/tmp/keep.offline

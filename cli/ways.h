@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Ways to take a process off a GPU and put it back, to be measured by `gpreempt bench`. */
+#ifndef GP_CLI_WAYS_H
+#define GP_CLI_WAYS_H
+
+#include <sys/types.h>
+
+#include "gp_env.h"
+#include "lib/kfd_debug.h"
+
+/* What one call took, by CLOCK_MONOTONIC. */
+struct gp_bench_done {
+	u64 begin_ns, end_ns;
+	u32 queues;
+};
+
+struct gp_bench_target {
+	pid_t pid;
+	u32 gpu_id;
+	int kfd_fd;
+	struct gp_session session;	/* of kfd-debug */
+};
+
+/* All of them: 0, or -errno with a sentence in gp_strerror(). One thread calls them. */
+struct gp_bench_way {
+	const char *name;
+	bool graceful;		/* it takes a grace period */
+	int (*open)(struct gp_bench_target *t);
+	void (*close)(struct gp_bench_target *t);
+	/* @grace: 1..255 thousand GPU clocks. */
+	int (*unmap)(struct gp_bench_target *t, u32 grace, struct gp_bench_done *ret);
+	int (*map)(struct gp_bench_target *t, struct gp_bench_done *ret);
+	/* Between two rounds: -ESRCH if it has ended or leaves its runtime. */
+	int (*between)(struct gp_bench_target *t);
+};
+
+/* Those there are; NULL behind the last. */
+extern const struct gp_bench_way *const gp_bench_ways[];
+
+#endif /* GP_CLI_WAYS_H */
