@@ -48,6 +48,7 @@ int gp_cmd_doctor(const struct gp_options *o);
 int gp_cmd_module(const struct gp_options *o);
 int gp_cmd_sim(const struct gp_options *o);
 int gp_cmd_compare(const struct gp_options *o);
+int gp_cmd_what_if(const struct gp_options *o);
 int gp_cmd_replay(const struct gp_options *o);
 int gp_cmd_report(const struct gp_options *o);
 int gp_cmd_demo(const struct gp_options *o);

@@ -158,6 +158,16 @@ const struct gp_command gp_commands[] = {
 		gp_cmd_report,
 	},
 	{
+		{ "what-if", "TRACE", GP_ONE,
+		  COMPARES | GP_TAKES(POLICY) | GP_TAKES(MECHANISM) | GP_TAKES(SET) |
+			  GP_TAKES(LENGTH) }, true,
+		"what a policy would have done to what this node recorded",
+		"Reads what `gpreempt record F.gptrace` wrote, repeats its arrivals and gaps in\n"
+		"the simulator natively and with each policy and mechanism, and says what becomes\n"
+		"of online latency and of training.\n",
+		gp_cmd_what_if,
+	},
+	{
 		{ "replay", "TRACE", GP_ONE, GP_TAKES(JSON) }, true,
 		"feed a recorded run to a fresh scheduler and compare",
 		"Reads what `gpreempt sim FILE --trace F.gptrace` wrote, feeds its inputs to a\n"

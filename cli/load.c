@@ -101,7 +101,7 @@ static int set_one(struct gp_scenario *sc, const char *setting)
 	return set(sc, "--set", key, equals + 1);
 }
 
-static int set_all(struct gp_scenario *sc, const struct gp_options *o)
+int gp_load_apply(const struct gp_options *o, struct gp_scenario *sc)
 {
 	if (set(sc, "--policy", "policy.name", o->policy) ||
 	    set(sc, "--mechanism", "mechanism.name", o->mechanism) ||
@@ -131,7 +131,7 @@ int gp_load(const struct gp_options *o, struct gp_scenario **ret)
 		free(sc);
 		return -EINVAL;
 	}
-	if (set_all(sc, o)) {
+	if (gp_load_apply(o, sc)) {
 		free(sc);
 		return -EINVAL;
 	}

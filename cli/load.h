@@ -12,6 +12,8 @@
  * gpreempt. 0, or -EINVAL after one line on stderr. *@ret is to be free()d.
  */
 int gp_load(const struct gp_options *o, struct gp_scenario **ret);
+/* The same options on a scenario that is there already. 0, or -EINVAL after one line. */
+int gp_load_apply(const struct gp_options *o, struct gp_scenario *sc);
 
 /* "colocate" of "scenarios/colocate.ini". */
 struct gp_label {

@@ -222,7 +222,6 @@ static bool is_idle_talk(struct recording *r, const struct gp_rec *rec)
 	case GP_REC_TICK:
 	case GP_REC_PULL:
 	case GP_REC_PROBE:
-	case GP_REC_PROBED:
 		return true;
 	default:
 		return false;
@@ -232,7 +231,7 @@ static bool is_idle_talk(struct recording *r, const struct gp_rec *rec)
 static void write_names(struct recording *r, u64 now_ns)
 {
 	for (u32 i = 0; i < GP_MAX_TASKS; i++) {
-		struct gp_rec rec = gp_records_name(i, &r->records.task[i]);
+		struct gp_rec rec = gp_rec_of_who(i, &r->records.task[i]);
 
 		if (!r->records.task[i].pid)
 			continue;

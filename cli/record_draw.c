@@ -20,7 +20,7 @@ static void span(const struct gp_drawing *d, const char *track, const char *what
 
 static void draw_work(const struct gp_drawing *d, u32 task, u32 device, u64 to)
 {
-	const struct gp_records_task *t = &d->records->task[task];
+	const struct gp_rec_who *t = &d->records->task[task];
 	char track[GP_TRACK_NAME];
 
 	snprintf(track, sizeof(track), "GPU %u: work of %s (%d)", d->gpu[device], t->name,
@@ -81,7 +81,7 @@ static void take_task_gone(struct gp_drawing *d, const struct gp_rec *rec)
 static void take_parts(struct gp_drawing *d, const struct gp_rec *rec)
 {
 	bool hidden = rec->arg[GP_PART_SAVE] == GP_PART_WITHIN;
-	const struct gp_records_task *t;
+	const struct gp_rec_who *t;
 	char track[GP_TRACK_NAME], what[128];
 	u64 at = rec->arg[GP_NR_PARTS + 1];
 

@@ -6,7 +6,7 @@
 
 #include "ask.h"
 
-enum { HEAD = 5, ARGS = 8, NAME_WORDS = 6 };
+enum { HEAD = 5, ARGS = 8 };
 
 static void take_tasks(struct gp_records *r, const json_t *tasks)
 {
@@ -15,8 +15,7 @@ static void take_tasks(struct gp_records *r, const json_t *tasks)
 
 	json_array_foreach(tasks, i, one) {
 		u64 number = gp_ask_number(one, "task");
-		struct gp_records_task t = { .pid = (pid_t)gp_ask_number(one, "pid"),
-					     .start = gp_ask_number(one, "start") };
+		struct gp_rec_who t = { .pid = (u32)gp_ask_number(one, "pid") };
 
 		if (number >= GP_MAX_TASKS)
 			continue;
@@ -93,28 +92,3 @@ u32 gp_records_lost(struct gp_records *r)
 	r->events->lost = 0;
 	return lost;
 }
-
-/* Text of @from, @size bytes, in words of a record and back. */
-struct gp_rec gp_records_name(u32 number, const struct gp_records_task *task)
-{
-	struct gp_rec rec = { .kind = GP_REC_NAME, .task = number, .queue = (u32)task->pid };
-
-	memcpy(rec.arg, task->name, sizeof(task->name));
-	memcpy(rec.arg + NAME_WORDS, task->class_name, sizeof(task->class_name));
-	return rec;
-}
-
-struct gp_records_task gp_records_named(const struct gp_rec *rec)
-{
-	struct gp_records_task t = { .pid = (pid_t)rec->queue };
-
-	memcpy(t.name, rec->arg, sizeof(t.name));
-	memcpy(t.class_name, rec->arg + NAME_WORDS, sizeof(t.class_name));
-	t.name[sizeof(t.name) - 1] = '\0';
-	t.class_name[sizeof(t.class_name) - 1] = '\0';
-	return t;
-}
-
-static_assert(sizeof(((struct gp_records_task *)0)->name) +
-	      sizeof(((struct gp_records_task *)0)->class_name) ==
-	      sizeof(((struct gp_rec *)0)->arg), "a name fits a record");

@@ -3,24 +3,15 @@
 #ifndef GP_CLI_RECORDS_H
 #define GP_CLI_RECORDS_H
 
-#include <sys/types.h>
-
 #include "core/sched.h"
 #include "lib/events.h"
-
-/* Who a task of the scheduler is. */
-struct gp_records_task {
-	pid_t pid;		/* 0: not told yet */
-	u64 start;
-	char name[48];
-	char class_name[16];
-};
+#include "sim/tracefile.h"
 
 struct gp_records {
 	struct gp_events *events;
 	json_t *batch;		/* records not yet handed out, NULL */
 	size_t next;
-	struct gp_records_task task[GP_MAX_TASKS];
+	struct gp_rec_who task[GP_MAX_TASKS];	/* pid 0: not told yet */
 	u64 renamed;		/* how often @task was changed */
 };
 
@@ -31,9 +22,5 @@ void gp_records_close(struct gp_records *r);
 int gp_records_next(struct gp_records *r, struct gp_rec *ret);
 /* How many messages were dropped since the last call. */
 u32 gp_records_lost(struct gp_records *r);
-
-/* A record of kind GP_REC_NAME that says who @task is, and back. */
-struct gp_rec gp_records_name(u32 number, const struct gp_records_task *task);
-struct gp_records_task gp_records_named(const struct gp_rec *rec);
 
 #endif /* GP_CLI_RECORDS_H */

@@ -40,7 +40,7 @@ int gp_arrivals_init(struct gp_client *c)
 	int err = 0;
 
 	gp_rng_init(&c->arrival_rng, c->sim->args->seed, c->spec->name);
-	if (c->spec->loop != GP_LOOP_TRACE)
+	if (c->spec->loop != GP_LOOP_TRACE || c->spec->recorded)
 		return 0;
 	f = fopen(c->spec->trace, "r");
 	if (!f) {
@@ -65,6 +65,15 @@ static void hint(void *ctx, u64 at_ns)
 		gp_home_hint(&c->sim->home, c, at_ns);
 }
 
+static u64 next_traced(struct gp_client *c)
+{
+	u64 i = c->next_trace++;
+
+	if (c->spec->recorded)
+		return i < c->spec->nr_recorded ? c->spec->recorded[i].at_ns : GP_NEVER;
+	return i < c->nr_trace ? c->trace[i] : GP_NEVER;
+}
+
 /* The next one after now; GP_NEVER: none comes. */
 static u64 next_arrival(struct gp_client *c)
 {
@@ -74,7 +83,7 @@ static u64 next_arrival(struct gp_client *c)
 	case GP_LOOP_POISSON:
 		return now + gp_rng_exponential(&c->arrival_rng, c->spec->interval_ns);
 	case GP_LOOP_TRACE:
-		return c->next_trace < c->nr_trace ? c->trace[c->next_trace++] : GP_NEVER;
+		return next_traced(c);
 	default:
 		return now + c->spec->interval_ns;
 	}

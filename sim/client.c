@@ -10,9 +10,9 @@
 
 /* ---- submitting ---- */
 
-void gp_client_draw(const struct gp_client *c, struct gp_rng *rng, struct vgpu_packet *p)
+void gp_client_size(const struct gp_client *c, u64 time, struct vgpu_packet *p)
 {
-	u64 time = gp_dist_draw(&c->spec->kernel_ns, rng), step = c->spec->workgroup_ns;
+	u64 step = c->spec->workgroup_ns;
 	u64 rounds = 1, eighths;
 
 	if (time < 100)
@@ -32,6 +32,11 @@ void gp_client_draw(const struct gp_client *c, struct gp_rng *rng, struct vgpu_p
 	*p = c->shape;
 	p->workgroups = rounds * c->packet_slots;
 	p->workgroup_ns = time / rounds;
+}
+
+void gp_client_draw(const struct gp_client *c, struct gp_rng *rng, struct vgpu_packet *p)
+{
+	gp_client_size(c, gp_dist_draw(&c->spec->kernel_ns, rng), p);
 }
 
 struct gp_kernel *gp_client_put(struct gp_client *c, struct gp_ring *r, const struct vgpu_packet *p)

@@ -15,7 +15,10 @@ static void put_kernel(struct gp_client *c, u32 number)
 
 	/* Kernel i of request n is the same in every row. */
 	rng.state += ((u64)number << 20 | q->next) * 0xd1342543de82ef95ull;
-	gp_client_draw(c, &rng, &p);
+	if (c->spec->recorded)
+		gp_client_size(c, c->spec->recorded[number].work_ns, &p);
+	else
+		gp_client_draw(c, &rng, &p);
 	k = gp_client_put(c, r, &p);
 	if (k)
 		k->request = number;

@@ -15,6 +15,8 @@ void gp_request_completed(struct gp_client *c, struct gp_kernel *k, u64 now_ns);
 
 /* ---- of the client, for requests ---- */
 
+/* A kernel of @c that takes @time with all the slots it asks for. */
+void gp_client_size(const struct gp_client *c, u64 time, struct vgpu_packet *p);
 /* The next kernel of @c, by @rng. */
 void gp_client_draw(const struct gp_client *c, struct gp_rng *rng, struct vgpu_packet *p);
 /* NULL: no memory, and the run ends. */

@@ -31,7 +31,12 @@ enum gp_loop {
 	GP_LOOP_POISSON,
 	GP_LOOP_PERIODIC,
 	GP_LOOP_BURST,		/* `burst` requests at once, every interval */
-	GP_LOOP_TRACE,		/* arrivals from a file, one time per line */
+	GP_LOOP_TRACE,		/* arrivals from a file, one time per line, or recorded */
+};
+
+/* A request as it was recorded: one kernel that takes so long alone. */
+struct gp_arrival {
+	u64 at_ns, work_ns;
 };
 
 struct gp_task_spec {
@@ -45,6 +50,8 @@ struct gp_task_spec {
 	u32 burst;
 	u64 interval_ns;	/* mean, period, or between bursts */
 	char trace[GP_SCENARIO_PATH];
+	const struct gp_arrival *recorded;	/* instead of @trace; not the scenario's */
+	u64 nr_recorded;
 	u32 server;		/* requests served at a time; the others wait */
 
 	u32 kernels;		/* per request */

@@ -49,6 +49,33 @@ const char *gp_rec_name(u32 kind)
 	return kind < GP_REC_NR_OUTPUTS && names[kind] ? names[kind] : "?";
 }
 
+enum { NAME_WORDS = 6 };
+
+static_assert(sizeof(((struct gp_rec_who *)0)->name) == NAME_WORDS * sizeof(u64), "in whole words");
+static_assert(sizeof(((struct gp_rec_who *)0)->name) +
+	      sizeof(((struct gp_rec_who *)0)->class_name) ==
+	      sizeof(((struct gp_rec *)0)->arg), "a name fits a record");
+
+struct gp_rec gp_rec_of_who(u32 task, const struct gp_rec_who *who)
+{
+	struct gp_rec rec = { .kind = GP_REC_NAME, .task = task, .queue = who->pid };
+
+	memcpy(rec.arg, who->name, sizeof(who->name));
+	memcpy(rec.arg + NAME_WORDS, who->class_name, sizeof(who->class_name));
+	return rec;
+}
+
+struct gp_rec_who gp_rec_who(const struct gp_rec *rec)
+{
+	struct gp_rec_who who = { .pid = rec->queue };
+
+	memcpy(who.name, rec->arg, sizeof(who.name));
+	memcpy(who.class_name, rec->arg + NAME_WORDS, sizeof(who.class_name));
+	who.name[sizeof(who.name) - 1] = '\0';
+	who.class_name[sizeof(who.class_name) - 1] = '\0';
+	return who;
+}
+
 /* Its own inverse: the same swap brings a record to the file and back. */
 static struct gp_rec swapped(struct gp_rec rec)
 {

@@ -42,6 +42,15 @@ void gp_tracefile_close(struct gp_tracefile *t);
 /* Record @i, which must be smaller than @t->nr. */
 struct gp_rec gp_tracefile_get(const struct gp_tracefile *t, u64 i);
 
+/* Who a task is: what a record of kind GP_REC_NAME says, and how it is made. */
+struct gp_rec_who {
+	u32 pid;		/* 0: not known */
+	char name[48];
+	char class_name[16];
+};
+struct gp_rec_who gp_rec_who(const struct gp_rec *rec);
+struct gp_rec gp_rec_of_who(u32 task, const struct gp_rec_who *who);
+
 /* "look", "action", ...; "?" if there is no such kind. */
 const char *gp_rec_name(u32 kind);
 static inline bool gp_rec_is_input(u32 kind)

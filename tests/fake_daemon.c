@@ -93,12 +93,13 @@ static void publish_records(void)
 		t, GP_REC_QUEUE_ADD, 0, 1, 5, 7, 7));
 	gp_control_publish(control, GP_EVENT_RECORD, json_pack(
 		"{s:[[I,i,i],[I,i,i,i,i,i,i],[I,i,i],[I,i,i,i,i,I,I,I,I,I,I,i,I],"
-		"[I,i,i,i,i,i,i],[I,i,i]]}", "records",
+		"[I,i,i,i,i,i,i],[I,i,i],[I,i,i,i,i,i]]}", "records",
 		t, GP_REC_LOOK, 0, t + 50 * us, GP_REC_SAMPLE, 0, 0, 5, 7, 8,
 		t + 50 * us, GP_REC_LOOK, 0,
 		t + 310 * us, GP_REC_PARTS, 0, 1, 0, 50 * us, 50 * us, 200 * us,
 		(json_int_t)GP_PART_WITHIN, (json_int_t)GP_PART_WITHIN, 300 * us, 1, t,
-		t + 1000 * us, GP_REC_SAMPLE, 0, 0, 5, 8, 8, t + 1000 * us, GP_REC_LOOK, 0));
+		t + 1000 * us, GP_REC_SAMPLE, 0, 0, 5, 8, 8, t + 1000 * us, GP_REC_LOOK, 0,
+		t + 20000 * us, GP_REC_ENABLE, 0, 0, 0, 1));
 }
 
 static int record(void *ctx, struct gp_request *rq, json_t **ret)

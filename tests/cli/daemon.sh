@@ -311,10 +311,38 @@ sleep 1
 try gpreempt suspend 101 --for 100ms
 code=0
 wait "$recorder" || code=$?
-check test "$code" -eq 0 && json '.records == 9 and .lost == 0' "$tmp/out2" &&
+check test "$code" -eq 0 && json '.records == 10 and .lost == 0' "$tmp/out2" &&
 	check grep -qa 'infer' "$tmp/t.gptrace"
 try gpreempt replay "$tmp/t.gptrace"
 refused 2 && says_err 'what-if'
+
+claim "what-if repeats a recording natively and with each policy and mechanism, and says what it assumes"
+try gpreempt what-if "$tmp/t.gptrace"
+exits 0 && says '^recorded: .* 1 GPU' && says '  infer (102), online: 1 requests' && says '^none *(native)' &&
+	says '^priority  *debug ' && says '^fair  *direct ' && says '^priority by evict: p99 .* -> ' && says '^assumed: ' &&
+	says 'results of a model'
+try gpreempt what-if "$tmp/t.gptrace" --policy fair --mechanism evict --json
+exits 0 && json '.schema == 1 and ([.ways[] | [.policy, .mechanism]] == [["none", "native"], ["fair", "evict"]]) and
+	.recorded.requests == 1 and .recorded.processes[0].name == "infer" and .ways[0].requests == 1 and
+	.ways[1].p99_ns > 0'
+try gpreempt what-if "$tmp/t.gptrace" --set infer-102.kernel.slots=1/4 --length 1ms
+exits 0
+
+claim "what-if: a picture, a cut file, nothing, a bad setting and a bad policy are one line each"
+try gpreempt what-if "$tmp/t.json"
+refused 2 && says_err 'record FILE.gptrace'
+head -c 500 "$tmp/t.gptrace" >"$tmp/cut.gptrace"
+try gpreempt what-if "$tmp/cut.gptrace"
+refused 2 && says_err 'cut.gptrace: cut short'
+head -c 272 "$tmp/t.gptrace" >"$tmp/empty.gptrace"
+try gpreempt what-if "$tmp/empty.gptrace"
+refused 2 && says_err 'empty.gptrace: no process had work'
+try gpreempt what-if "$tmp/none.gptrace"
+refused 2 && says_err 'No such file'
+try gpreempt what-if "$tmp/t.gptrace" --policy best
+refused 2 && says_err best
+try gpreempt what-if "$tmp/t.gptrace" --set infer-1.kernels=1
+refused 2 && says_err 'infer-1'
 
 claim "record: a Perfetto file too, ended by a signal; others are refused"
 "$GPREEMPT" record "$tmp/t.pftrace" >"$tmp/out2" 2>"$tmp/err2" &

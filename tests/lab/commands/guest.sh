@@ -51,6 +51,10 @@ keep record gpreempt record /tmp/keep.timeline.json --for 3s --json
 keep list gpreempt list
 keep stats gpreempt stats
 keep prometheus gpreempt stats --prometheus
+gpreempt off >/dev/null
+keep node gpreempt record /tmp/node.gptrace --for 3s --json
+gpreempt on >/dev/null
+keep what-if gpreempt what-if /tmp/node.gptrace --json
 kill $online
 wait $online
 echo "exit $?" >>/tmp/keep.online
