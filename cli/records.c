@@ -15,7 +15,8 @@ static void take_tasks(struct gp_records *r, const json_t *tasks)
 
 	json_array_foreach(tasks, i, one) {
 		u64 number = gp_ask_number(one, "task");
-		struct gp_rec_who t = { .pid = (u32)gp_ask_number(one, "pid") };
+		struct gp_rec_who t = { .pid = (u32)gp_ask_number(one, "pid"),
+					.preemptible = gp_ask_true(one, "preemptible") };
 
 		if (number >= GP_MAX_TASKS)
 			continue;

@@ -103,8 +103,10 @@ static json_t *tasks_json(const struct gp_home *h)
 		if (r->task == GP_NONE)
 			continue;
 		json_array_append_new(tasks, json_pack(
-			"{s:i, s:i, s:I, s:s, s:s}", "task", (int)r->task, "pid", (int)r->pid,
-			"start", (json_int_t)r->start, "name", r->name, "class", r->class.name));
+			"{s:i, s:i, s:I, s:s, s:s, s:b}", "task", (int)r->task, "pid",
+			(int)r->pid, "start", (json_int_t)r->start, "name", r->name, "class",
+			r->class.name, "preemptible",
+			!!(r->class.is.flags & GP_PREEMPTIBLE)));
 	}
 	return tasks;
 }

@@ -25,7 +25,8 @@ bool gp_history_always_busy(const struct gp_history_seat *s)
 
 bool gp_history_online(const struct gp_history_seat *s)
 {
-	return !(s->class.flags & GP_PREEMPTIBLE);
+	/* What the class says, if it is known: who was only observed could not be stopped. */
+	return s->who.pid ? !s->who.preemptible : !(s->class.flags & GP_PREEMPTIBLE);
 }
 
 static u64 bounded(u64 ns)

@@ -58,7 +58,8 @@ static_assert(sizeof(((struct gp_rec_who *)0)->name) +
 
 struct gp_rec gp_rec_of_who(u32 task, const struct gp_rec_who *who)
 {
-	struct gp_rec rec = { .kind = GP_REC_NAME, .task = task, .queue = who->pid };
+	struct gp_rec rec = { .kind = GP_REC_NAME, .task = task, .queue = who->pid,
+			      .device = who->preemptible };
 
 	memcpy(rec.arg, who->name, sizeof(who->name));
 	memcpy(rec.arg + NAME_WORDS, who->class_name, sizeof(who->class_name));
@@ -67,7 +68,7 @@ struct gp_rec gp_rec_of_who(u32 task, const struct gp_rec_who *who)
 
 struct gp_rec_who gp_rec_who(const struct gp_rec *rec)
 {
-	struct gp_rec_who who = { .pid = rec->queue };
+	struct gp_rec_who who = { .pid = rec->queue, .preemptible = rec->device };
 
 	memcpy(who.name, rec->arg, sizeof(who.name));
 	memcpy(who.class_name, rec->arg + NAME_WORDS, sizeof(who.class_name));

@@ -45,6 +45,7 @@ struct gp_rec gp_tracefile_get(const struct gp_tracefile *t, u64 i);
 /* Who a task is: what a record of kind GP_REC_NAME says, and how it is made. */
 struct gp_rec_who {
 	u32 pid;		/* 0: not known */
+	bool preemptible;	/* by its class; who is only observed is no target for the core */
 	char name[48];
 	char class_name[16];
 };

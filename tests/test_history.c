@@ -40,7 +40,8 @@ static void sample(struct tape *t, u64 at, u32 queue, u64 rptr, u64 wptr)
 static struct tape *tape_new(void)
 {
 	struct tape *t = calloc(1, sizeof(*t));
-	struct gp_rec_who train = { 101, "train", "offline" }, infer = { 102, "infer", "online" };
+	struct gp_rec_who train = { 101, true, "train", "offline" };
+	struct gp_rec_who infer = { 102, false, "infer", "online" };
 	u64 magic = GP_TRACE_MAGIC;
 
 	memcpy(t->bytes, &magic, sizeof(magic));
@@ -48,7 +49,7 @@ static struct tape *tape_new(void)
 	t->begin_ns = 77 * GP_SEC;
 	REC(.kind = GP_REC_INIT, .arg = { 64, 64, 64, 64, GP_INIT_MIDDLE });
 	REC(.kind = GP_REC_DEVICE_ADD);
-	REC(.kind = GP_REC_TASK_ADD, .task = TRAIN, .arg = { 1, 1, 100, GP_PREEMPTIBLE });
+	REC(.kind = GP_REC_TASK_ADD, .task = TRAIN, .arg = { 1, 1, 100, 0 });
 	REC(.kind = GP_REC_TASK_ADD, .task = INFER, .arg = { 1, 10, 100, GP_LATENCY_CRITICAL });
 	put(t, gp_rec_of_who(TRAIN, &train));
 	put(t, gp_rec_of_who(INFER, &infer));
