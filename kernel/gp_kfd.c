@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Files, processes, GPUs and queues of the stock driver, as found from a file of /dev/kfd. */
 #include <linux/cdev.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -216,6 +217,7 @@ bool gp_kfd_isolated(struct kfd_node *node)
 
 /* ---- queues ---- */
 
+#if GP_KFD_NODES
 static struct ttm_buffer_object *bo_get(struct amdgpu_bo *bo)
 {
 	if (!bo)
@@ -223,6 +225,7 @@ static struct ttm_buffer_object *bo_get(struct amdgpu_bo *bo)
 	drm_gem_object_get(&bo->tbo.base);
 	return &bo->tbo;
 }
+#endif
 
 static enum gp_kfd_ring kind_of(const struct queue *q)
 {

@@ -159,6 +159,11 @@ extern const struct gp_way gp_way_halt;
  * believes in (one cycle). 0: not yet. -ENODEV: a reset made it meaningless.
  */
 int gp_kfd_direct_late(struct kfd_node *node);
+/*
+ * Worker, after gp_kfd_resets() went up: nothing is owed to anybody any more, so a halt of ours,
+ * which the driver would keep for ever, ends.
+ */
+void gp_kfd_after_reset(struct kfd_node *node);
 /* The GPU is gone: what was remembered of it goes too. */
 void gp_kfd_forget(struct kfd_node *node);
 /*

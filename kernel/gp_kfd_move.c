@@ -312,6 +312,18 @@ static int halt_move(struct gp_kfd_step *s)
 }
 #endif
 
+void gp_kfd_after_reset(struct kfd_node *node)
+{
+#if GP_KFD_NODES
+	struct gp_kfd_memory *m = gp_kfd_memory(node);
+
+	if (m && m->halts) {
+		m->halts = 0;
+		unhalt_now(node->dqm);
+	}
+#endif
+}
+
 const struct gp_way gp_way_halt = {
 	.name = "halt",
 	.can = halt_can,

@@ -2,8 +2,14 @@
 /* Words of other processes, see gp_pin.h. */
 #include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/version.h>
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#include <drm/ttm/ttm_bo_api.h>
+#include <drm/ttm/ttm_bo_driver.h>
+#else
 #include <drm/ttm/ttm_bo.h>
+#endif
 #include <drm/ttm/ttm_placement.h>
 #include <drm/ttm/ttm_tt.h>
 
@@ -16,7 +22,11 @@ static int pin_page(struct gp_pin *pin, struct mm_struct *mm, u64 address)
 	long got;
 
 	mmap_read_lock(mm);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+	got = pin_user_pages_remote(mm, address & PAGE_MASK, 1, FOLL_LONGTERM, &page, NULL, NULL);
+#else
 	got = pin_user_pages_remote(mm, address & PAGE_MASK, 1, FOLL_LONGTERM, &page, NULL);
+#endif
 	mmap_read_unlock(mm);
 	if (got != 1)
 		return got < 0 ? got : -EFAULT;

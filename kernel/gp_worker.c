@@ -130,6 +130,7 @@ static void done(struct gp_gpu *gpu, bool orphans_left)
 
 static void work(struct gp_gpu *gpu)
 {
+	u32 resets = gpu->resets;
 	bool left = false;
 
 	if (gp_floor)
@@ -144,6 +145,8 @@ static void work(struct gp_gpu *gpu)
 	if (READ_ONCE(gpu->test))
 		gp_selftest_run(gpu);
 	probe_all(gpu);
+	if (gpu->resets != resets && !gpu->gone)
+		gp_kfd_after_reset(gpu->node);
 	done(gpu, left);
 }
 
