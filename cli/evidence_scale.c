@@ -74,10 +74,12 @@ static const struct gp_compared *saver(const struct gp_comparison *c)
 static double x_of(const struct point *p, const struct gp_comparison *c)
 {
 	const struct gp_compared *row = saver(c);
+	u64 bytes;
 
 	if (p->x > 0 || !row || !row->result.preemptions)
 		return p->x;
-	return (double)(row->result.bytes_saved / row->result.preemptions) / 1e6;
+	bytes = row->result.bytes_saved / row->result.preemptions;
+	return (double)bytes / 1e6;
 }
 
 static int gather_point(struct gp_evidence *e, const struct sweep *s, const struct point *p,

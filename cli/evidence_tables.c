@@ -245,16 +245,16 @@ static json_t *device_of(const char *profile)
 {
 	const struct vgpu_facts *f = vgpu_profile(profile);
 	u64 cus = vgpu_value(f, VGPU_XCCS) * vgpu_value(f, VGPU_CUS_PER_XCC);
+	u64 registers = cus * vgpu_value(f, VGPU_VGPR_PER_CU);
+	u64 lds = cus * vgpu_value(f, VGPU_LDS_PER_CU);
 	json_t *o = json_object();
 	char command[64];
 
 	snprintf(command, sizeof(command), "gpreempt facts --profile %s", profile);
 	gp_evidence_of(o, "counted; bytes; bytes per us", "facts of the model", command);
 	gp_json_put(o, "compute_units", json_integer((json_int_t)cus));
-	gp_json_put(o, "register_bytes",
-		    json_integer((json_int_t)(cus * vgpu_value(f, VGPU_VGPR_PER_CU))));
-	gp_json_put(o, "lds_bytes",
-		    json_integer((json_int_t)(cus * vgpu_value(f, VGPU_LDS_PER_CU))));
+	gp_json_put(o, "register_bytes", json_integer((json_int_t)registers));
+	gp_json_put(o, "lds_bytes", json_integer((json_int_t)lds));
 	gp_json_put(o, "bandwidth",
 		    json_integer((json_int_t)vgpu_value(f, VGPU_BANDWIDTH_VRAM)));
 	return o;

@@ -213,7 +213,7 @@ function scaleChapter(r) {
     el("p", { class: "soft" }, `Good means: ${r.scale.good}. The sentences are derived from the points above.`),
     said(lines),
     table("The same for every way that was tried.", [
-      ["what grows", x => x.axis], ["way", x => x.name], ["good until", x => x.until, true], ["bad from", x => x.from, true],
+      ["what grows", x => x.axis], ["way", x => el("span", { class: "whole" }, x.name)], ["good until", x => x.until, true], ["bad from", x => x.from, true],
       ["what", x => x.what], ["why", x => x.why],
     ], r.scale.sweeps.flatMap(w => w.limits.map(l => ({ ...l, axis: w.axis, ours: isOurs(l.name),
       until: unit(w)(l.good_until), from: unit(w)(l.bad_from) })))),

@@ -58,7 +58,7 @@ function interfacesChapter(r) {
       ["added to a request", x => x.figures ? time(x.figures.added_mean, true) : "-", true],
       ["goodput", x => plain(x.figures && x.figures.goodput), true],
     ], r.interfaces.rows.map(x => ({ ...x, ours: isOurs(x.row) }))),
-    r.lab && table("The same calls of the real driver in the lab, 8 queues: instructions it executes, and time of the modelled device.", [
+    r.lab && table("The same calls of the real driver in the lab, 8 queues: instructions it executes, and time of the modelled device. A suspend may ask for the shortest grace; an eviction waits for the driver's own, 31 us.", [
       ["interface", x => x.name], ["stop, instructions", x => cost(x.lab_stop), true], ["stop, device", x => device(x.lab_stop), true],
       ["start, instructions", x => cost(x.lab_start), true], ["start, device", x => device(x.lab_start), true],
     ], r.interfaces.rows.filter(x => lab(x.lab_stop))),
