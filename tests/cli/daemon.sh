@@ -277,7 +277,6 @@ exits 0 && check well_formed "$tmp/metrics" && says '^gpreempt_looks_total{hostn
 	says 'gpreempt_process_gpu_on_seconds_total{.*kfd_process_id="102",process="infer",class=.*,gpu_id="1",gpu_partition_id="0",card_model="gfx942"} 3.0' &&
 	says 'process="train\\"1"' && says 'gpreempt_preemption_seconds{.*part="save",quantile="0.99"} 0.000061000' &&
 	says 'gpreempt_preemption_seconds_sum{.*part="total"} 0.001080000'
-if command -v promtool >/dev/null; then check promtool check metrics <"$tmp/metrics"; fi
 
 claim "record draws states as spans, why they changed, and what the daemon did"
 "$GPREEMPT" record "$tmp/t.json" --for 3s --json >"$tmp/out2" 2>"$tmp/err2" &
