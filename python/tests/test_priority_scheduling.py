@@ -17,7 +17,7 @@ import time
 import pytest
 
 import gpreempt
-from conftest import MEASURE, SECONDS, SOCKET, figures, until
+from conftest import MEASURE, SECONDS, SOCKET, Load, figures, until
 
 ROUNDS = 10
 ENDLESS = '--requests 100000000'       # until it is told to end
@@ -63,6 +63,21 @@ def test_case_1_by_hand(daemon, scheduler, offline):
     until(lambda: state(daemon, offline.pid) == 'on', 'it is back on the GPU')
     assert scheduler.wait_for(offline.pid, 'on', 30)
     assert scheduler.queues(offline.pid)
+
+
+def test_case_1_without_the_daemon(gpu):
+    """case 1: without the daemon too; told to end while off, a process cannot before it is resumed"""
+    load = Load('offline')
+    with gpreempt.GPreemptScheduler(backend='direct') as alone:
+        until(lambda: alone.register_offline(load.pid) or True, 'it can be taken off')
+        alone.suspend(load.pid)
+        assert alone.wait_for(load.pid, 'off', 30)
+        assert alone.statistics().counters['queues'] > 0
+        load.process.terminate()
+        time.sleep(1)
+        assert load.running(), 'it ended although its work was off the GPU'
+        alone.resume(load.pid)
+        load.finish()
 
 
 # ---- case 2: frequent preemption ----
