@@ -92,14 +92,20 @@ static u64 recorded(const struct what_if *w, u32 permille)
 
 /* ---- the one number that is fitted ---- */
 
-static void set_rounds(struct gp_scenario *sc, u32 rounds)
+/* Returns how many tasks that is true of. */
+static u32 set_rounds(struct gp_scenario *sc, u32 rounds)
 {
+	u32 nr = 0;
+
 	for (u32 i = 0; i < sc->nr_tasks; i++) {
 		struct gp_task_spec *t = &sc->task[i];
 
-		if (!t->online && t->loop == GP_LOOP_CLOSED)
-			t->workgroup_ns = rounds > 1 ? t->kernel_ns.a_ns / rounds : 0;
+		if (t->online || t->loop != GP_LOOP_CLOSED)
+			continue;
+		t->workgroup_ns = rounds > 1 ? t->kernel_ns.a_ns / rounds : 0;
+		nr++;
 	}
+	return nr;
 }
 
 /* Mean latency natively, if offline kernels had so many workgroups in a row. */
@@ -136,7 +142,7 @@ static void fit(struct what_if *w)
 	static const u32 rounds[] = { 1, 4, 16, 64 };
 	u64 best = GP_NEVER;
 
-	if (w->h->acted || !w->nr_recorded || w->o->nr_sets)
+	if (w->h->acted || !w->nr_recorded || w->o->nr_sets || !set_rounds(w->sc, 1))
 		return;
 	for (u32 i = 0; i < sizeof(rounds) / sizeof(*rounds); i++) {
 		u64 mean, off;
