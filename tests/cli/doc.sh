@@ -4,7 +4,7 @@
 # shellcheck source=tests/cli/claims.sh
 . "$(dirname "$0")/claims.sh"
 
-pages="$top/README.md $top/lab/README.md $(echo "$top"/doc/*.md)"
+pages="$top/README.md $top/lab/README.md $top/python/README.md $(echo "$top"/doc/*.md)"
 
 claim "every link of a page leads to a file"
 for page in $pages; do
