@@ -3,6 +3,8 @@
  * What goes out by itself: events, and everything that goes into and comes out of the
  * scheduler for those who record it.
  */
+#include <stdio.h>
+
 #include "ops.h"
 
 #define WANTS(o, kind)	((o)->wanted & BIT_ULL(kind))
@@ -77,15 +79,24 @@ static void publish_parts(struct gp_ops *o, const struct gp_rec *rec)
 {
 	const struct gp_home *h = o->args.home;
 	json_t *parts = json_object(), *event;
+	char what[128];
+	size_t at;
 	u32 i;
 
-	/* What is inside another part is left out. */
-	for (i = 0; i < GP_NR_PARTS; i++)
-		if (rec->arg[i] != GP_PART_WITHIN)
-			json_object_set_new(parts, gp_part_names[i],
-					    json_integer((json_int_t)rec->arg[i]));
+	at = (size_t)snprintf(what, sizeof(what), "others made room for it:");
+	for (i = 0; i < GP_NR_PARTS; i++) {
+		/* What is inside another part is left out. */
+		if (rec->arg[i] == GP_PART_WITHIN)
+			continue;
+		json_object_set_new(parts, gp_part_names[i],
+				    json_integer((json_int_t)rec->arg[i]));
+		if (at < sizeof(what))
+			at += (size_t)snprintf(what + at, sizeof(what) - at, " %s %llu us",
+					       gp_part_names[i],
+					       (unsigned long long)rec->arg[i] / 1000);
+	}
 	event = json_pack("{s:I, s:s, s:s, s:i, s:o}", "at_ns", (json_int_t)rec->now_ns,
-			  "kind", "preemption", "what", "others made room for it",
+			  "kind", "preemption", "what", what,
 			  "gpu", (int)h->gpu[rec->device].index, "parts_ns", parts);
 	about(event, by_task(h, rec->task));
 	gp_control_publish(o->control, GP_EVENT_PREEMPTION, event);

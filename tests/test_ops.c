@@ -358,6 +358,7 @@ static void who_subscribes_hears_how_long_a_preemption_took(void **state)
 	event = json_object_get(json_object_get(a, "parameters"), "event");
 	expect_text(event, "kind", "preemption");
 	EXPECT_EQ(number(event, "pid"), r->w->process[r->online].pid);
+	EXPECT(strstr(json_string_value(json_object_get(event, "what")), " us total "));
 	parts = json_object_get(event, "parts_ns");
 	EXPECT_EQ(number(parts, "detect") + number(parts, "decide") + number(parts, "command") +
 		  number(parts, "save") + number(parts, "switch"), number(parts, "total"));

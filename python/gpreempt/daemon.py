@@ -74,8 +74,8 @@ class Queue:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened. kind: process, queue, class, state, hold, policy, enabled, gpu or
-    trouble; what: a sentence; lost: events dropped before this one."""
+    """Something that happened. kind: process, queue, class, state, hold, policy, enabled, gpu,
+    trouble or preemption; what: a sentence; lost: events dropped before this one."""
     at_ns: int
     kind: str
     what: str
