@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Files, processes, GPUs and queues of the stock driver, as found from a file of /dev/kfd. */
 #include <linux/cdev.h>
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -99,17 +100,30 @@ static int check_dqm(const struct check *c, struct kfd_node *node, struct device
 	return mes ? 0 : check_packets(c, &d->packet_mgr);
 }
 
+/* The process may be creating or destroying a queue, and we have no lock: it is tried again. */
+static bool is_list(struct list_head *head)
+{
+	struct list_head *first;
+	u32 i;
+
+	for (i = 0; i < 10; i++) {
+		if (GET(first, head->next) && LEADS(first->prev, head))
+			return true;
+		usleep_range(20, 50);
+	}
+	return false;
+}
+
 static int check_seat(const struct check *c, struct kfd_process_device *pdd)
 {
 	struct device_queue_manager *d;
-	struct list_head *first;
 	struct kfd_node *node;
 
 	if (!LEADS(pdd->process, c->p))
 		return differs(c, "kfd_process_device.process does not lead back");
 	if (!LEADS(pdd->qpd.pqm, &c->p->pqm))
 		return differs(c, "qcm_process_device.pqm does not lead back");
-	if (!GET(first, pdd->qpd.queues_list.next) || !LEADS(first->prev, &pdd->qpd.queues_list))
+	if (!is_list(&pdd->qpd.queues_list))
 		return differs(c, "qcm_process_device.queues_list is no list");
 	if (!GET(node, pdd->dev) || !GET(d, node->dqm) || !LEADS(pdd->qpd.dqm, d))
 		return differs(c, "kfd_process_device.dev and qpd.dqm do not meet");
