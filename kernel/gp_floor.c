@@ -38,13 +38,19 @@ void gp_floor_look(struct gp_gpu *gpu, u64 now_ns)
 	hrtimer_start(&gpu->look, ns_to_ktime(gpu->look_at_ns), HRTIMER_MODE_ABS);
 }
 
-static void note(u32 part, u64 ns)
+/* As the scheduler tells of a preemption. Under home.lock. */
+static void tell(const struct gp_gpu *gpu, u64 seen)
 {
-	struct gp_uapi_part *p = &gp_home.stats->part[part];
+	const struct gp_kfd_times *times = &gpu->crew->step.times;
+	struct gp_uapi_event event = {
+		.time_ns = times->switched_ns, .kind = GP_UAPI_EVENT_PREEMPTION,
+		.gpu_id = gpu->is.gpu_id,
+	};
 
-	p->count++;
-	p->total_ns += ns;
-	p->max_ns = max(p->max_ns, ns);
+	event.arg[GP_PART_DECIDE] = times->command_ns - seen;
+	event.arg[GP_PART_SAVE] = times->saved_ns - times->command_ns;
+	event.arg[GP_PART_SWITCH] = times->switched_ns - times->saved_ns;
+	gp_client_tell(&event, NULL);
 }
 
 /* Under home.lock. */
@@ -62,7 +68,6 @@ static void add_all(struct gp_gpu *gpu)
 
 void gp_floor_step(struct gp_gpu *gpu)
 {
-	struct gp_kfd_times *times = &gpu->crew->step.times;
 	unsigned long flags;
 	u64 seen;
 	u32 i;
@@ -79,9 +84,7 @@ void gp_floor_step(struct gp_gpu *gpu)
 
 	gp_step_move(gpu, gp_home.way);
 	spin_lock_irqsave(&gp_home.lock, flags);
-	note(GP_PART_DECIDE, times->command_ns - seen);
-	note(GP_PART_SAVE, times->saved_ns - times->command_ns);
-	note(GP_PART_TOTAL, times->switched_ns - seen);
+	tell(gpu, seen);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 
 	for (i = 0; i < gpu->crew->step.nr; i++)

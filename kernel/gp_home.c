@@ -212,38 +212,51 @@ static int set_grace(u32 grace)
 	return err;
 }
 
-int gp_home_set_mechanism(const char *name, u32 grace)
+static const struct gp_way *find_way(const char *name)
 {
 	static const struct gp_way *const ways[] = {
 		&gp_way_evict, &gp_way_direct, &gp_way_halt,
 	};
-	const struct gp_way *way = strcmp(name, "auto") ? NULL : &gp_way_direct;
-	unsigned long flags;
-	bool off;
 	u32 i;
-	int err;
 
 	for (i = 0; i < ARRAY_SIZE(ways); i++)
 		if (!strcmp(ways[i]->name, name))
-			way = ways[i];
+			return ways[i];
+	return strcmp(name, "auto") ? NULL : &gp_way_direct;
+}
+
+static void set_way(const struct gp_way *way, bool by_test, u32 grace)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gp_home.way = way;
+	gp_home.way_auto = by_test;
+	gp_home.grace = grace;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+}
+
+int gp_home_set_mechanism(const char *name, u32 grace)
+{
+	const struct gp_way *way = find_way(name);
+	unsigned long flags;
+	bool off;
+	int err;
+
 	if (!way)
 		return -ENOENT;
 	if (way == &gp_way_halt && gp_home.sched->policy != &gp_policy_fifo)
 		return -EBUSY;
+	spin_lock_irqsave(&gp_home.lock, flags);
+	off = anybody_off();
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	if (off && way != gp_home.way)
+		return -EBUSY;
 	err = set_grace(grace);
 	if (err)
 		return err;
-	spin_lock_irqsave(&gp_home.lock, flags);
-	/* What one way took off, another cannot give back. */
-	off = anybody_off();
-	if (!off || way == gp_home.way) {
-		gp_home.way = way;
-		gp_home.way_auto = !strcmp(name, "auto");
-		gp_home.grace = grace;
-		off = false;
-	}
-	spin_unlock_irqrestore(&gp_home.lock, flags);
-	return off ? -EBUSY : 0;
+	set_way(way, !strcmp(name, "auto"), grace);
+	return 0;
 }
 
 void gp_home_enable(bool on)
@@ -274,7 +287,9 @@ static void default_params(void)
 
 void gp_home_reset_settings(void)
 {
-	gp_home_set_mechanism("evict", 0);
+	set_grace(0);
+	/* Those who are still off come back by the way they went: gp_gpu.halted. */
+	set_way(&gp_way_evict, false, 0);
 	gp_home_set_policy("fifo");
 	gp_home_enable(true);
 	default_params();

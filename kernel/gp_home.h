@@ -89,7 +89,6 @@ struct gp_ring {
 	bool found;			/* by the scan under way */
 	struct gp_pin read, write;
 	struct gp_kfd_queue is;		/* its BOs are the pins' */
-	u64 head_known;			/* rptr whose packet was read, ~0: none */
 };
 
 /* One process of a task on one GPU: what the worker moves. Under home.lock. */
@@ -119,6 +118,7 @@ struct gp_member {
 	struct mmu_notifier notifier;
 	bool dead;			/* home.lock */
 	struct gp_seat_k seat[GP_HOME_DEVICES];	/* by device */
+	u64 gone;			/* the driver's seats whose GPU is no more; home.mutex */
 	struct work_struct reap;
 };
 
@@ -178,7 +178,6 @@ struct gp_gpu {
 	u32 nr_hot, room;
 	u64 look_at_ns;			/* what the timer is armed for, GP_NEVER */
 	struct gp_sample sample[GP_HOME_LOOK];
-	bool heads_wanted;		/* somebody is stuck: the worker reads its packet */
 
 	/* the worker */
 	struct task_struct *worker;
@@ -187,10 +186,12 @@ struct gp_gpu {
 	bool busy;			/* home.lock: not waiting */
 	bool orphans;			/* home.lock: starts are owed */
 	u64 retry_ns;			/* home.lock: not before, GP_NEVER */
+	u64 woken_ns;			/* home.lock: when it last began to work */
 	struct gp_selftest *test;	/* home.lock; the worker's once it has begun */
 	struct gp_order order;		/* under home.lock until the worker has copied it */
 	struct gp_crew *crew;
 	const struct gp_way *way;	/* of the last step */
+	bool halted;			/* who is off is so by halt, and comes back by it */
 	u32 grace;			/* set by us, 0: the driver's */
 	bool direct_ok;			/* the self test has passed */
 	char why_not_direct[64];
@@ -356,6 +357,8 @@ void gp_member_settle(struct gp_member *member);
  */
 int gp_target_scan(struct gp_target *target, bool all, const char **why);
 void gp_target_rescan(struct gp_target *target);
+/* The same, where a stamp says that something changed. */
+void gp_target_refresh(struct gp_target *target);
 /* Out of its GPU's array and of the scheduler, under home.lock. */
 void gp_ring_out(struct gp_ring *ring, u64 now_ns);
 void gp_ring_free(struct gp_ring *ring);

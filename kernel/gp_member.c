@@ -116,8 +116,12 @@ void gp_member_orphan(struct gp_member *m, struct gp_gpu *gpu)
 void gp_member_forget_gpu(struct gp_gpu *gpu)
 {
 	struct gp_member *m, *next;
+	u32 i;
 
 	list_for_each_entry_safe(m, next, &gp_home.members, of_home) {
+		for (i = 0; i < gp_kfd_nr_seats(m->process); i++)
+			if (gp_kfd_node(gp_kfd_seat(m->process, i)) == gpu->node)
+				m->gone |= BIT_ULL(i % 64);
 		m->seat[gpu->device] = (struct gp_seat_k){ 0 };
 		gp_member_settle(m);
 	}

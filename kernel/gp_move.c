@@ -47,6 +47,16 @@ static int check(const struct set *s)
 	return s->all || found == s->nr ? 0 : -ENOENT;
 }
 
+/* Who has got its first queue since the last scan is there to be moved, too. */
+static void refresh(const struct set *s)
+{
+	struct gp_target *t;
+
+	list_for_each_entry(t, &s->client->targets, of_client)
+		if (in_set(s, t))
+			gp_target_refresh(t);
+}
+
 /* Under home.lock. */
 static void tell(const struct set *s, u64 lease_ns, u64 now_ns)
 {
@@ -142,6 +152,7 @@ static int begin(const struct set *s, const struct gp_uapi_move *m, u64 *wait_ns
 	else
 		err = check(s);
 	if (!err) {
+		refresh(s);
 		spin_lock_irqsave(&gp_home.lock, flags);
 		now = gp_home_now();
 		tell(s, m->lease_ns ? m->lease_ns : longest, now);

@@ -58,7 +58,6 @@ static void ring_in(struct gp_ring *ring, u32 task, u64 now_ns)
 	at = (struct gp_pointers){ .rptr = hot->at.rptr, .wptr = hot->at.wptr };
 	if (gp_queue_add(gp_home.sched, task, gpu->device, &at, now_ns, &hot->queue))
 		return;		/* too many: it is not looked at, its task is moved all the same */
-	ring->head_known = ~0ull;
 	ring->place = gpu->nr_hot++;
 }
 
@@ -138,12 +137,14 @@ static int scan_seat(struct gp_member *m, struct kfd_process_device *pdd, bool a
 
 	if (gpu && READ_ONCE(gpu->gone))
 		return 0;
-	if (gpu && m->seat[gpu->device].pdd) {
-		bool same = m->seat[gpu->device].stamp == stamp;
+	if (gpu) {
+		const struct gp_seat_k *seat = &m->seat[gpu->device];
+		bool same = seat->pdd && seat->stamp == stamp && !all;
 
-		if (READ_ONCE(gpu->busy) || (same && !all)) {
+		/* The driver's lock is held for as long as the GPU takes: do not wait for it. */
+		if (same || READ_ONCE(gpu->busy)) {
 			keep_as_found(m, gpu);
-			return same && !all ? 0 : -EAGAIN;
+			return same ? 0 : -EAGAIN;
 		}
 	}
 	nr = min_t(u32, gp_kfd_queues(pdd, found, SCAN_ROOM), SCAN_ROOM);
@@ -176,6 +177,8 @@ static int scan_member(struct gp_member *m, bool all)
 	list_for_each_entry(ring, &m->rings, of_member)
 		ring->found = false;
 	for (i = 0; i < gp_kfd_nr_seats(m->process); i++) {
+		if (m->gone & BIT_ULL(i % 64))
+			continue;
 		one = scan_seat(m, gp_kfd_seat(m->process, i), all);
 		if (one && (!err || err == -EAGAIN))
 			err = one;
@@ -360,6 +363,13 @@ void gp_target_rescan(struct gp_target *t)
 	const char *why;
 
 	gp_target_scan(t, true, &why);
+}
+
+void gp_target_refresh(struct gp_target *t)
+{
+	const char *why;
+
+	gp_target_scan(t, false, &why);
 }
 
 /* ---- now and then ---- */

@@ -68,6 +68,8 @@ static const struct gp_way *choose(struct gp_gpu *gpu)
 	const struct gp_way *way = READ_ONCE(gp_home.way);
 	struct gp_kfd_step *step = &gpu->crew->step;
 
+	if (gpu->halted)
+		return &gp_way_halt;
 	if (way != &gp_way_direct)
 		return way;
 	if (!any_out(step))
@@ -123,6 +125,7 @@ int gp_step_move(struct gp_gpu *gpu, const struct gp_way *way)
 void gp_step_book(struct gp_gpu *gpu)
 {
 	struct gp_crew *crew = gpu->crew;
+	const struct gp_member *other;
 	u32 i;
 
 	for (i = 0; i < crew->step.nr; i++) {
@@ -137,6 +140,9 @@ void gp_step_book(struct gp_gpu *gpu)
 			gp_member_orphan(m, gpu);
 		gp_member_settle(m);
 	}
+	gpu->halted = false;
+	list_for_each_entry(other, &gp_home.members, of_home)
+		gpu->halted |= gpu->way == &gp_way_halt && other->seat[gpu->device].owes;
 }
 
 void gp_step_let_go(struct gp_crew *crew)
@@ -262,7 +268,6 @@ static void gather_orphans(struct gp_gpu *gpu)
 
 bool gp_step_orphans(struct gp_gpu *gpu)
 {
-	const struct gp_way *way = READ_ONCE(gp_home.way);
 	unsigned long flags;
 	bool left;
 	u32 i;
@@ -273,7 +278,7 @@ bool gp_step_orphans(struct gp_gpu *gpu)
 	gather_orphans(gpu);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 
-	gp_step_move(gpu, way == &gp_way_halt ? way : &gp_way_evict);
+	gp_step_move(gpu, gpu->halted ? &gp_way_halt : &gp_way_evict);
 
 	spin_lock_irqsave(&gp_home.lock, flags);
 	for (i = 0; i < gpu->crew->step.nr; i++)

@@ -99,6 +99,9 @@ static bool take_order(struct gp_gpu *gpu)
 	now = gp_home_now();
 	gpu->kicked = false;
 	gpu->busy = true;
+	gpu->woken_ns = now;
+	gpu->wakeups++;
+	gp_home.stats->wakeups++;
 	gpu->decisions += gp_sched_due(gp_home.sched, now);
 	gp_step_reset(gpu, now);
 	gp_home_hand_out(now);
@@ -122,6 +125,8 @@ static void done(struct gp_gpu *gpu, bool orphans_left)
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
 	gpu->busy = false;
+	if (now - gpu->woken_ns > gp_home.stats->worker_ns_max)
+		gp_home.stats->worker_ns_max = now - gpu->woken_ns;
 	gpu->retry_ns = orphans_left || gpu->crew->late ? now + AGAIN_NS : GP_NEVER;
 	gp_home_settle(now);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
@@ -175,8 +180,6 @@ static int run(void *data)
 		wait(gpu);
 		if (kthread_should_stop())
 			break;
-		gpu->wakeups++;
-		gp_home.stats->wakeups++;
 		work(gpu);
 	}
 	return 0;

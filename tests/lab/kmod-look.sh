@@ -23,4 +23,24 @@ claim "while nobody may preempt anybody there is no look, no wakeup and no scan"
 for what in looks wakeups rescans; do
 	check test "$(value later_$what)" = "$(value idle_$what)"
 done
+
+# The median of a part in ns: MECHANISM 0|1 PART.
+median() { value "$1_$2_$3" | awk '{ print $3 }'; }
+echo "# from the look that saw it, medians in instructions (of a model):"
+for mechanism in evict direct; do
+	for floor in 0 1; do
+		echo "# $mechanism $([ $floor = 1 ] && echo "floor:    " || echo "scheduler:")" \
+			"command after $(median $mechanism $floor decide)," \
+			"fence $(median $mechanism $floor save) later"
+	done
+done
+
+claim "the scheduler's part, until the command is given, is at most 1.5 times the floor"
+for mechanism in evict direct; do
+	for floor in 0 1; do
+		check test "$(value ${mechanism}_${floor}_decide | awk '{ print $1 }')" -ge 20
+	done
+	check test $(($(median $mechanism 0 decide) * 2)) -le $(($(median $mechanism 1 decide) * 3))
+done
+check test "$(value sums | tr '\n' ' ')" = "0 0 "
 end

@@ -4,6 +4,7 @@
  * out one after the other, so that a script can say who holds whom for how long. See usage().
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "core/account.h"
 #include "lib/kmod.h"
 
-enum { TASKS = 64 };
+enum { TASKS = 64, EVENTS = 4096 };
 
 #define PATIENCE_NS	20000000000ull
 
@@ -32,7 +33,8 @@ static void usage(int code)
 		"  preempt=N  preempt=all  preempt=NxMS  resume=N  resume=all  detach=N\n"
 		"  state=N                     print it\n"
 		"  gpu=FIELD  stats=FIELD      print a counter\n"
-		"  part=NAME                   print how often and its mean in ns\n"
+		"  subscribe=  parts=TEXT      print how many preemptions, and of each part the\n"
+		"                              least and the median in ns\n"
 		"  sleep=SECONDS  run=COMMAND  mark=TEXT\n"
 		"\n"
 		"Exit: 0, or 1 at the first command that is refused, with its errno.\n");
@@ -187,23 +189,40 @@ static int stats(const char *arg)
 	return s ? print(stats_fields, s, arg) : -errno;
 }
 
-static int part(const char *arg)
+static int compare(const void *a, const void *b)
 {
-	const struct gp_uapi_stats *s = gp_kmod_stats(device);
-	u32 i;
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
 
-	if (!s)
-		return -errno;
-	for (i = 0; i < GP_NR_PARTS; i++) {
-		const struct gp_uapi_part *p = &s->part[i];
+	return x < y ? -1 : x > y;
+}
 
-		if (strcmp(gp_part_names[i], arg))
+/* The events of preemptions since the last time, each part of them: how many, least, median. */
+static int parts(const char *arg)
+{
+	static u64 seen[GP_PART_TOTAL][EVENTS];
+	struct gp_uapi_event e;
+	u32 i, n = 0;
+
+	while (!gp_kmod_next(device, &e)) {
+		if (e.kind != GP_UAPI_EVENT_PREEMPTION || n == EVENTS)
 			continue;
-		printf("%" PRIu64 " %" PRIu64 "\n", (uint64_t)p->count,
-		       (uint64_t)(p->count ? p->total_ns / p->count : 0));
-		return 0;
+		for (i = 0; i < GP_PART_TOTAL; i++)
+			seen[i][n] = e.arg[i];
+		n++;
 	}
-	return -EINVAL;
+	for (i = 0; i < GP_PART_TOTAL; i++) {
+		qsort(seen[i], n, sizeof(u64), compare);
+		printf("%s_%s %u %" PRIu64 " %" PRIu64 "\n", arg, gp_part_names[i], n,
+		       (uint64_t)(n ? seen[i][0] : 0), (uint64_t)(n ? seen[i][n / 2] : 0));
+	}
+	return 0;
+}
+
+static int subscribe(const char *arg)
+{
+	(void)arg;
+	return fcntl(device, F_SETFL, O_NONBLOCK) ? -errno :
+	       gp_kmod_subscribe(device, GP_UAPI_EVENTS, -1);
 }
 
 static int nap(const char *arg)
@@ -234,7 +253,8 @@ static const struct command {
 	{ "policy", set_policy }, { "mechanism", set_mechanism }, { "param", set_param },
 	{ "online", online }, { "offline", offline }, { "preempt", preempt },
 	{ "resume", resume }, { "detach", detach }, { "state", state }, { "gpu", gpu },
-	{ "stats", stats }, { "part", part }, { "sleep", nap }, { "run", run }, { "mark", mark },
+	{ "stats", stats }, { "parts", parts }, { "subscribe", subscribe }, { "sleep", nap },
+	{ "run", run }, { "mark", mark },
 };
 
 static int carry_out(const char *text)

@@ -35,3 +35,29 @@ gpkmod policy=priority $attach online=$online sleep=0.5 mark=looks gpu=looks mar
 # shellcheck disable=SC2086
 kill $others $online
 wait
+rmmod gpreempt
+
+# From the look that saw an arrival until the command is given and until the fence is seen: by the
+# scheduler, and by the same timer and worker without it. Direct's doorbell is found by polling.
+echo 50 >/sys/module/amdgpu/parameters/poll_us
+gpload --class offline --queues 4 --kernel 20ms --seconds 900 >/tmp/offline 2>&1 &
+offline=$!
+gpload --class online --kernel 300us --waves 64 --poisson 100 --seconds 900 >/tmp/online 2>&1 &
+online=$!
+sleep 1
+for mechanism in evict direct; do
+	for floor in 0 1; do
+		modprobe gpreempt allow_direct=1
+		# The first arrivals are the scheduler's in any case, and not counted.
+		gpkmod policy=priority param=linger=0 mechanism=$mechanism offline=$offline \
+			online=$online \
+			run="echo $floor >/sys/module/gpreempt/parameters/floor" sleep=0.1 \
+			subscribe= sleep=1.2 parts=${mechanism}_${floor}
+		rmmod gpreempt
+	done
+done
+for pid in $offline $online; do
+	kill $pid
+	wait $pid
+	fact sums $?
+done
