@@ -46,7 +46,7 @@ static void list(FILE *to)
 	fputs("usage: gpreempt [COMMAND] [options]\n\n"
 	      "Preemptive scheduling for AMD GPUs: latency-critical work runs at once on a GPU\n"
 	      "that batch work keeps full.\n\n"
-	      "on this machine, by gpreemptd (doctor: without it):\n", to);
+	      "on this machine, by gpreemptd (doctor, module, bench: without it):\n", to);
 	list_those(false, to);
 	fputs("\non a model of an MI308X, without a GPU:\n", to);
 	list_those(true, to);
