@@ -196,10 +196,12 @@ static u32 free_slot(const struct gp_load *l)
 static int submit(struct gp_load *l, struct gp_load_queue *lq, u64 arrived_ns)
 {
 	u32 slot = free_slot(l);
+	u64 began;
 	int err;
 
 	if (l->used[slot])
 		check(l, NULL, 0, slot, "long after it completed");
+	began = l->o->print_submits ? machine_ns() : 0;
 	err = gp_work_submit(&l->work, slot, &lq->q, l->workgroups, l->waves,
 			     lq->event.id ? &lq->event : NULL);
 	if (err)
@@ -210,6 +212,8 @@ static int submit(struct gp_load *l, struct gp_load_queue *lq, u64 arrived_ns)
 	lq->in_flight[(lq->head + lq->count++) % l->o->depth] = slot;
 	lq->submitted++;
 	l->submitted++;
+	if (began)
+		fprintf(stderr, "submit %llu\n", (unsigned long long)began);
 	return 0;
 }
 

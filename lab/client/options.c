@@ -40,6 +40,7 @@ const char gp_load_help[] =
 "  --seed N                of keys and arrivals                     (1)\n"
 "  --patience S            give up after S seconds without a completion (120; 0: never)\n"
 "  --print-every S         a line of progress on stderr\n"
+"  --print-submits         when each request was submitted, CLOCK_MONOTONIC ns, on stderr\n"
 "  --json                  the result as JSON\n"
 "  --check                 what the driver says; create and destroy one queue\n"
 "\n"
@@ -261,6 +262,7 @@ static int set(const char *name, const char *value, struct gp_load_options *o)
 static bool set_flag(const char *name, struct gp_load_options *o)
 {
 	bool *flag = !strcmp(name, "json") ? &o->json : !strcmp(name, "check") ? &o->check :
+		     !strcmp(name, "print-submits") ? &o->print_submits :
 		     !strcmp(name, "help") ? &o->help : NULL;
 
 	if (flag)

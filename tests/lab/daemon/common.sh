@@ -25,6 +25,21 @@ cmdline = *--class online*
 class = online
 X
 
+# Everything as it is without settings, but for the wait before somebody is attached: for who measures.
+as_by_default() {
+	cat >/etc/gpreempt/gpreempt.conf <<'X'
+[daemon]
+policy = priority
+attach_after = 200ms
+[rule online]
+cmdline = *--class online*
+class = online
+[rule offline]
+cmdline = *--class offline*
+class = offline
+X
+}
+
 fact() { echo "$*"; }
 # until SECONDS COMMAND...: true as soon as COMMAND is.
 until_true() {
@@ -54,21 +69,35 @@ stop() { kill "$keeper"; wait "$keeper"; }
 offline() { gpload --class offline --queues 2 --kernel 20ms "$@" >/tmp/offline 2>&1 & offline=$!; }
 online() { gpload --class online --kernel 1ms --waves 64 --poisson 20 "$@" >/tmp/online 2>&1 & online=$!; }
 ended() { wait "$2"; fact "$1" $?; }
-# kill_daemons N: a daemon is started and killed at any instant, N times; says how often, and what they saved.
+# kill_daemons N: a daemon is started and killed at any instant, N times; of five, one while somebody is in hsa_init and
+# one while somebody is in hsa_shut_down. Says how often, how often it hit one there, and what they saved.
+is_at() { [ "$(cat /proc/"$passer"/comm)" = "gpload-$1" ]; }
 kill_daemons() {
 	i=0
 	killed=0
+	aimed=0
 	saved=$(device waves_saved)
 	while [ $i -lt "$1" ]; do
 		./gpreemptd --no-keeper 2>/tmp/daemon &
 		keeper=$!
+		aim=
+		[ $((i % 5)) -ne 2 ] || aim=init
+		[ $((i % 5)) -ne 4 ] || aim='exit'
 		# In turn: somewhere in its start, and somewhere in its work.
-		[ $((i % 2)) -eq 0 ] || until_true 30 attached
+		[ $((i % 2))"$aim" = 0 ] || until_true 30 attached
+		if [ -n "$aim" ]; then
+			gpload --class offline --kernel 10ms --requests 60 --linger 1s >/tmp/passer 2>&1 &
+			passer=$!
+			until_true 60 is_at $aim
+		fi
 		usleep $(($(od -An -N2 -tu2 /dev/urandom) % 100 * 10000))
+		[ -z "$aim" ] || ! is_at $aim || aimed=$((aimed + 1))
 		kill -KILL $keeper && killed=$((killed + 1))
 		wait $keeper
+		[ -z "$aim" ] || wait "$passer" || fact passer "$aim $?"
 		i=$((i + 1))
 	done
 	fact killed_daemons $killed
+	fact aimed_kills $aimed
 	fact saved_by_killed $(($(device waves_saved) - saved))
 }
