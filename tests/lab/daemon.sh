@@ -13,7 +13,7 @@ is() { [ "$(sed -n "s/^$1 //p" "$tmp/out")" = "$2" ] || no "$1 is '$(sed -n "s/^
 value() { sed -n "s/^$1 //p" "$tmp/out"; }
 
 claim "a guest runs the daemon beside its loads without a complaint of the kernel"
-try "$top/lab/run" --timeout 500 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
+try "$top/lab/run" --timeout 1500 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
 	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/guest.sh" -- sh ./guest.sh $kills
 exits 0 || cat "$tmp/err"
 
@@ -51,7 +51,19 @@ claim "without debugfs the attached are watched by their debug session, and the 
 is bare_offline watched && is bare_offline_trouble '' && is bare_status yes && is bare_online_sums 0 && is bare_offline_sums 0
 case $(value bare_online) in *"cannot be watched"*debugfs*) ;; *) no "trouble: $(value bare_online)" ;; esac
 
-claim "the daemon is killed $kills times at any instant: every process finishes with right sums"
-is killed_daemons $kills && check test "$(value saved_by_killed)" -gt 0 && is online_after_kills 0 && is offline_after_kills 0
+claim "calls by users: all may read, the owner lowers and holds its own, the rest is root's (stranger, owner, root)"
+for call in status list stats getpolicy; do is may_$call YYY; done
+for call in lower hold release hint; do is may_$call nYY; done
+for call in back raise others setpolicy reload enable; do is may_$call nnY; done
+is same_list yes
+
+claim "who ends by itself while held does so when its lease is over, with right sums"
+is held_at_exit yes && is exit_while_held 0
+
+claim "who is killed while it is being stopped leaves nothing, and every stop is accounted for"
+is killed_at_stop yes && is killed_at_stop_left 0 && is killed_at_stop_online 0
+
+claim "the daemon is killed $kills times at any instant, $((kills / 5)) and more of them while somebody is in hsa_init or hsa_shut_down: every process finishes with right sums"
+check test "$(value aimed_kills)" -ge $((kills / 5)) && is passer '' && is killed_daemons $kills && check test "$(value saved_by_killed)" -gt 0 && is online_after_kills 0 && is offline_after_kills 0
 
 end
