@@ -156,7 +156,8 @@ static void print_processes(const json_t *processes)
 		const char *gang = gp_ask_text(process, "gang");
 
 		if (*gang)
-			printf("%" PRIu64 ": of the gang %s\n", gp_ask_number(process, "pid"), gang);
+			printf("%" PRIu64 ": of the gang %s\n", gp_ask_number(process, "pid"),
+			       gang);
 		if (*trouble)
 			printf("%s%" PRIu64 "%s: %s\n", gp_paint(GP_BAD),
 			       gp_ask_number(process, "pid"), gp_paint(GP_PLAIN), trouble);

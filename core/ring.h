@@ -27,7 +27,10 @@ struct gp_ring_at {
 	bool blind;
 };
 
-/* Need the read pointer not be loaded? The write pointer, just loaded, and nothing pending say so. */
+/*
+ * Need the read pointer not be loaded? The write pointer, just loaded, and nothing pending
+ * say so.
+ */
 static inline bool gp_ring_quiet(const struct gp_ring_at *at, u64 raw_write)
 {
 	return raw_write == at->raw_write && at->rptr == at->wptr && at->known && !at->blind;

@@ -13,6 +13,7 @@
  *	home.c		life; looks, actions and answers; when to wake
  *	census.c	which processes there are, and which class they have
  *	job.c		which tasks they are: each by itself, or a gang together
+ *	choose.c	who carries decisions out
  *	grip.c		who can be stopped: attaching and leaving
  *	resets.c	GPUs that the driver resets, and who is lost by that
  *	rings.c		where their queues' pointers are, and what they say
@@ -259,8 +260,11 @@ void gp_home_news(struct gp_home *h, u32 kind, const struct gp_resident *who,
 bool gp_home_acts(const struct gp_home *h);
 /* One look at @device. */
 void gp_home_look(struct gp_home *h, u32 device);
+
+/* choose.c */
 /* The doer that the configuration and the mode want is the one we have. @anew: made again. */
 void gp_home_choose_doer(struct gp_home *h, bool anew);
+void gp_home_drop_doer(struct gp_home *h);
 
 /* census.c */
 /* @what: enum gp_scan_what */
