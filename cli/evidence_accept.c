@@ -191,10 +191,12 @@ static bool holds(const struct bar *b, double value)
 	}
 }
 
-/* An hour that was cut short, or a scenario that was, shows nothing either way. */
-static bool tried(const struct gp_evidence *e, const struct bar *b)
+/* Of runs that were cut short, what needs their length shows nothing either way. */
+static bool tried(const struct gp_evidence *e, const struct bar *b, const struct gp_number *n)
 {
-	return !e->o->length || strncmp(b->path, "suite.", 6);
+	bool simulated = !strcmp(n->source, GP_FROM_SIMULATOR);
+
+	return !e->o->length || (strncmp(b->path, "suite.", 6) && !(simulated && b->level == OWN));
 }
 
 static json_t *judge(struct gp_evidence *e, const struct bar *b)
@@ -202,7 +204,7 @@ static json_t *judge(struct gp_evidence *e, const struct bar *b)
 	static const char *const ops[] = { "<", "<=", ">=", "=" };
 	json_t *o = json_object();
 	struct gp_number f;
-	bool found = gp_evidence_at(e->root, b->path, &f) && tried(e, b), good;
+	bool found = gp_evidence_at(e->root, b->path, &f) && tried(e, b, &f), good;
 	char limit[64];
 
 	snprintf(limit, sizeof(limit), "%s %.6g %s", ops[b->op], b->limit, b->unit);
