@@ -134,15 +134,18 @@ static double off_documents(const struct gp_evidence *e)
 	return most;
 }
 
-static u32 operations_off(const json_t *lab)
+/* No operation at all is no agreement: then there is no such figure. */
+static void derive_operations(const json_t *lab, json_t *to)
 {
 	json_t *rows = json_object_get(json_object_get(lab, "model_error"), "rows"), *row;
-	u32 n = 0;
+	u32 off = 0;
 	size_t i;
 
 	json_array_foreach(rows, i, row)
-		n += json_is_true(json_object_get(row, "off"));
-	return n;
+		off += json_is_true(json_object_get(row, "off"));
+	if (json_array_size(rows))
+		gp_json_put(to, "operations_off", gp_evidence_figure(off, "", GP_FROM_LAB,
+								     "lab/model-error --json"));
 }
 
 static void derive_all(struct gp_evidence *e, json_t *to)
@@ -173,10 +176,7 @@ static void derive_all(struct gp_evidence *e, json_t *to)
 		       e->repeat_main);
 	derive(to, "off_documents", off_documents(e), "steps.their_costs");
 	derive(to, "chapters", (double)json_object_size(e->root), "gpreempt report");
-	if (lab)
-		gp_json_put(to, "operations_off",
-			    gp_evidence_figure(operations_off(lab), "", GP_FROM_LAB,
-					       "lab/model-error --json"));
+	derive_operations(lab, to);
 }
 
 /* ---- the table ---- */
