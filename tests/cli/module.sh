@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# gpreempt module, as far as it goes without the module and its driver (tests/lab/kernel.sh has those).
+# gpreempt module, as far as it goes without the module and its driver (tests/lab/kmod-mechanisms.sh has those).
 # shellcheck source=tests/cli/claims.sh
 . "$(dirname "$0")/claims.sh"
 

@@ -20,8 +20,11 @@ enum {
 	SLOTS		= 64,
 	WORKGROUPS	= 100,
 	WAVES		= 4,
+	MSEC		= 1000000,
 	LONG_NS		= 100000000,
+	PAGE		= 4096,
 	SHORT_NS	= 1000000,
+	KINDS		= 3,		/* of work: long, short, huge */
 	PATIENCE_MS	= 30000,
 	LOOK_US		= 5000,
 	HELD_US		= 20000,
@@ -37,8 +40,9 @@ struct worker {
 	struct gp_client c;
 	struct gp_queue queue[4];
 	u32 queues;
-	struct gp_work work[2];		/* long, short */
-	u32 used[2];			/* their slots */
+	struct gp_work work[KINDS];
+	u32 used[KINDS];		/* their slots */
+	struct gp_buffer vram;
 };
 
 static s64 work_submit(struct worker *w, u32 kind, u32 queue, u32 kernels)
@@ -58,7 +62,7 @@ static u32 work_pending(const struct worker *w)
 {
 	u32 pending = 0;
 
-	for (u32 kind = 0; kind < 2; kind++)
+	for (u32 kind = 0; kind < KINDS; kind++)
 		for (u32 i = 0; i < w->used[kind]; i++)
 			pending += !gp_work_done(&w->work[kind], i);
 	return pending;
@@ -73,7 +77,7 @@ static s64 work_finish(struct worker *w)
 			return -ETIME;
 		usleep(LOOK_US);
 	}
-	for (u32 kind = 0; kind < 2; kind++)
+	for (u32 kind = 0; kind < KINDS; kind++)
 		for (u32 i = 0; !err && i < w->used[kind]; i++)
 			err = gp_work_check(&w->work[kind], i);
 	return err;
@@ -81,10 +85,10 @@ static s64 work_finish(struct worker *w)
 
 static s64 worker_open(struct worker *w, bool no_runtime)
 {
-	const u64 ns[2] = { LONG_NS, SHORT_NS };
+	const u64 ns[KINDS] = { LONG_NS, SHORT_NS, 5ull * 1000 * MSEC };
 	int err = gp_client_open(&w->c, &(struct gp_client_args){ .no_runtime = no_runtime });
 
-	for (u32 i = 0; !err && i < 2; i++)
+	for (u32 i = 0; !err && i < KINDS; i++)
 		err = gp_work_init(&w->work[i], &w->c, &(struct gp_work_args){
 			.slots = SLOTS, .memory = GP_MEMORY_GTT, .workgroup_ns = ns[i],
 			.seed = i + 1,
@@ -101,6 +105,29 @@ static s64 worker_queue(struct worker *w)
 		return err;
 	w->queues++;
 	return q->id;
+}
+
+static u64 pattern(u64 i)
+{
+	return (i + 1) * 0x9e3779b97f4a7c15ull;
+}
+
+/* A buffer of so many MB in VRAM, a word of each page written; or are they all right? */
+static s64 worker_vram(struct worker *w, u32 mb)
+{
+	u64 step = PAGE / sizeof(u64), words = mb * (1ull << 20) / sizeof(u64);
+	volatile u64 *at;
+	int err = mb ? gp_buffer_alloc(&w->c, &w->vram, GP_MEMORY_VRAM, mb * (1ull << 20)) : 0;
+
+	if (err)
+		return err;
+	at = w->vram.at;
+	for (u64 i = 0; i < words; i += step)
+		at[i] = pattern(i);
+	for (u64 i = 0; i < w->vram.bytes / sizeof(u64); i += step)
+		if (at[i] != pattern(i))
+			return -EBADMSG;
+	return 0;
 }
 
 static s64 worker_wave_state(struct worker *w, u32 index)
@@ -176,6 +203,10 @@ static s64 worker_do(struct worker *w, const struct request *r)
 		return work_submit(w, 0, r->a, 3);
 	case ASK_SHORT:
 		return work_submit(w, 1, r->a, 1);
+	case ASK_HUGE:
+		return work_submit(w, 2, r->a, 1);
+	case ASK_VRAM:
+		return worker_vram(w, r->a);
 	case ASK_PENDING:
 		return work_pending(w);
 	case ASK_DONE:

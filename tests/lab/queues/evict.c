@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "tests/lab/hungry.h"
+
 enum {
 	MS	= 1000000,
 	PAGE	= 4096,
@@ -395,40 +397,6 @@ void fork_evicts(struct gp_client *c)
 	probe_finish(&w);
 }
 
-/* struct drm_amdgpu_gem_create_in, and what comes back in its place. */
-struct gem_create {
-	u64 bytes;		/* out: handle */
-	u64 alignment;
-	u64 domains;
-	u64 flags;
-};
-
-#define GEM_CREATE	_IOWR('d', 0x40, struct gem_create)
-#define GEM_VRAM	4
-
-/* Takes VRAM as a graphics program does, piece by piece, until told to stop. */
-static pid_t hungry_process(const struct gp_client *c, int stop)
-{
-	pid_t pid = fork();
-	char render[32], byte;
-	int fd;
-
-	if (pid)
-		return pid;
-	snprintf(render, sizeof(render), "/dev/dri/renderD%u", c->node.render_minor);
-	fd = open(render, O_RDWR | O_CLOEXEC);
-	EXPECT(fd >= 0);
-	for (u32 i = 0; i < 64; i++) {
-		struct gem_create g = { .bytes = 16 << 20, .alignment = PAGE, .domains = GEM_VRAM };
-
-		EXPECT_EQ(ioctl(fd, GEM_CREATE, &g), 0);
-		usleep(20000);
-		if (read(stop, &byte, 1) == 1)
-			break;
-	}
-	_exit(0);
-}
-
 void vram_pressure(struct gp_client *c)
 {
 	struct gp_kfd_available_memory free = { .gpu_id = c->node.gpu_id };
@@ -450,7 +418,7 @@ void vram_pressure(struct gp_client *c)
 	OK(gp_work_submit(&w, 0, &q, 100, 4, NULL));
 	SOON(probe_waves() == 400);
 	EXPECT_EQ(pipe2(stop, O_NONBLOCK), 0);
-	pid = hungry_process(c, stop[0]);
+	pid = hungry_process(c->node.render_minor, 64, stop[0]);
 	SOON(strstr(next_line(fd), " 2\n"));
 	EXPECT_EQ(write(stop[1], "s", 1), 1);
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* /dev/gpreempt and the device, as the stories use them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernel.h"
+
+#define VIEWS	"/sys/kernel/debug/vgpu/0/"
+
+enum { LOOK_US = 2000, LOOKS = 5000 };
+
+int call(int control, unsigned long request, void *arg)
+{
+	return ioctl(control, request, arg) ? -errno : 0;
+}
+
+/* None of the stories is about time. */
+static void be_patient(int fd)
+{
+	struct gp_uapi_param lease = { .name = "lease", .value = 60000000000 };
+	struct gp_uapi_param stop = { .name = "stop_deadline", .value = 10000000000 };
+
+	NEED(call(fd, GP_IOC_SET_PARAM, &lease) == 0);
+	NEED(call(fd, GP_IOC_SET_PARAM, &stop) == 0);
+}
+
+int control(const char *mechanism)
+{
+	struct gp_uapi_mechanism m = { 0 };
+	struct gp_uapi_task on = { .task = 1 };
+	int fd = open("/dev/gpreempt", O_RDWR | O_CLOEXEC);
+
+	NEED(fd >= 0);
+	snprintf(m.name, sizeof(m.name), "%s", mechanism);
+	NEED(call(fd, GP_IOC_SET_MECHANISM, &m) == 0);
+	NEED(call(fd, GP_IOC_ENABLE, &on) == 0);
+	be_patient(fd);
+	return fd;
+}
+
+int kfd_of(pid_t pid)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), fd = -1;
+	char path[64], to[64];
+
+	NEED(pidfd >= 0);
+	for (int i = 0; fd < 0 && i < 64; i++) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, i);
+		n = readlink(path, to, sizeof(to) - 1);
+		if (n > 0 && !strncmp(to, "/dev/kfd", (size_t)n))
+			fd = (int)syscall(SYS_pidfd_getfd, pidfd, i, 0);
+	}
+	close(pidfd);
+	NEED(fd >= 0);
+	return fd;
+}
+
+int attach_fds(int control, int pidfd, int kfd_fd, u32 *task)
+{
+	struct gp_uapi_member m = { .pidfd = pidfd, .kfd_fd = kfd_fd };
+	struct gp_uapi_attach a = {
+		.members = (u64)(uintptr_t)&m, .nr_members = 1,
+		.class = { .weight = 1, .flags = GP_UAPI_PREEMPTIBLE },
+	};
+	int err = call(control, GP_IOC_ATTACH, &a);
+
+	*task = a.task;
+	return err;
+}
+
+u32 attach(int control, pid_t pid)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), kfd = kfd_of(pid);
+	u32 task;
+
+	NEED(attach_fds(control, pidfd, kfd, &task) == 0);
+	close(pidfd);
+	close(kfd);
+	return task;
+}
+
+static int move(int control, unsigned long request, const u32 *tasks, u32 nr)
+{
+	struct gp_uapi_move m = { .tasks = (u64)(uintptr_t)tasks, .nr_tasks = nr };
+
+	return call(control, request, &m);
+}
+
+int preempt(int control, const u32 *tasks, u32 nr)
+{
+	return move(control, GP_IOC_PREEMPT, tasks, nr);
+}
+
+int resume(int control, const u32 *tasks, u32 nr)
+{
+	return move(control, GP_IOC_RESUME, tasks, nr);
+}
+
+struct gp_uapi_seat seat_of(int control, u32 task)
+{
+	struct gp_uapi_seat s = { .task = task };
+
+	NEED(call(control, GP_IOC_SEAT, &s) == 0);
+	return s;
+}
+
+bool comes_to(int control, u32 task, u32 state)
+{
+	for (u32 i = 0; i < LOOKS; i++) {
+		if (seat_of(control, task).state == state)
+			return true;
+		usleep(LOOK_US);
+	}
+	printf("# task %u stays in state %u\n", task, seat_of(control, task).state);
+	return false;
+}
+
+struct gp_uapi_gpu gpu_of(int control)
+{
+	struct gp_uapi_gpu g = { .index = 0 };
+
+	NEED(call(control, GP_IOC_GPU, &g) == 0);
+	return g;
+}
+
+/* ---- the device ---- */
+
+struct sum {
+	u32 waves, mapped, doorbell;
+};
+
+static struct sum sum_of(pid_t pid)
+{
+	char path[64], line[256], state[32];
+	struct sum sum = { 0 };
+	u32 pasid = 0, whose, waves, doorbell;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/kfd/kfd/proc/%d/pasid", pid);
+	f = fopen(path, "re");
+	NEED(f && fscanf(f, "%u", &pasid) == 1);
+	fclose(f);
+	f = fopen(VIEWS "queues", "re");
+	NEED(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%u %x %*s %31s %*s %*s %*s %*s %*s %*s %u", &whose, &doorbell,
+			   state, &waves) != 4 || whose != pasid)
+			continue;
+		sum.waves += waves;
+		sum.mapped += !strcmp(state, "mapped");
+		sum.doorbell = doorbell;
+	}
+	fclose(f);
+	return sum;
+}
+
+u32 waves_of(pid_t pid)
+{
+	return sum_of(pid).waves;
+}
+
+u32 mapped_of(pid_t pid)
+{
+	return sum_of(pid).mapped;
+}
+
+u32 first_doorbell(pid_t pid)
+{
+	return sum_of(pid).doorbell;
+}
+
+bool runs_huge(pid_t pid)
+{
+	for (u32 i = 0; i < LOOKS && waves_of(pid) != 400; i++)
+		usleep(LOOK_US);
+	return waves_of(pid) == 400;
+}
+
+void fault(const char *text)
+{
+	FILE *f = fopen(VIEWS "fault", "we");
+
+	NEED(f);
+	fputs(text, f);
+	NEED(fclose(f) == 0);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Faults of the device while somebody is being stopped. The driver is loaded with
+ * queue_preemption_timeout_ms=500: a hang is half a second and a reset.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel.h"
+
+static void end(struct target *t)
+{
+	kill(t->pid, SIGKILL);
+	waitpid(t->pid, NULL, 0);
+	CHECK(driver_forgot(t->pid));
+}
+
+/* The GPU and the module work for whoever comes afterwards. */
+static void all_is_well(const char *mechanism)
+{
+	int ctl = control(mechanism);
+	struct target t = target_ready(1), other = target_ready(1);
+	u32 task = attach(ctl, t.pid);
+
+	EQ(target_ask(&t, ASK_SHORT, 0), 0);
+	EQ(preempt(ctl, &task, 1), 0);
+	EQ(mapped_of(t.pid), 0);
+	EQ(resume(ctl, &task, 1), 0);
+	target_ends_right(&t);
+	target_ends_right(&other);
+	close(ctl);
+}
+
+static void hang_while_stopping(const char *mechanism)
+{
+	int ctl = control(mechanism);
+	struct target t = target_ready(1), other = target_ready(1);
+	u64 resets;
+	u32 task = attach(ctl, t.pid);
+
+	EQ(target_ask(&t, ASK_HUGE, 0), 0);
+	NEED(runs_huge(t.pid));
+	resets = gpu_of(ctl).resets;
+	fault("hang");
+	CHECK(preempt(ctl, &task, 1) < 0);
+	/* direct's command stays on the ring: the next of the driver's finds out. */
+	target_tell(&other, ASK_QUEUE, 0);
+	for (u32 i = 0; i < 1000 && gpu_of(ctl).resets == resets; i++)
+		usleep(10000);
+	EQ(gpu_of(ctl).resets, resets + 1);
+	CHECK(comes_to(ctl, task, GP_UAPI_LOST));
+	end(&t);
+	end(&other);
+	close(ctl);
+	all_is_well(mechanism);
+}
+
+static void evict_hang(void)
+{
+	hang_while_stopping("evict");
+}
+
+static void direct_hang(void)
+{
+	hang_while_stopping("direct");
+}
+
+/* A queue that does not let go: the driver resets it, and the rest of the stop is as ordered. */
+static void failed_preemption(const char *mechanism)
+{
+	/*
+	 * In this order: the driver finds the queue to reset by the address of its ring, of all
+	 * processes, the newest first, and those of ours have the same.
+	 */
+	struct target other = target_ready(1), t = target_ready(1);
+	int ctl = control(mechanism);
+	u32 task = attach(ctl, t.pid);
+	char text[32];
+
+	EQ(target_ask(&t, ASK_HUGE, 0), 0);
+	NEED(runs_huge(t.pid));
+	snprintf(text, sizeof(text), "preempt:0x%x", first_doorbell(t.pid));
+	fault(text);
+	EQ(preempt(ctl, &task, 1), 0);
+	EQ(mapped_of(t.pid), 0);
+	EQ(target_ask(&other, ASK_SHORT, 0), 0);
+	EQ(target_ask(&other, ASK_DONE, 0), 0);
+	fault("none");
+	end(&t);
+	target_ends_right(&other);
+	close(ctl);
+	all_is_well(mechanism);
+}
+
+static void evict_failed(void)
+{
+	failed_preemption("evict");
+}
+
+static void direct_failed(void)
+{
+	failed_preemption("direct");
+}
+
+const struct story faults[] = {
+	{ "evict: a queue that cannot be preempted is reset by the driver, the rest goes on",
+	  evict_failed },
+	{ "direct: the same, by the driver's own eviction", direct_failed },
+	{ "evict: a hang while stopping: LOST, reset, and the GPU is as before for the next",
+	  evict_hang },
+	{ "direct: the same", direct_hang },
+	{ 0 },
+};

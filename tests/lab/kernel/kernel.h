@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Stories about gpreempt.ko and what it does to the driver, through /dev/gpreempt. */
+#ifndef GP_LAB_KERNEL_H
+#define GP_LAB_KERNEL_H
+
+#include "tests/lab/debug/story.h"
+#include "uapi/gpreempt.h"
+
+extern const struct story packets[], nested[], faults[], refusals[];
+
+/* /dev/gpreempt, switched on, by this mechanism. */
+int control(const char *mechanism);
+/* One raw call: 0 or -errno. */
+int call(int control, unsigned long request, void *arg);
+/* A descriptor of a process's /dev/kfd. */
+int kfd_of(pid_t pid);
+/* A preemptible task of one process; its handle. */
+u32 attach(int control, pid_t pid);
+int attach_fds(int control, int pidfd, int kfd_fd, u32 *task);
+/* 0 or -errno; how many got there is not looked at. */
+int preempt(int control, const u32 *tasks, u32 nr);
+int resume(int control, const u32 *tasks, u32 nr);
+struct gp_uapi_seat seat_of(int control, u32 task);
+/* It comes to this state (enum gp_uapi_state) within ten seconds. */
+bool comes_to(int control, u32 task, u32 state);
+struct gp_uapi_gpu gpu_of(int control);
+
+/* The device: of the queues of @pid. */
+u32 waves_of(pid_t pid);
+u32 mapped_of(pid_t pid);
+/* It has 400 waves on the device, or comes to. */
+bool runs_huge(pid_t pid);
+/* The model's fault, as in lab/adapter/fault.c. */
+void fault(const char *text);
+/* The doorbell of one of its queues. */
+u32 first_doorbell(pid_t pid);
+
+#endif /* GP_LAB_KERNEL_H */

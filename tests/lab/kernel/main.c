@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* gpreempt.ko on the real driver, as stories: lab-kernel [PART OF A CLAIM] */
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel.h"
+
+int main(int argc, char **argv)
+{
+	const char *only = argc > 1 ? argv[1] : NULL;
+	u32 number = 0;
+	bool all;
+
+	if (only && !strcmp(only, "--sleep"))
+		return pause();
+	all = tell_all(refusals, only, &number);
+	all = tell_all(packets, only, &number) && all;
+	all = tell_all(nested, only, &number) && all;
+	all = tell_all(faults, only, &number) && all;
+	return !all;
+}

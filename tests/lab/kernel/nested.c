@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Holds that nest with the driver's own evictions. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernel.h"
+#include "tests/lab/hungry.h"
+
+/* GP_ROUNDS, or what is enough to see it work. */
+static u32 rounds(void)
+{
+	const char *text = getenv("GP_ROUNDS");
+
+	return text ? (u32)atoi(text) : 10;
+}
+
+/* The driver's eviction begins and ends inside a hold, or around its end: all four orders. */
+static void checkpoints(void)
+{
+	int ctl = control("evict");
+	struct target t = target_ready(2), other = target_ready(1);
+	u32 task = attach(ctl, t.pid);
+
+	for (u32 i = 0; i < rounds(); i++) {
+		NEED(target_ask(&t, ASK_SHORT, i % 2) == 0 || i > 60);
+		EQ(preempt(ctl, &task, 1), 0);
+		EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_PAUSE), 0);
+		if (i % 2) {
+			EQ(resume(ctl, &task, 1), 0);
+			EQ(mapped_of(t.pid), 0);	/* the driver still has it off */
+			EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
+		} else {
+			EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
+			EQ(mapped_of(t.pid), 0);	/* we still have it off */
+			EQ(resume(ctl, &task, 1), 0);
+		}
+		CHECK(device_maps(t.pid, t.ring[0], true));
+	}
+	target_ends_right(&t);
+	target_ends_right(&other);
+	close(ctl);
+}
+
+static u64 evicted_ms(pid_t pid, u32 gpu_id)
+{
+	unsigned long long ms = 0;
+	char path[96];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/kfd/kfd/proc/%d/stats_%u/evicted_ms", pid, gpu_id);
+	f = fopen(path, "re");
+	NEED(f && fscanf(f, "%llu", &ms) == 1);
+	fclose(f);
+	return ms;
+}
+
+/* How often the driver has evicted @pid for want of memory, since the last call. */
+static u32 evictions(int smi, pid_t pid)
+{
+	char text[4096], who[24];
+	u32 nr = 0;
+	ssize_t n;
+
+	snprintf(who, sizeof(who), " -%d ", pid);
+	while ((n = read(smi, text, sizeof(text) - 1)) > 0) {
+		text[n] = '\0';
+		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+			nr += strstr(line, who) && line[strlen(line) - 1] == '2';
+	}
+	return nr;
+}
+
+/* Another program wants the VRAM; the held process's is moved away and, though held, comes back. */
+static void memory_pressure(void)
+{
+	int ctl = control("evict"), smi, status;
+	struct target t = target_ready(1), other = target_ready(1);
+	u32 task = attach(ctl, t.pid);
+	struct gp_client c;
+	pid_t pid;
+
+	NEED(gp_client_open(&c, &(struct gp_client_args){ 0 }) == 0);
+	smi = gp_smi_open(&c, GP_KFD_SMI_BIT(GP_KFD_SMI_EVICTION) |
+			      GP_KFD_SMI_BIT(GP_KFD_SMI_ALL_PROCESSES));
+	NEED(smi >= 0 && fcntl(smi, F_SETFL, O_NONBLOCK) == 0);
+	NEED(target_ask(&t, ASK_VRAM, 32) == 0);		/* of the 64 there are */
+	for (u32 i = 0; i < rounds(); i++) {
+		if (i < 60)
+			NEED(target_ask(&t, ASK_SHORT, 0) == 0);
+		EQ(preempt(ctl, &task, 1), 0);
+		pid = hungry_process(c.node.render_minor, 4, -1);
+		EQ(waitpid(pid, &status, 0), pid);
+		EQ(status, 0);
+		CHECK(evictions(smi, t.pid) > 0);
+		EQ(mapped_of(t.pid), 0);
+		EQ(seat_of(ctl, task).state, GP_UAPI_OFF);
+		EQ(resume(ctl, &task, 1), 0);
+		CHECK(device_maps(t.pid, t.ring[0], true));
+	}
+	EQ(target_ask(&t, ASK_VRAM, 0), 0);
+	CHECK(evicted_ms(t.pid, c.node.gpu_id) > 0);
+	target_ends_right(&t);
+	target_ends_right(&other);
+	close(ctl);
+}
+
+/* It exits while held: nothing blocks, nothing is restored, the next one starts clean. */
+static void exit_while_held(void)
+{
+	int ctl = control("evict");
+	struct target t = target_ready(2), next;
+	u32 task = attach(ctl, t.pid);
+
+	EQ(target_ask(&t, ASK_LONG, 0), 0);
+	EQ(preempt(ctl, &task, 1), 0);
+	target_tell(&t, ASK_EXIT, 0);
+	EQ(waitpid(t.pid, NULL, 0), t.pid);
+	CHECK(driver_forgot(t.pid));
+	next = target_ready(1);
+	EQ(target_ask(&next, ASK_SHORT, 0), 0);
+	target_ends_right(&next);
+	close(ctl);
+}
+
+/* The descriptor of who held it is closed: it runs. */
+static void close_restores(void)
+{
+	struct target t = target_ready(2);	/* it must not inherit the descriptor */
+	int ctl = control("evict");
+	u32 task = attach(ctl, t.pid);
+
+	EQ(preempt(ctl, &task, 1), 0);
+	EQ(target_ask(&t, ASK_SHORT, 1), 0);
+	CHECK(held(&t, 0));
+	close(ctl);
+	CHECK(device_maps(t.pid, t.ring[0], true));
+	target_ends_right(&t);
+}
+
+const struct story nested[] = {
+	{ "checkpoints of a held process nest with the hold, in every order", checkpoints },
+	{ "memory pressure evicts and restores a held process: counts and contents right",
+	  memory_pressure },
+	{ "a process that exits while held is gone", exit_while_held },
+	{ "closing the descriptor restores what it held", close_restores },
+	{ 0 },
+};

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Descriptors that are not a process's KFD file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernel.h"
+
+/* struct drm_prime_handle, and drm_amdgpu_gem_create_in with its answer in its place */
+struct prime {
+	u32 handle, flags;
+	int fd;
+};
+
+struct gem {
+	u64 bytes, alignment, domains, flags;
+};
+
+static int dma_buf(void)
+{
+	struct gem g = { .bytes = 4096, .alignment = 4096, .domains = 2 };
+	struct prime p = { .flags = O_CLOEXEC };
+	int fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+
+	NEED(fd >= 0 && ioctl(fd, _IOWR('d', 0x40, struct gem), &g) == 0);
+	p.handle = (u32)g.bytes;
+	NEED(ioctl(fd, _IOWR('d', 0x2d, struct prime), &p) == 0);
+	return p.fd;
+}
+
+static int smi(void)
+{
+	struct gp_client c;
+	int fd;
+
+	NEED(gp_client_open(&c, &(struct gp_client_args){ 0 }) == 0);
+	fd = gp_smi_open(&c, 0);
+	NEED(fd >= 0);
+	return fd;
+}
+
+static void every_wrong_descriptor(void)
+{
+	static const char *const paths[] = {
+		"/dev/dri/renderD128", "/dev/dri/card0", "/dev/null", "/dev/gpreempt", "/",
+		"/sys/kernel/debug/kfd/rls", "/sys/kernel/debug/kfd/mqds",
+		"/sys/kernel/debug/vgpu/0/counters", "/proc/self/stat", "/proc/self/exe",
+	};
+	int ctl = control("evict"), pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	int kfd, wrong[32], nr = 0, pair[2];
+	u32 task;
+
+	NEED(pidfd >= 0);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		int fd = open(paths[i], O_RDONLY | O_CLOEXEC);
+
+		if (!CHECK(fd >= 0))
+			printf("# %s\n", paths[i]);
+		wrong[nr++] = fd;
+	}
+	NEED(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+	wrong[nr++] = pair[0];
+	wrong[nr++] = eventfd(0, 0);
+	wrong[nr++] = epoll_create1(0);
+	wrong[nr++] = memfd_create("kfd", 0);
+	wrong[nr++] = pidfd;
+	wrong[nr++] = dma_buf();
+	wrong[nr++] = smi();
+	wrong[nr++] = open("/dev/kfd", O_PATH | O_CLOEXEC);
+	wrong[nr++] = -1;
+	wrong[nr++] = 1000;			/* closed */
+	for (int i = 0; i < nr; i++)
+		if (!EQ(attach_fds(ctl, pidfd, wrong[i], &task), -EBADF))
+			printf("# descriptor number %d of the list\n", i);
+	kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+	NEED(kfd >= 0);
+	for (int i = 0; i < nr; i++)
+		if (wrong[i] != pidfd &&
+		    !EQ(attach_fds(ctl, wrong[i], kfd, &task), -EBADF))
+			printf("# instead of the pidfd: number %d of the list\n", i);
+	EQ(attach_fds(ctl, pidfd, kfd, &task), 0);
+	EQ(attach_fds(ctl, pidfd, kfd, &task), -EEXIST);
+	close(ctl);
+}
+
+static void of_another_process(void)
+{
+	struct target a = target_ready(1), b = target_ready(1);
+	int ctl = control("evict"), kfd = kfd_of(a.pid);
+	int other = (int)syscall(SYS_pidfd_open, b.pid, 0);
+	u32 task;
+
+	EQ(attach_fds(ctl, other, kfd, &task), -EXDEV);
+	/* Its program has changed: the descriptor is of a memory that is gone. */
+	close(other);
+	other = (int)syscall(SYS_pidfd_open, a.pid, 0);
+	target_tell(&a, ASK_EXEC, 0);
+	for (u32 i = 0; i < 1000; i++) {
+		int err = attach_fds(ctl, other, kfd, &task);
+		struct gp_uapi_task t = { .task = task };
+
+		if (err == -EXDEV || err == -ESRCH)
+			break;
+		if (!err)
+			call(ctl, GP_IOC_DETACH, &t);
+		usleep(10000);
+	}
+	CHECK(attach_fds(ctl, other, kfd, &task) < 0);
+	target_ends_right(&b);
+	close(ctl);
+}
+
+const struct story refusals[] = {
+	{ "every other kind of descriptor is EBADF, as KFD file and as pidfd",
+	  every_wrong_descriptor },
+	{ "a KFD file and a pidfd of two processes are EXDEV; of a program that is gone, refused",
+	  of_another_process },
+	{ 0 },
+};
