@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# What bench_daemon runs in the lab's guest, in deterministic mode: prints what it saw, one fact per line.
+# usage: daemon_guest.sh REQUESTS PROCESSES...
+requests=$1
+shift
+
+# shellcheck source=tests/lab/daemon/common.sh
+. ./common.sh
+as_by_default
+
+# ---- from the online pointer to the SUSPEND call ----
+start
+gpload --class offline --kernel 20ms --seconds 900 >/dev/null &
+offline=$!
+sleep 0.5
+for look in 1ms 100us; do
+	call SetPolicy "{\"parameters\":{\"look_min\":\"$look\",\"look_max\":\"$look\"}}" >/dev/null
+	./gpcall --more Record >/tmp/record &
+	recorder=$!
+	gpload --class online --kernel 300us --poisson 40 --warm-up 20 --requests "$requests" --print-submits \
+		>/dev/null 2>/tmp/submits
+	kill $recorder
+	wait $recorder
+	echo "look $look"
+	cat /tmp/submits /tmp/record
+done
+kill $offline
+wait $offline
+stop
+
+# ---- what looking costs: half of the processes online, half offline, all with a queue, all asleep ----
+used() { cat "/proc/$daemon/task/$daemon/schedstat"; }
+for processes; do
+	start
+	daemon=$(daemon_of $keeper)
+	pids=
+	i=0
+	while [ $i -lt "$processes" ]; do
+		class=online
+		[ $((i % 2)) -eq 0 ] || class=offline
+		gpload --class $class --kernel 1ms --waves 64 --requests 100000000 --depth 1 >/dev/null 2>&1 &
+		pids="$pids $!"
+		i=$((i + 1))
+	done
+	all() { [ "$(count attaches)" -ge $((processes / 2)) ]; }
+	until_true 120 all || echo "not-attached $processes"
+	# shellcheck disable=SC2086 # a list of pids
+	kill -STOP $pids
+	sleep 1
+	for look in 1ms 100us; do
+		# Nobody has work: then the third is what counts.
+		call SetPolicy "{\"parameters\":{\"look_min\":\"$look\",\"look_max\":\"$look\",\"look_relaxed\":\"$look\"}}" \
+			>/dev/null
+		sleep 0.2
+		looks=$(count looks)
+		before="$(used) $(cut -d ' ' -f 1 /proc/uptime)"
+		sleep 2
+		echo "share $processes $look $before $(used) $(cut -d ' ' -f 1 /proc/uptime) $(($(count looks) - looks))"
+	done
+	# shellcheck disable=SC2086
+	kill -KILL $pids
+	# shellcheck disable=SC2086
+	wait $pids
+	stop
+done
