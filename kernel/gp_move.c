@@ -23,8 +23,11 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Of those who have not ended. */
 static bool in_set(const struct set *s, const struct gp_target *t)
 {
+	if (!READ_ONCE(t->nr_alive))
+		return false;
 	return s->all || bsearch(&t->handle, s->handle, s->nr, sizeof(u32), compare);
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Taking one process off the GPU by hand, by /dev/gpreempt. */
+#ifndef GP_LAB_HAND_H
+#define GP_LAB_HAND_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* 0 or -errno. */
+int gp_hand_open(pid_t victim);
+/* Off or on; waits. */
+int gp_hand_move(bool out);
+
+#endif /* GP_LAB_HAND_H */
