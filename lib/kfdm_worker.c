@@ -232,12 +232,13 @@ static void hear(struct gp_kfdm_worker *w, struct gp_member *x)
 	if (what < 0)
 		return;
 	if (what & (GP_SESSION_RUNTIME | GP_SESSION_GONE)) {
-		tell(m, x, (struct gp_kfdm_event){
-			.what = GP_KFDM_LEFT, .err = what & GP_SESSION_GONE ? -ESRCH : -EAGAIN,
-		});
+		/* Counted before it is told: who is told may look. */
 		pthread_mutex_lock(&m->lock);
 		m->stats.runtime_ends += !(what & GP_SESSION_GONE);
 		pthread_mutex_unlock(&m->lock);
+		tell(m, x, (struct gp_kfdm_event){
+			.what = GP_KFDM_LEFT, .err = what & GP_SESSION_GONE ? -ESRCH : -EAGAIN,
+		});
 		leave(w, x);
 	} else if (what & GP_SESSION_NEW_QUEUES) {
 		new_queues(m, x, since_ns);

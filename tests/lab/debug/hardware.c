@@ -41,12 +41,11 @@ static int launch_mode(struct debugger *d, pid_t pid, u32 mode)
 
 static void flags_story(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct device_counts before;
 	struct debugger d;
 	u32 io = GP_KFD_DBG_FLAG_SINGLE_MEM;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_attach(&d, &t, 0);
 	EQ(process_word(DW_FLAGS) & SINGLE_MEMOPS, 0);
 	before = device_counts();
@@ -65,11 +64,10 @@ static void flags_story(void)
 
 static void launch_modes(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct device_counts before;
 	struct debugger d;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_attach(&d, &t, 0);
 	EQ(process_word(DW_SPI), TRAP_EN);
 	EQ(launch_mode(&d, t.pid, 2), -EINVAL);
@@ -99,12 +97,11 @@ static int override(struct debugger *d, pid_t pid, struct gp_kfd_dbg_launch_over
 
 static void launch_override(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct gp_kfd_dbg_launch_override o = { .mode = 2 };
 	struct device_counts before;
 	struct debugger d;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_attach(&d, &t, 0);
 	EQ(override(&d, t.pid, &o), -EPERM);
 	o = (struct gp_kfd_dbg_launch_override){ .enable = 1u << 20, .support = 1u << 20 };
@@ -150,12 +147,11 @@ static int clear_watch(struct debugger *d, pid_t pid, u32 gpu, u32 id)
 
 static void address_watch(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct device_counts before;
 	struct debugger d;
 	u32 gpu, id = 99;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_attach(&d, &t, 0);
 	gpu = d.c.node.gpu_id;
 	EQ(set_watch(&d, t.pid, gpu ^ 1, &id), -ENODEV);

@@ -96,11 +96,10 @@ static struct call call_from_other_thread(struct debugger *d, pid_t pid)
 
 static void tracing_is_a_threads(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct debugger d;
 	struct call c;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_open(&d);
 	seize(t.pid);
 	c = call_from_other_thread(&d, t.pid);
@@ -120,10 +119,9 @@ static void tracing_is_a_threads(void)
 
 static void detached_debugger_stays(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct debugger d;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_attach(&d, &t, NEW);
 	detach(t.pid);
 	EQ(debugger_suspend(&d, &t, 0), 1);
@@ -172,13 +170,12 @@ static void *self_calls(void *arg)
 
 static void any_thread_names_its_process(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	pthread_t thread;
 	struct debugger d;
 	u32 id = t.queue[0];
 	pid_t tid;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	tid = (pid_t)target_ask(&t, ASK_TID, 0);
 	CHECK(tid > 0 && tid != t.pid);
 	debugger_attach(&d, &t, 0);
@@ -210,13 +207,12 @@ static int second_debugger(const struct target *t)
 
 static void second_tracer_takes_over(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct debugger d;
 	int status, told[2];
 	char word;
 	pid_t pid;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	NEED(pipe(told) == 0);
 	pid = fork();
 	if (!pid)
@@ -287,11 +283,10 @@ static int intruder(const struct target *t)
 
 static void orphaned_session(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct debugger d;
 	pid_t first, second;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	EQ(debugger_says(0, &t, &first), 0);
 	second = fork();
 	if (!second)
@@ -315,10 +310,9 @@ static void orphaned_session(void)
 static void ordinary_users(void)
 {
 	enum { SOMEBODY = 1000, SOMEBODY_ELSE = 1001 };
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	pid_t pid;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	EQ(target_ask(&t, ASK_USER, SOMEBODY), 0);
 	EQ(debugger_says(SOMEBODY_ELSE, &t, &pid), -EPERM);
 	EQ(kill(pid, SIGKILL), 0);

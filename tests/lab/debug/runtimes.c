@@ -36,10 +36,9 @@ static void enable_twice_or_late(void)
 static void disable_waits(void)
 {
 	struct gp_kfd_dbg query = { .op = GP_KFD_DBG_QUERY_EVENT };
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct debugger d;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_attach(&d, &t, RUNTIME);
 	EQ(debugger_suspend(&d, &t, 0), 1);
 	target_tell(&t, ASK_RUNTIME, 0);
@@ -136,10 +135,9 @@ static void death_does_not_wake(void)
 
 static void death_in_shutdown(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	pid_t pid = deaf_debugger(&t);
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	target_tell(&t, ASK_RUNTIME, 0);
 	ASLEEP(t);
 	kill_and_wait(pid);

@@ -25,13 +25,12 @@ static int enable(struct debugger *d, pid_t pid, int fd, void *info, u32 *bytes)
 
 static void enable_tells_the_runtime(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct gp_kfd_runtime_info info;
 	struct device_counts before;
 	struct debugger d;
 	u32 bytes = 8, first = 0, last = 0;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_open(&d);
 	seize(t.pid);
 	memset(&info, 0xee, sizeof(info));
@@ -56,12 +55,11 @@ static void enable_tells_the_runtime(void)
 
 static void enable_fails(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct gp_kfd_runtime_info info;
 	struct debugger d;
 	u32 bytes = 16, queues;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_open(&d);
 	seize(t.pid);
 	EQ(enable(&d, t.pid, 999, &info, &bytes), -EBADF);
@@ -103,7 +101,7 @@ static void eventfd_is_silent(void)
 /* The pipe is full when the target creates a queue. */
 static void full_pipe(int flags, bool blocks)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct gp_kfd_runtime_info info;
 	struct gp_kfd_dbg query = { .op = GP_KFD_DBG_QUERY_EVENT };
 	char page[4096] = { 0 };
@@ -111,7 +109,6 @@ static void full_pipe(int flags, bool blocks)
 	u32 bytes = 16;
 	int p[2];
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_open(&d);
 	NEED(pipe2(p, flags) == 0);
 	NEED(fcntl(p[1], F_SETPIPE_SZ, sizeof(page)) == sizeof(page));

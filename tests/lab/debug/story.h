@@ -120,6 +120,8 @@ s64 target_answer(const struct target *t);
 bool target_answers(const struct target *t, int ms);
 /* Opened, runtime enabled, @queues queues. */
 struct target target_ready(u32 queues);
+/* The same, with kernels that run on its first queue. */
+struct target target_busy(u32 queues);
 void target_queue(struct target *t, u32 index);
 /* It sleeps in a function of the kernel whose name contains this. */
 bool target_sleeps_in(pid_t pid, const char *function);

@@ -21,13 +21,12 @@ static int raw_snapshot(struct debugger *d, pid_t pid, struct gp_kfd_dbg_snapsho
 
 static void queue_snapshot(void)
 {
-	struct target t = target_ready(2);
+	struct target t = target_busy(2);
 	struct gp_kfd_queue_entry e[3];
 	struct gp_kfd_dbg_snapshot s = { .entries = (u64)(uintptr_t)e };
 	struct debugger d;
 	u32 count = 0;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_open(&d);
 	seize(t.pid);
 	EQ(debugger_enable(&d, t.pid, 0), 0);
@@ -117,7 +116,7 @@ static void device_snapshot(void)
 
 static void new_queue(void)
 {
-	struct target t = target_ready(2);
+	struct target t = target_busy(2);
 	struct gp_kfd_dbg args = {
 		.op = GP_KFD_DBG_SUSPEND, .suspend = { .clear = NEW, .grace = 1 },
 	};
@@ -126,7 +125,6 @@ static void new_queue(void)
 	struct debugger d;
 	u32 ids[2], count;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	EQ(target_ask(&t, ASK_LONG, 1), 0);
 	debugger_open(&d);
 	seize(t.pid);
@@ -163,11 +161,10 @@ static void new_queue(void)
 static void suspend_arguments(void)
 {
 	static u32 many[GP_KFD_DBG_QUEUE_MAX + 1];
-	struct target t = target_ready(2);
+	struct target t = target_busy(2);
 	u32 ids[4] = { UNKNOWN_ID, t.queue[0], t.queue[0], t.queue[1] | INVALID };
 	struct debugger d;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	EQ(target_ask(&t, ASK_LONG, 1), 0);
 	debugger_attach(&d, &t, 0);
 	EQ(gp_debug_suspend(&d.c, t.pid, NULL, 0, 1), 0);
@@ -204,12 +201,11 @@ static void suspend_arguments(void)
 
 static void packets_of_operations(void)
 {
-	struct target t = target_ready(2);
+	struct target t = target_busy(2);
 	struct device_counts before;
 	struct debugger d;
 	u32 ids[2] = { t.queue[0], t.queue[1] };
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	EQ(target_ask(&t, ASK_LONG, 1), 0);
 	debugger_attach(&d, &t, 0);
 	CHECK(device_maps(t.pid, t.ring[0], true));
@@ -244,13 +240,12 @@ static void graces(void)
 	static const struct { u32 asked, seen; } grace[] = {
 		{ 0, 1 }, { 1, 1 }, { 64, 64 }, { 255, 255 }, { 257, 1 }, { 1000, 232 },
 	};
-	struct target t = target_ready(2);
+	struct target t = target_busy(2);
 	struct device_counts before;
 	struct debugger d;
 	u32 first = 0, last = 0;
 	u32 id = t.queue[0];
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_attach(&d, &t, 0);
 	for (size_t i = 0; i < sizeof(grace) / sizeof(*grace); i++) {
 		before = device_counts();

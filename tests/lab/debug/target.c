@@ -355,6 +355,14 @@ struct target target_ready(u32 queues)
 	return t;
 }
 
+struct target target_busy(u32 queues)
+{
+	struct target t = target_ready(queues);
+
+	NEED(target_ask(&t, ASK_LONG, 0) == 0);
+	return t;
+}
+
 bool target_sleeps_in(pid_t pid, const char *function)
 {
 	char path[64], line[256];

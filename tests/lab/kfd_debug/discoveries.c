@@ -34,13 +34,12 @@ static const struct gp_process *find(const struct gp_process *p, u32 count, pid_
 
 static void the_process(void)
 {
-	struct target t = target_ready(2);
+	struct target t = target_busy(2);
 	const struct gp_process *p;
 	struct gp_scanner *s;
 	u64 start, birth;
 	u32 count;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	EQ(gp_process_start(NULL, t.pid, &start), 0);
 	NEED(gp_scanner_alloc(&(struct gp_scan_args){ 0 }, &s) == 0);
 	EQ(gp_scanner_run(s, GP_SCAN_USAGE | GP_SCAN_OCCUPANCY, &p, &count), 0);

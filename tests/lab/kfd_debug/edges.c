@@ -78,11 +78,10 @@ static void runtime_never(void)
 
 static void shutdown_while_held(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct gp_session_done done;
 	struct gp_session s;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	s = session_of(&t);
 	EQ(gp_session_suspend(&s, 0, GRACE, &done), 0);
 	/* It has its answer before we have heard the question. */
@@ -115,10 +114,9 @@ static void runtime_off_and_on(void)
 
 static void stopped_holder(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	pid_t pid;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	pid = holder(&t, THEN_STOP);
 	EQ(target_ask(&t, ASK_RUNTIME, 0), 0);
 	CHECK(device_maps(t.pid, t.ring[0], true));
@@ -128,10 +126,9 @@ static void stopped_holder(void)
 
 static void killed_holder(void)
 {
-	struct target t = target_ready(2);
+	struct target t = target_busy(2);
 	pid_t pid;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	EQ(target_ask(&t, ASK_LONG, 1), 0);
 	pid = holder(&t, THEN_WAIT);
 	CHECK(held(&t, 0) && held(&t, 1));
@@ -145,11 +142,10 @@ static void killed_holder(void)
 
 static void target_killed_while_held(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct gp_session_done done;
 	struct gp_session s;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	s = session_of(&t);
 	EQ(gp_session_suspend(&s, 0, GRACE, &done), 0);
 	kill(t.pid, SIGKILL);
@@ -180,12 +176,11 @@ static void target_execs_while_held(void)
 
 static void target_forks_while_held(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct gp_session_done done;
 	struct gp_session s;
 	s64 child;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	s = session_of(&t);
 	EQ(gp_session_suspend(&s, 0, GRACE, &done), 0);
 	child = target_ask(&t, ASK_FORK, 0);
@@ -200,11 +195,10 @@ static void target_forks_while_held(void)
 
 static void lead_thread_ends(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct gp_session_done done;
 	struct gp_session s;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	s = session_of(&t);
 	EQ(target_ask(&t, ASK_LEAD_ENDS, 0), 0);
 	usleep(50000);
@@ -220,12 +214,11 @@ static void lead_thread_ends(void)
 
 static void debugger_attached(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct debugger d;
 	int status;
 	pid_t pid;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	debugger_attach(&d, &t, 0);	/* and traces it, as rocgdb does */
 	pid = fork();
 	NEED(pid >= 0);

@@ -35,12 +35,11 @@ static void fifty_times(void)
 
 static void held_is_held(void)
 {
-	struct target t = target_ready(2);
+	struct target t = target_busy(2);
 	struct gp_session_done done;
 	struct device_counts before;
 	struct gp_session s;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	EQ(target_ask(&t, ASK_LONG, 1), 0);
 	s = session_of(&t);
 	CHECK(!s.attached);
@@ -64,12 +63,11 @@ static void held_is_held(void)
 
 static void queues_come_and_go(void)
 {
-	struct target t = target_ready(2);
+	struct target t = target_busy(2);
 	struct gp_session_done done;
 	struct gp_session s;
 	u32 new = 0;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	s = session_of(&t);
 	EQ(target_ask(&t, ASK_DESTROY, 1), 0);
 	/* what the session still knows is not there any more */
@@ -116,11 +114,10 @@ static void eighty_queues(void)
 
 static void staying_attached(void)
 {
-	struct target t = target_ready(1);
+	struct target t = target_busy(1);
 	struct gp_session_done done;
 	struct gp_session s;
 
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	NEED(gp_session_open(&s, &(struct gp_session_args){
 		.kfd_fd = open_kfd(), .pid = t.pid, .stay_attached = true }) == 0);
 	CHECK(s.attached && is_traced(t.pid));

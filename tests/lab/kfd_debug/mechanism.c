@@ -87,19 +87,10 @@ static u32 act(struct gp_kfdm *m, bool stop)
 	return a.outcome;
 }
 
-static struct target busy_target(u32 queues)
-{
-	struct target t = target_ready(queues);
-
-	for (u32 i = 0; i < queues; i++)
-		EQ(target_ask(&t, ASK_LONG, i), 0);
-	return t;
-}
-
 static void new_queue_while_held(void)
 {
 	struct gp_kfdm *m = mechanism(false);
-	struct target t = busy_target(1);
+	struct target t = target_busy(1);
 	struct gp_kfdm_stats stats;
 	struct gp_kfdm_event e;
 
@@ -130,7 +121,7 @@ static void new_queue_while_held(void)
 static void killed_while_held(void)
 {
 	struct gp_kfdm *m = mechanism(false);
-	struct target t = busy_target(1);
+	struct target t = target_busy(1);
 	struct gp_kfdm_event e;
 
 	attach(m, &t);
@@ -148,7 +139,7 @@ static void killed_while_held(void)
 static void shut_down_while_held(void)
 {
 	struct gp_kfdm *m = mechanism(false);
-	struct target t = busy_target(1);
+	struct target t = target_busy(1);
 	struct gp_kfdm_stats stats;
 	struct gp_kfdm_event e;
 
@@ -169,8 +160,9 @@ static void shut_down_while_held(void)
 static void deleted_while_held(void)
 {
 	struct gp_kfdm *m = mechanism(false);
-	struct target t = busy_target(2);
+	struct target t = target_busy(2);
 
+	EQ(target_ask(&t, ASK_LONG, 1), 0);
 	attach(m, &t);
 	EQ(act(m, true), GP_DONE);
 	EQ(gp_kfdm_process_del(m, t.pid), 0);
@@ -192,7 +184,7 @@ static void deleted_while_held(void)
 static void a_gang(void)
 {
 	struct gp_kfdm *m = mechanism(false);
-	struct target t = busy_target(1), u = busy_target(1);
+	struct target t = target_busy(1), u = target_busy(1);
 
 	attach(m, &t);
 	attach(m, &u);
@@ -242,7 +234,7 @@ static void not_ready_yet(void)
 static void stays_attached(void)
 {
 	struct gp_kfdm *m = mechanism(true);
-	struct target t = busy_target(1), u = busy_target(1);
+	struct target t = target_busy(1), u = target_busy(1);
 
 	attach(m, &t);
 	attach(m, &u);
@@ -265,8 +257,9 @@ static void stays_attached(void)
 /* A process whose mechanism holds @t; killed at some moment of holding and releasing. */
 static void owner_killed(void)
 {
-	struct target t = busy_target(2);
+	struct target t = target_busy(2);
 
+	EQ(target_ask(&t, ASK_LONG, 1), 0);
 	for (u32 i = 0; i < 10; i++) {
 		pid_t pid = fork();
 		struct gp_kfdm *m;
