@@ -25,8 +25,13 @@ echo "{\"schema\": 1, \"model\": true, \"operation\": \"suspend\", \"queues\": 8
 	\"runlists\": 0, \"write_data\": 2, \"queues_mapped\": 0, \"bytes_saved\": 1000000}" | tr -d '\n\t'
 exit "$LAB_CODE"
 END
-chmod +x "$tmp/bin/meson" "$tmp/lab/run"
-export BENCH_CODE=0 LAB_CODE=0 COST=1000
+cat >"$tmp/lab/latency" <<'END'
+#!/bin/sh
+spread="{\"median\": $WAVE, \"p90\": 9000}"
+echo "{\"latency\": \"gpreemptd\", \"unmap_ns\": $spread, \"fence_ns\": $spread, \"wave_ns\": $spread}"
+END
+chmod +x "$tmp/bin/meson" "$tmp/lab/run" "$tmp/lab/latency"
+export BENCH_CODE=0 LAB_CODE=0 COST=1000 WAVE=5000
 # bench RATIOS OPTIONS...
 bench() {
 	echo "$1" | tr ' ' '\n' >"$tmp/ratios"
@@ -39,7 +44,7 @@ one_line() { check test "$(wc -l <"$tmp/err")" -eq 1; }
 claim "a table of both kinds, and exit 0"
 try bench 1.5
 exits 0 && says '^look  *12.5 ns  *10  *1.5  *3$' && says '^suspend  *8  *900  *1,000  *9,000  *61.0  *1  *0  *2' &&
-	says 'of a model'
+	says '^gpreemptd  *5.0  *9.0 ' && says 'of a model'
 
 claim "a ratio above its limit is marked, exit 1"
 try bench 3.5
@@ -79,6 +84,12 @@ COST=500
 try bench 1.5 --against "$tmp/stored"
 exits 0
 COST=1000
+
+claim "an arrival that waits longer in the lab is worse"
+WAVE=6000
+try bench 1.5 --against "$tmp/stored"
+exits 1 && says '^lab: gpreemptd to its wave .*+20.0%  worse$'
+WAVE=5000
 
 claim "figures that only one of the runs has are named and no failure"
 sed 's/"look"/"glance"/' "$tmp/stored" >"$tmp/other"
