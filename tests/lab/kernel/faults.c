@@ -46,7 +46,7 @@ static void hang_while_stopping(const char *mechanism)
 	NEED(runs_huge(t.pid));
 	resets = gpu_of(ctl).resets;
 	fault("hang");
-	/* EIO; or 0 if the driver takes it for off before its reset has begun. LOST it is after that. */
+	/* EIO, or 0 if the driver takes it for off before its reset begins; then it is LOST. */
 	preempt(ctl, &task, 1);
 	/* direct's command stays on the ring: the next of the driver's finds out. */
 	target_tell(&other, ASK_QUEUE, 0);

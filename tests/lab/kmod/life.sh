@@ -128,7 +128,7 @@ gpkmod $patient offline=$offline preempt=0 run="touch /tmp/ready" \
 	stats=removals mark=unbound_state state=0 &
 holder=$!
 until_true 20 test -e /tmp/ready
-# A process of its own would make the stock driver warn, with or without us.
+# The driver warns (uninitialize() of its queue manager) when it is unbound under a process.
 kill -KILL $offline
 wait $offline 2>/dev/null
 until_true 20 test -z "$(ls /sys/class/kfd/kfd/proc)"
