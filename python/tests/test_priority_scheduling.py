@@ -68,6 +68,7 @@ def test_case_1_by_hand(daemon, scheduler, offline):
 def test_case_1_without_the_daemon(gpu):
     """case 1: without the daemon too; told to end while off, a process cannot before it is resumed"""
     load = Load('offline')
+    until(lambda: gpreempt.queues(load.pid), 'it has a queue')
     with gpreempt.GPreemptScheduler(backend='direct') as alone:
         until(lambda: alone.register_offline(load.pid) or True, 'it can be taken off')
         alone.suspend(load.pid)
@@ -116,10 +117,13 @@ def test_case_3_twice(daemon, scheduler, offline):
 
 def test_case_3_nobody(scheduler):
     """case 3: who does not exist, or uses no GPU, is refused with a sentence"""
-    for pid in (2 ** 22 - 1, os.getpid()):
-        with pytest.raises(gpreempt.NoSuchProcess) as refused:
-            scheduler.suspend(pid)
-        assert refused.value.strerror
+    # Not ourselves: whoever used the library without the daemon has the driver open.
+    with subprocess.Popen(['sleep', '1000']) as stranger:
+        for pid in (2 ** 22 - 1, stranger.pid):
+            with pytest.raises(gpreempt.NoSuchProcess) as refused:
+                scheduler.suspend(pid)
+            assert refused.value.strerror
+        stranger.kill()
 
 
 def test_case_3_lease(daemon, scheduler, offline):

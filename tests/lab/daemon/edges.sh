@@ -76,8 +76,11 @@ a=$!
 load rank1 --class offline --kernel 20ms --seconds 900
 b=$!
 unset GPREEMPT_GANG
-until_true 30 can_be_held $b
-fact gang_held "$(call List "{\"pid\":$a}" | grep -o '"state": *"[a-z]*"' | sort | uniq -c | tr -d ' ')"
+# Who comes first is held alone, and let go when the other joins: a gang begins again as a whole.
+gang_states() { call List "{\"pid\":$a}" | grep -o '"state": *"[a-z]*"' | sort | uniq -c | tr -d ' '; }
+gang_is_off() { can_be_held $b && [ "$(gang_states)" = '2"state":"off"' ]; }
+until_true 30 gang_is_off
+fact gang_held "$(gang_states)"
 gpu=0
 first=$(device waves_saved)
 gpu=1
