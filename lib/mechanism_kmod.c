@@ -150,6 +150,9 @@ static void take(struct gp_kmodm *m, const struct gp_uapi_event *e)
 	if (e->kind != GP_UAPI_EVENT_STATE || t->wish == NOTHING || t->outcome >= 0 ||
 	    e->gpu_id != m->gpu_id[t->device])
 		return;
+	/* Of an action before: ask_where() has answered that one without its event. */
+	if (e->time_ns < t->command_ns)
+		return;
 	if (to == GP_UAPI_LOST)
 		end(t, GP_TIMED_OUT, e->time_ns);
 	else if (to == (t->wish == OUT ? GP_UAPI_OFF : GP_UAPI_ON))
