@@ -10,6 +10,11 @@ trap 'rm -rf "$tmp"' EXIT
 code=0
 "$top/lab/run" --timeout 400 -- sh -c '
 	lab-debug && code=0 || code=1
+	# The driver forgets a process some time after it has ended.
+	for i in $(seq 100); do
+		[ "$(cat /sys/module/amdgpu/refcnt)" = 0 ] && break
+		usleep 100000
+	done
 	rmmod amdgpu && modprobe amdgpu sched_policy=2 || exit 3
 	lab-debug --no-hws || code=1
 	exit $code' >"$tmp/out" || code=$?
