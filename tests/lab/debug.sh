@@ -8,6 +8,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 # Its own driver first; then the same without the hardware's scheduler.
 code=0
+# shellcheck disable=SC2016 # for the guest's shell
 "$top/lab/run" --timeout 400 -- sh -c '
 	lab-debug && code=0 || code=1
 	# The driver forgets a process some time after it has ended.
