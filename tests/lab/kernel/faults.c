@@ -46,8 +46,7 @@ static void hang_while_stopping(const char *mechanism)
 	NEED(runs_huge(t.pid));
 	resets = gpu_of(ctl).resets;
 	fault("hang");
-	/* EIO, or 0 if the driver takes it for off before its reset begins; then it is LOST. */
-	preempt(ctl, &task, 1);
+	CHECK(preempt(ctl, &task, 1) < 0);
 	/* direct's command stays on the ring: the next of the driver's finds out. */
 	target_tell(&other, ASK_QUEUE, 0);
 	for (u32 i = 0; i < 1000 && gpu_of(ctl).resets == resets; i++)
