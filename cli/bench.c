@@ -3,8 +3,9 @@
  * gpreempt bench: what it takes to get a process off its GPU and back on it, on this
  * machine, by each mechanism and grace period.
  *
- * It acts only on the process that is named: naming it is the consent. The process is off for
- * the moment between two calls. If this command dies, the driver puts everything back.
+ * It acts only on the process that is named, or on the program it is told to run: naming it is the
+ * consent. The process is off for the moment between two calls. If this command dies, the driver
+ * or the module puts everything back.
  */
 #include "ways.h"
 
@@ -17,6 +18,7 @@
 #include "ask.h"
 #include "core/param.h"
 #include "lib/gpu.h"
+#include "own_load.h"
 #include "sim/json.h"
 #include "table.h"
 
@@ -48,6 +50,7 @@ struct bench {
 	pid_t pid;
 	struct row *row;
 	u32 nr;
+	json_t *left_out;	/* [{mechanism, why}] */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -104,8 +107,7 @@ static int check_mechanism(const struct bench *b)
 
 	if (next_way(b, &at))
 		return GP_EXIT_OK;
-	gp_error("--mechanism: '%s' is not kfd-debug, the one there is on an unmodified kernel",
-		 b->o->mechanism);
+	gp_error("--mechanism: '%s' is not kfd-debug, evict, direct or halt", b->o->mechanism);
 	return GP_EXIT_BAD;
 }
 
@@ -174,6 +176,12 @@ static int one_round(const struct gp_bench_way *way, struct gp_bench_target *t, 
 	return 0;
 }
 
+static void free_row(struct row *r)
+{
+	for (u32 part = 0; part < NR_PARTS; part++)
+		free(r->ns[part]);
+}
+
 static int in_order(const void *a, const void *b)
 {
 	u64 x = *(const u64 *)a, y = *(const u64 *)b;
@@ -201,10 +209,21 @@ static int measure(const struct bench *b, struct gp_bench_target *t, struct row 
 	return err;
 }
 
+/* A way that is not there is no failure unless it was asked for by name. */
+static int leave_out(struct bench *b, const struct gp_bench_way *way, int err)
+{
+	if (b->o->mechanism)
+		return err;
+	fprintf(stderr, "bench: %s is left out: %s\n", way->name, gp_strerror(err));
+	json_array_append_new(b->left_out, json_pack("{s:s, s:s}", "mechanism", way->name, "why",
+						     gp_strerror(err)));
+	return 0;
+}
+
 /* All grace periods on one GPU. */
 static int sweep(struct bench *b, const struct gp_bench_way *way, u32 gpu)
 {
-	struct gp_bench_target t = { .pid = b->pid, .gpu_id = b->gpu[gpu].gpu_id };
+	struct gp_bench_target t = { .pid = b->pid, .gpu_id = b->gpu[gpu].gpu_id, .way = way };
 	int err = way->open(&t);
 
 	if (err)
@@ -217,6 +236,8 @@ static int sweep(struct bench *b, const struct gp_bench_way *way, u32 gpu)
 		err = measure(b, &t, r);
 	}
 	way->close(&t);
+	if (err == -EOPNOTSUPP && !b->row[b->nr - 1].rounds)
+		free_row(&b->row[--b->nr]);
 	return err;
 }
 
@@ -233,6 +254,8 @@ static int measure_all(struct bench *b)
 		for (u32 i = 0; i < b->nr_gpus; i++) {
 			int err = b->mask & BIT_ULL(i) ? sweep(b, way, i) : 0;
 
+			if (err == -EOPNOTSUPP)
+				err = leave_out(b, way, err);
 			if (err == -EALREADY)
 				gp_error("bench: %s; gpreemptd has who it may preempt: "
 					 "'gpreempt off' first, and 'gpreempt on' afterwards",
@@ -293,7 +316,8 @@ static int print_json(const struct bench *b)
 
 	for (u32 i = 0; i < b->nr; i++)
 		json_array_append_new(rows, row_json(b, &b->row[i]));
-	return gp_ask_print(b->o, json_pack("{s:i, s:o}", "pid", (int)b->pid, "rows", rows));
+	return gp_ask_print(b->o, json_pack("{s:i, s:o, s:O}", "pid", (int)b->pid, "rows",
+					  rows, "left_out", b->left_out));
 }
 
 static void print_row(struct gp_table *t, const struct row *r, u32 part)
@@ -355,22 +379,43 @@ static int bench(struct bench *b)
 	return code;
 }
 
+static int bench_pid(struct bench *b)
+{
+	if (b->o->nr_operands > 1) {
+		gp_error("bench: one process, or a command behind '--': gpreempt bench -- CMD...");
+		return GP_EXIT_BAD;
+	}
+	return gp_ask_pid(b->o->file, &b->pid) ? GP_EXIT_BAD : bench(b);
+}
+
+/* Somebody of its own to measure with. */
+static int bench_load(struct bench *b)
+{
+	int code = gp_own_load_start(b->o->operands, &b->pid);
+
+	if (code)
+		return code;
+	code = gp_own_load_await(b->pid);
+	if (!code)
+		code = bench(b);
+	gp_own_load_end(b->pid);
+	return code;
+}
+
 int gp_cmd_bench(const struct gp_options *o)
 {
 	struct bench b = { .o = o, .rounds = o->rounds ? o->rounds : ROUNDS };
 	int code = read_graces(&b);
 
+	b.left_out = json_array();
 	if (!code)
 		code = check_mechanism(&b);
-	if (!code && gp_ask_pid(o->file, &b.pid))
-		code = GP_EXIT_BAD;
 	if (!code)
-		code = bench(&b);
-	for (u32 i = 0; i < b.nr; i++) {
-		for (u32 part = 0; part < NR_PARTS; part++)
-			free(b.row[i].ns[part]);
-	}
+		code = o->dashes ? bench_load(&b) : bench_pid(&b);
+	for (u32 i = 0; i < b.nr; i++)
+		free_row(&b.row[i]);
 	free(b.row);
+	json_decref(b.left_out);
 	free(b.gpu);
 	return code;
 }

@@ -111,14 +111,15 @@ const struct gp_command gp_commands[] = {
 		gp_cmd_module,
 	},
 	{
-		{ "bench", "PID", GP_ONE,
+		{ "bench", "PID | -- COMMAND...", GP_SEVERAL,
 		  GP_TAKES(GPU) | GP_TAKES(MECHANISM) | GP_TAKES(ROUNDS) | GP_TAKES(GRACE) |
 			  GP_TAKES(JSON) }, false,
 		"how long it takes to get a process off its GPU and back",
-		"Takes the queues of the process PID off and puts them back, again and again, by\n"
-		"each mechanism (kfd-debug) and grace period, and says how long it took. The\n"
-		"process and whoever shares its GPU pause each time. It needs no daemon, and the\n"
-		"right to trace PID.\n",
+		"Takes the queues of the process PID, or of a program that it runs for that, off\n"
+		"and puts them back, again and again, by each mechanism (kfd-debug; with the\n"
+		"module evict, direct and halt, too) and grace period, and says how long it took.\n"
+		"The process and whoever shares its GPU pause each time. It needs no daemon, and\n"
+		"the right to trace the process.\n",
 		gp_cmd_bench,
 	},
 	{

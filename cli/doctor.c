@@ -34,6 +34,7 @@ static const struct check {
 	{ "debuggers", false, gp_check_tracers },
 	{ "runtime", false, gp_check_runtime },
 	{ "save-area", false, gp_check_save_area },
+	{ "save-place", false, gp_check_save_places },
 	{ "vram", false, gp_check_vram },
 	{ "queues", false, gp_check_queues },
 	{ "configuration", false, gp_check_configuration },

@@ -16,6 +16,8 @@
 
 enum gp_health { GP_PASS, GP_WARN, GP_FAIL, GP_NR_HEALTHS };
 
+#define GP_CAP_SVM	0x08000000u	/* of gp_gpu_info.capability: shared virtual memory */
+
 enum { GP_FINDINGS = 128, GP_FINDING_TEXT = 240, GP_DOCTOR_PATH = 512 };
 
 struct gp_finding {
@@ -83,6 +85,8 @@ void gp_check_lockdown(struct gp_doctor *d);
 /* doctor_process.c */
 void gp_check_tracers(struct gp_doctor *d);
 void gp_check_runtime(struct gp_doctor *d);
+/* doctor_save.c */
+void gp_check_save_places(struct gp_doctor *d);
 /* doctor_module.c */
 void gp_check_module(struct gp_doctor *d);
 /* doctor_daemon.c */

@@ -8,7 +8,6 @@
 
 /* Bits of a GPU's capability in sysfs. */
 #define CAP_DEBUG		0x00008000u
-#define CAP_SVM			0x08000000u
 #define CAP_DEBUG_FIRMWARE	0x20000000u
 
 /* What a save to host memory goes through: PCIe 5 x16, as it is in practice. */
@@ -74,7 +73,7 @@ void gp_check_save_area(struct gp_doctor *d)
 			gp_found(d, GP_WARN, "see check cwsr; before Linux 6.12 it is not told",
 				 "GPU %" PRIu32 ": the size of the save area is not known",
 				 g->index);
-		else if (g->capability & CAP_SVM)
+		else if (g->capability & GP_CAP_SVM)
 			gp_found(d, GP_PASS, NULL, "GPU %" PRIu32 ": %.1f MB per queue, in VRAM",
 				 g->index, bytes / 1e6);
 		else

@@ -325,7 +325,7 @@ static int words(const struct gp_syntax *syntax, char **argv, struct gp_options 
 		int bad;
 
 		if (!only_operands && !strcmp(*argv, "--")) {
-			only_operands = true;
+			only_operands = o->dashes = true;
 			continue;
 		}
 		if (!only_operands && **argv == '-' && (*argv)[1]) {

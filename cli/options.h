@@ -56,6 +56,7 @@ struct gp_options {
 	const char *file;		/* the first operand, or NULL */
 	char **operands;		/* all of them, NULL behind the last */
 	u32 nr_operands;
+	bool dashes;			/* a "--" was there */
 	u64 given;			/* bit per option that was there */
 	const char *policy, *mechanism, *rows, *length, *trace, *output, *profile;
 	const char *set[GP_SETS_MAX];	/* "section.key=value" */

@@ -77,4 +77,6 @@ static const struct gp_bench_way kfd_debug = {
 	.unmap = debug_unmap, .map = debug_map, .between = debug_between,
 };
 
-const struct gp_bench_way *const gp_bench_ways[] = { &kfd_debug, NULL };
+const struct gp_bench_way *const gp_bench_ways[] = {
+	&kfd_debug, &gp_bench_evict, &gp_bench_direct, &gp_bench_halt, NULL,
+};

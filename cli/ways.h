@@ -7,6 +7,7 @@
 
 #include "gp_env.h"
 #include "lib/kfd_debug.h"
+#include "uapi/gpreempt.h"
 
 /* What one call took, by CLOCK_MONOTONIC. */
 struct gp_bench_done {
@@ -17,11 +18,20 @@ struct gp_bench_done {
 struct gp_bench_target {
 	pid_t pid;
 	u32 gpu_id;
+	const struct gp_bench_way *way;
+	/* of kfd-debug */
 	int kfd_fd;
-	struct gp_session session;	/* of kfd-debug */
+	struct gp_session session;
+	/* of the module's */
+	int kmod_fd;
+	u32 task, queues;
+	char mechanism_before[GP_UAPI_NAME];
 };
 
-/* All of them: 0, or -errno with a sentence in gp_strerror(). One thread calls them. */
+/*
+ * All of them: 0, or -errno with a sentence in gp_strerror(). One thread calls them.
+ * -EOPNOTSUPP: this way is not there, or not here.
+ */
 struct gp_bench_way {
 	const char *name;
 	bool graceful;		/* it takes a grace period */
@@ -34,7 +44,9 @@ struct gp_bench_way {
 	int (*between)(struct gp_bench_target *t);
 };
 
-/* Those there are; NULL behind the last. */
+extern const struct gp_bench_way gp_bench_evict, gp_bench_direct, gp_bench_halt;
+
+/* Those there are, kfd-debug first; NULL behind the last. */
 extern const struct gp_bench_way *const gp_bench_ways[];
 
 #endif /* GP_CLI_WAYS_H */

@@ -361,11 +361,17 @@ for c in '1' '99999999'; do
 	try gpreempt bench $c
 	refused 1 && says_err 'amdkfd'
 done
-for c in x '1 --grace 0' '1 --grace 256' '1 --grace 1,,2' '1 --grace 1,' '1 --mechanism evict' '1 --rounds 0' '1 2' ''; do
+for c in x '1 --grace 0' '1 --grace 256' '1 --grace 1,,2' '1 --grace 1,' '1 --mechanism debug' '1 --rounds 0' '1 2' ''; do
 	# shellcheck disable=SC2086 # words
 	try gpreempt bench $c
 	refused 2
 done
+try gpreempt bench -- "$tmp/none"
+refused 127 && says_err 'No such file'
+try gpreempt bench -- "$tmp"
+refused 126
+try gpreempt bench -- true
+refused 1 && says_err 'ended before it had a queue'
 
 claim "off and on say whether they changed anything"
 try gpreempt off

@@ -26,6 +26,7 @@ claim "doctor finds nothing to fail on the real driver, and the queue that is th
 ended doctor 0 && of doctor '.fail == 0 and .mechanism == "kfd-debug"' &&
 	of doctor 'any(.checks[]; .check == "kfd-version" and (.found | test("^1[.]"))) and
 		any(.checks[]; .check == "debugfs" and .result == "PASS" and (.found | test("[1-9] queues"))) and
+		any(.checks[]; .check == "save-place" and (.found | test("^gpload.*: (host|its own) memory"))) and
 		any(.checks[]; .check == "scheduler" and (.found | test("debugfs: CPSCH")))'
 
 claim "doctor --bundle has the driver's topology, parameters, queues and log, and what the daemon lists"
@@ -77,6 +78,15 @@ ended bench-taken 1 && { part bench-taken | grep -q "gpreempt off" || no "$(part
 	of bench '.schema == 1 and [.rows[] | [.mechanism, .grace, .rounds, .queues]] == [["kfd-debug", 1, 5, 1], ["kfd-debug", 64, 5, 1]]' &&
 	of bench '[.rows[].parts[] | .min_ns > 0 and .min_ns <= .median_ns and .median_ns <= .p99_ns and .p99_ns <= .max_ns] | all' &&
 	of bench '.rows[0].parts | [.[].name] == ["unmap", "map", "total"] and .[2].min_ns >= .[0].min_ns + .[1].min_ns'
+
+claim "on a machine without the module bench says which mechanisms it leaves out; the driver's own is measured"
+of bench '[.left_out[].mechanism] == ["evict", "direct", "halt"] and (.left_out | all(.why | test("not loaded")))'
+
+claim "with the module bench has a row for each mechanism and grace period, of a program that it runs itself"
+ended bench-module 0 && of bench-module '.left_out == [] and [.rows[] | [.mechanism, .grace, .rounds, .queues]] ==
+		[("kfd-debug", "evict", "direct", "halt") as $m | (1, 64) as $g | [$m, $g, 3, 1]]' &&
+	of bench-module '[.rows[].parts[] | .min_ns > 0 and .min_ns <= .max_ns] | all' &&
+	ended bench-halt 0 && of bench-halt '[.rows[].mechanism] == ["halt"]'
 
 claim "every sum of both loads is right, and the daemon ends when told to"
 ended offline 0 && ended online 0 && ended daemon 0

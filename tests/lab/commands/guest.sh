@@ -18,8 +18,10 @@ END
 keep() {
 	name=$1
 	shift
-	"$@" >"/tmp/keep.$name" 2>&1
-	echo "exit $?" >>"/tmp/keep.$name"
+	"$@" >"/tmp/keep.$name" 2>"/tmp/said.$name"
+	code=$?
+	case " $* " in *' --json '*) ;; *) cat "/tmp/said.$name" >>"/tmp/keep.$name" ;; esac
+	echo "exit $code" >>"/tmp/keep.$name"
 }
 # Waits until the daemon has a process that $1 finds in its list, at most a minute.
 await() {
@@ -76,6 +78,10 @@ echo "exit $?" >>/tmp/keep.offline
 kill $daemon
 wait $daemon
 echo "exit $?" >>/tmp/keep.daemon
+# ---- and with the module ----
+modprobe gpreempt
+keep bench-module gpreempt bench --rounds 3 --grace 1,64 --json -- gpload --kernel 5ms --requests 100000
+keep bench-halt gpreempt bench --rounds 2 --grace 1 --json -m halt -- gpload --kernel 5ms --requests 100000
 for f in /tmp/keep.*; do
 	echo "== ${f#/tmp/keep.}"
 	cat "$f"

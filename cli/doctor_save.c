@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * gpreempt doctor: where the save areas of running processes are.
+ *
+ * The queue's descriptor has the address; what is mapped there says whose memory it is: a
+ * buffer of the driver comes from a render node, everything else is the process's own memory,
+ * which is host memory unless SVM has moved it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor.h"
+#include "lib/mqd_dump.h"
+
+enum place { NOT_SEEN, DRIVER, OWN };
+
+/* What @pid has mapped at @at. */
+static enum place place_of(const struct gp_doctor *d, pid_t pid, u64 at)
+{
+	char path[64], full[GP_DOCTOR_PATH], line[1024];
+	enum place is = NOT_SEEN;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(gp_doctor_path(d, path, full), "re");
+	if (!maps)
+		return NOT_SEEN;
+	while (is == NOT_SEEN && fgets(line, sizeof(line), maps)) {
+		u64 from, to;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from <= at && at < to)
+			is = strstr(line, "/dev/dri/") ? DRIVER : OWN;
+	}
+	fclose(maps);
+	return is;
+}
+
+static const struct gp_mqd *first_of(const struct gp_mqd_list *list, pid_t pid)
+{
+	for (u32 i = 0; i < list->count; i++) {
+		if (list->mqd[i].pid == pid && list->mqd[i].save_base)
+			return &list->mqd[i];
+	}
+	return NULL;
+}
+
+static bool has_svm(const struct gp_doctor *d, u32 gpu_id)
+{
+	for (u32 i = 0; i < d->nr_gpus; i++) {
+		if (d->gpu[i].gpu_id == gpu_id)
+			return d->gpu[i].capability & GP_CAP_SVM;
+	}
+	return false;
+}
+
+static void judge(struct gp_doctor *d, const struct gp_process *p, const struct gp_mqd *q)
+{
+	enum place is = place_of(d, p->pid, q->save_base);
+
+	if (is == DRIVER)
+		gp_found(d, GP_PASS, NULL, "%s (%d): a buffer of the driver", p->comm,
+			 (int)p->pid);
+	else if (is == OWN && has_svm(d, q->gpu_id))
+		gp_found(d, GP_PASS, NULL, "%s (%d): its own memory, which SVM may have moved to "
+			 "VRAM", p->comm, (int)p->pid);
+	else if (is == OWN)
+		gp_found(d, GP_WARN, "see check save-area: each of its preemptions pays for that",
+			 "%s (%d): host memory", p->comm, (int)p->pid);
+}
+
+void gp_check_save_places(struct gp_doctor *d)
+{
+	struct gp_mqd_list list = { 0 };
+	u32 before = d->nr_findings, seen = 0;
+	char path[GP_DOCTOR_PATH];
+
+	/* Whether it can be read at all is the check debugfs. */
+	gp_mqd_dump_read(gp_doctor_path(d, GP_MQD_DUMP, path), 0, &list, NULL);
+	for (u32 i = 0; i < d->nr_processes; i++) {
+		const struct gp_mqd *q = first_of(&list, d->process[i].pid);
+
+		if (q) {
+			seen++;
+			judge(d, &d->process[i], q);
+		}
+	}
+	gp_mqd_list_fini(&list);
+	if (d->nr_findings == before)
+		gp_found(d, GP_PASS, NULL, "of %" PRIu32 " processes with queues it cannot be seen",
+			 seen ? seen : d->nr_processes);
+}
