@@ -95,13 +95,32 @@ static bool take_signals(int signals, pid_t daemon, int *status)
 	return ended;
 }
 
+/*
+ * Sleeps until something is said, or until @until. If that took much longer than it should, the
+ * machine stood still (a virtual one that its host forgot, a laptop's lid), and the daemon with
+ * it: that is no silence of the daemon's. Returns until when all is well.
+ */
+static u64 doze(struct pollfd fds[2], u64 until, u64 heartbeat_ns)
+{
+	u64 began = clock_ns(), now;
+	int timeout = until == GP_NEVER ? -1 : (int)((until - began) / GP_MSEC) + 1;
+
+	poll(fds, 2, timeout);
+	now = clock_ns();
+	if (until == GP_NEVER || now < until + heartbeat_ns / 2)
+		return until;
+	gp_log(GP_LOG_WARNING, "the machine stood still for %llu ms",
+	       (unsigned long long)((now - began) / GP_MSEC));
+	return now + heartbeat_ns;
+}
+
 /* Until the daemon has ended. Returns its status. */
 static int watch(pid_t daemon, int pipe, int signals, u64 heartbeat_ns)
 {
 	struct pollfd fds[2] = { { .fd = signals, .events = POLLIN },
 				 { .fd = pipe, .events = POLLIN } };
 	u64 until = GP_NEVER, now;
-	int status = 0, timeout;
+	int status = 0;
 
 	for (;;) {
 		now = clock_ns();
@@ -112,8 +131,7 @@ static int watch(pid_t daemon, int pipe, int signals, u64 heartbeat_ns)
 			kill(daemon, SIGKILL);
 			until = GP_NEVER;
 		}
-		timeout = until == GP_NEVER ? -1 : (int)((until - now) / GP_MSEC) + 1;
-		poll(fds, 2, timeout);
+		until = doze(fds, until, heartbeat_ns);
 		if (take_signals(signals, daemon, &status))
 			return status;
 		/* The end of the pipe is the end of the daemon; SIGCHLD follows. */

@@ -17,6 +17,7 @@
 #include "gp_test.h"
 
 #define HEARTBEAT	(200 * GP_MSEC)
+#define LONG_HEARTBEAT	(800 * GP_MSEC)
 
 /* Shared with the children. */
 struct shared {
@@ -50,16 +51,21 @@ static u64 now(void)
 }
 
 /* The keeper in a process of its own; its exit code. */
-static int keep(gp_keeper_child child)
+static int keep_by(u64 heartbeat_ns, gp_keeper_child child)
 {
 	pid_t pid = fork();
 	int status;
 
 	EXPECT(pid >= 0);
 	if (!pid)
-		_exit(gp_keeper_run(HEARTBEAT, child, NULL));
+		_exit(gp_keeper_run(heartbeat_ns, child, NULL));
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int keep(gp_keeper_child child)
+{
+	return keep_by(HEARTBEAT, child);
 }
 
 static int ends(void *ctx, struct gp_heart *heart)
@@ -134,6 +140,30 @@ static void a_busy_daemon_that_is_heard_of_lives(void **state)
 {
 	(void)state;
 	EXPECT_EQ(keep(beats), 0);
+	EXPECT_EQ(shared->lives, 1);
+}
+
+/* Silent for two heartbeats, in which the keeper was stopped as well; then it beats and ends. */
+static int stands_still(void *ctx, struct gp_heart *heart)
+{
+	(void)ctx;
+	if (shared->lives++)
+		return 1;
+	gp_heart_beat(heart, now());
+	usleep(LONG_HEARTBEAT / 4000);	/* it is heard before all stands still */
+	kill(getppid(), SIGSTOP);
+	usleep(2 * LONG_HEARTBEAT / 1000);
+	kill(getppid(), SIGCONT);
+	/* Long enough for the keeper to notice, if it were in a hurry. */
+	usleep(LONG_HEARTBEAT / 5000);
+	gp_heart_beat(heart, now());
+	return 0;
+}
+
+static void a_machine_that_stood_still_is_no_silence_of_the_daemon(void **state)
+{
+	(void)state;
+	EXPECT_EQ(keep_by(LONG_HEARTBEAT, stands_still), 0);
 	EXPECT_EQ(shared->lives, 1);
 }
 
@@ -259,6 +289,7 @@ PROVE(
 	CLAIM_WITH(a_busy_daemon_that_is_stopped_is_ended_and_started_again, up, down),
 	CLAIM_WITH(a_daemon_at_rest_may_be_silent, up, down),
 	CLAIM_WITH(a_busy_daemon_that_is_heard_of_lives, up, down),
+	CLAIM_WITH(a_machine_that_stood_still_is_no_silence_of_the_daemon, up, down),
 	CLAIM_WITH(it_gives_up_after_a_few_ends, up, down),
 	CLAIM_WITH(a_daemon_that_wants_it_is_started_again, up, down),
 	CLAIM_WITH(sigterm_is_passed_on, up, down),
