@@ -32,7 +32,6 @@
 
 enum {
 	LAB_KIQ_DWORDS		= 256,
-	LAB_INTERRUPTS		= 256,	/* waiting to be put on the IH ring */
 	LAB_DOORBELL_BYTES	= 4 << 20,
 	LAB_MAX_XCCS		= 8,
 };
@@ -95,8 +94,6 @@ struct lab_gpu {
 	struct vgpu_chip *chip;
 	struct xarray registers;	/* those without a meaning read back what was written */
 	struct lab_select select[LAB_MAX_XCCS];
-	struct vgpu_interrupt interrupts[LAB_INTERRUPTS];
-	u32 nr_interrupts;
 	u64 interrupts_lost;
 	struct lab_record record;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Interrupts: from the chip to entries of the driver's IH ring, which the driver's own
- * handler reads. The chip raises them while its lock is held, the thread delivers
- * them after that.
+ * handler reads. The chip writes them while its lock is held, the thread calls the
+ * handler after that.
  */
 #include "gpu.h"
 #include "amdgpu_ih.h"
@@ -57,17 +57,6 @@ void lab_interrupt_fini(struct lab_gpu *gpu)
 	amdgpu_ih_ring_fini(&gpu->adev, &gpu->adev.irq.ih);
 }
 
-void lab_interrupt_raise(void *ctx, const struct vgpu_interrupt *irq)
-{
-	struct lab_gpu *gpu = ctx;
-
-	if (gpu->nr_interrupts == LAB_INTERRUPTS) {
-		gpu->interrupts_lost++;
-		return;
-	}
-	gpu->interrupts[gpu->nr_interrupts++] = *irq;
-}
-
 /*
  * Which unit says it: client and source id. Nodes with several XCCs are told apart by
  * a node id, where 1 of every group of 4 is the first XCC of an AID.
@@ -99,10 +88,13 @@ static void identify(const struct lab_gpu *gpu, const struct vgpu_interrupt *irq
 	entry[3] = irq->pasid | node << 16;
 }
 
-static void put(struct lab_gpu *gpu, const struct vgpu_interrupt *irq, u64 now)
+/* The ring is as long as the real one: what does not fit there is lost there, too. */
+void lab_interrupt_raise(void *ctx, const struct vgpu_interrupt *irq)
 {
-	u32 entry[ENTRY_DWORDS] = { 0 };
-	u64 ticks = div_u64(now, 10);
+	struct lab_gpu *gpu = ctx;
+	struct amdgpu_ih_ring *ih = &gpu->adev.irq.ih;
+	u64 ticks = div_u64(lab_clock_now(&gpu->clock), 10);
+	u32 entry[ENTRY_DWORDS] = { 0 }, before = *ih->wptr_cpu;
 
 	identify(gpu, irq, entry);
 	entry[1] = lower_32_bits(ticks);
@@ -120,25 +112,20 @@ static void put(struct lab_gpu *gpu, const struct vgpu_interrupt *irq, u64 now)
 		entry[4] = irq->context;
 		break;
 	}
-	amdgpu_ih_ring_write(&gpu->adev, &gpu->adev.irq.ih, entry, ENTRY_DWORDS);
+	amdgpu_ih_ring_write(&gpu->adev, ih, entry, ENTRY_DWORDS);
+	gpu->interrupts_lost += *ih->wptr_cpu == before;
 }
 
 /* The handler runs with interrupts off, as it would in a real one. */
 void lab_interrupt_deliver(struct lab_gpu *gpu)
 {
-	u64 now = lab_clock_now(&gpu->clock);
+	struct amdgpu_ih_ring *ih = &gpu->adev.irq.ih;
 	unsigned long flags;
-	u32 i, n;
 
-	spin_lock(&gpu->lock);
-	n = gpu->nr_interrupts;
-	for (i = 0; i < n; i++)
-		put(gpu, &gpu->interrupts[i], now);
-	gpu->nr_interrupts = 0;
-	spin_unlock(&gpu->lock);
-	if (!n)
+	/* Nobody else writes or reads it. */
+	if (get_wptr(&gpu->adev, ih) == ih->rptr)
 		return;
 	local_irq_save(flags);
-	amdgpu_ih_process(&gpu->adev, &gpu->adev.irq.ih);
+	amdgpu_ih_process(&gpu->adev, ih);
 	local_irq_restore(flags);
 }
