@@ -49,13 +49,26 @@ static void arm_tick(u64 at_ns)
 		hrtimer_start(&gp_home.tick, ns_to_ktime(at_ns), HRTIMER_MODE_ABS);
 }
 
+/* Somebody is off, or nobody knows where: a reset would be the end of that. */
+static bool reset_matters(void)
+{
+	const struct gp_gpu *gpu;
+
+	if (gp_home.stats->nr_off)
+		return true;
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
+		if (gpu->node && !gpu->gone && gp_home.sched->devices[gpu->device].overdue)
+			return true;
+	return false;
+}
+
 /* When the scheduler wants it, or to ask for resets: a tick that comes soon enough stays. */
 static u64 tick_at(u64 now_ns)
 {
 	u64 at = gp_sched_wake_at(gp_home.sched), ask = now_ns + RESETS_EVERY_NS;
 	u64 armed = ktime_to_ns(hrtimer_get_expires(&gp_home.tick));
 
-	if (!gp_home.stats->nr_off || at <= ask)
+	if (!reset_matters() || at <= ask)
 		return at;
 	return hrtimer_is_queued(&gp_home.tick) && armed > now_ns && armed <= ask ? armed : ask;
 }

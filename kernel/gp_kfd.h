@@ -136,7 +136,8 @@ struct gp_kfd_step {
  * by @move itself, which refuses the same way.
  * @move: 0: every move says what became of it. -EBUSY: refused, nothing changed. -ETIME (direct):
  * no answer by the deadline; nothing was booked, gp_kfd_direct_late() tells when it came.
- * -EIO: a reset is under way; those with @owes count as off until gp_kfd_resets() moves.
+ * -EIO: a reset is under way. A stop whose own error is -EIO or -ETIME (the driver gave up on the
+ * GPU and resets it) was counted, and nobody knows more until gp_kfd_resets() moves.
  */
 struct gp_way {
 	const char *name;

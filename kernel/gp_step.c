@@ -154,6 +154,15 @@ void gp_step_let_go(struct gp_crew *crew)
 	crew->step.nr = 0;
 }
 
+/*
+ * The driver has given up on the GPU or is resetting it: it counted the eviction and nobody knows
+ * where the process is. The reset that follows says the rest.
+ */
+static bool nobody_knows(const struct gp_kfd_move *m)
+{
+	return m->out && (m->err == -ETIME || m->err == -EIO);
+}
+
 /* Did every process of @task get there? Those who did not stay for a start of their own. */
 static enum gp_outcome outcome(struct gp_gpu *gpu, u32 task, bool out, int err)
 {
@@ -166,8 +175,10 @@ static enum gp_outcome outcome(struct gp_gpu *gpu, u32 task, bool out, int err)
 	for (i = 0; i < crew->step.nr; i++) {
 		if (crew->task[i] != task || crew->member[i]->dead)
 			continue;
-		/* A reset is under way: off is off, whatever the call said. */
-		all &= err == -EIO ? crew->move[i].owes == out : !crew->move[i].err;
+		if (nobody_knows(&crew->move[i]))
+			return GP_TIMED_OUT;
+		/* Whatever a start said, one that the driver owes no more is none to repeat. */
+		all &= out ? !crew->move[i].err : !crew->move[i].owes;
 	}
 	for (i = 0; i < crew->step.nr && out && !all; i++)
 		if (crew->task[i] == task && crew->move[i].owes)
