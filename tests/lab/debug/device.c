@@ -12,7 +12,7 @@
 
 enum {
 	LOOK_US		= 2000,
-	LOOKS		= 5000,		/* ten seconds and what looking takes */
+	LOOKS		= 20000,	/* forty seconds and what looking takes */
 	SETTLE_US	= 20000,
 };
 

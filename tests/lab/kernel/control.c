@@ -12,7 +12,7 @@
 
 #define VIEWS	"/sys/kernel/debug/vgpu/0/"
 
-enum { LOOK_US = 2000, LOOKS = 5000 };
+enum { LOOK_US = 2000, LOOKS = 20000 };
 
 int call(int control, unsigned long request, void *arg)
 {
