@@ -18,8 +18,8 @@ debug=
 
 code=0
 # shellcheck disable=SC2086 # an option or none
-"$top/lab/run" $debug --vram 64 --param no_system_mem_limit=1 --param queue_preemption_timeout_ms=500 \
-	--timeout 600 --copy "$top/tests/lab/kernel/guest.sh" --copy "$tmp/moved.ko" \
+"$top/lab/run" $debug --vram 64 --param no_system_mem_limit=1 --timeout 600 \
+	--copy "$top/tests/lab/kernel/guest.sh" --copy "$tmp/moved.ko" \
 	--copy "$tmp/damaged.ko" -- env GP_ROUNDS=$rounds sh guest.sh >"$tmp/out" || code=$?
 
 awk '/^1\.\.[0-9]+$/ { next }
