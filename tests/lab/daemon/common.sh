@@ -69,6 +69,58 @@ stop() { kill "$keeper"; wait "$keeper"; }
 offline() { gpload --class offline --queues 2 --kernel 20ms "$@" >/tmp/offline 2>&1 & offline=$!; }
 online() { gpload --class online --kernel 1ms --waves 64 --poisson 20 "$@" >/tmp/online 2>&1 & online=$!; }
 ended() { wait "$2"; fact "$1" $?; }
+# preempt_often N: three online processes preempt two offline ones, N times; what both sides counted meanwhile.
+# Figures are read while the online ones are stopped, so that nothing moves in between.
+stopped_since() { [ $(($(count stopped) - $1)) -ge "$2" ]; }
+all_on() { for pid; do state_is on "$pid" || return; done; }
+calls() { echo $(($(count suspends) + $(count resumes))); }
+quiet() {
+	# shellcheck disable=SC2086 # lists of pids
+	{ kill -STOP $onlines; until_true 60 all_on $offlines || fact never_quiet yes; }
+	sleep 1
+}
+right() { # NAME PID...: they end when told to, and their sums are right
+	name=$1
+	shift
+	for pid; do
+		kill "$pid"
+		wait "$pid" || name="$name not"
+	done
+	fact "$name" right
+}
+preempt_often() {
+	offlines=
+	for i in 1 2; do
+		gpload --gpu "${gpu:-0}" --class offline --queues $((2 * i)) --kernel 10ms --seconds 9000 >/tmp/off$i 2>&1 &
+		offlines="$offlines $!"
+	done
+	onlines=
+	for i in 1 2 3; do
+		gpload --gpu "${gpu:-0}" --class online --kernel 500us --waves 64 --poisson 25 --seed $i --seconds 9000 \
+			>/tmp/on$i 2>&1 &
+		onlines="$onlines $!"
+	done
+	until_true 60 stopped_since 0 2
+	quiet
+	calls=$(calls)
+	unmaps=$(device UNMAP_QUEUES)
+	stopped=$(count stopped)
+	# shellcheck disable=SC2086
+	kill -CONT $onlines
+	until_true $((60 + $1)) stopped_since "$stopped" "$1" && fact often yes
+	quiet
+	fact often_calls $(($(calls) - calls))
+	fact often_unmaps $(($(device UNMAP_QUEUES) - unmaps))
+	fact often_stopped $(($(count stopped) - stopped))
+	fact often_suspends "$(count suspends) $(count resumes)"
+	fact often_moves "$(count stopped) $(count started)"
+	fact often_lost "$(count stops_lost) $(count starts_lost)"
+	fact often_saved "$(device waves_saved)"
+	fact often_restored "$(device waves_restored)"
+	fact often_traced "$(for pid in $offlines $onlines; do sed -n 's/TracerPid:\t//p' "/proc/$pid/status"; done | tr '\n' ' ')"
+	# shellcheck disable=SC2086
+	{ kill -CONT $onlines; right often_online $onlines; right often_offline $offlines; }
+}
 # kill_daemons N: a daemon is started and killed at any instant, N times; of five, one while somebody is in hsa_init and
 # one while somebody is in hsa_shut_down. Says how often, how often it hit one there, and what they saved.
 is_at() { [ "$(cat /proc/"$passer"/comm)" = "gpload-$1" ]; }

@@ -15,37 +15,12 @@ load() {
 }
 trouble_of() { call List "{\"pid\":$1}" | sed -n 's/.*"trouble": *"\([^"]*\)".*/\1/p'; }
 is_troubled() { [ -n "$(trouble_of "$1")" ]; }
-at_least() { [ "$(count stopped)" -ge "$1" ]; }
+completed() { sed -n 's/.*: \([0-9]*\) of [0-9]* requests completed.*/\1/p' "/tmp/$1" | tail -n 1; }
 preempted() { call List "{\"pid\":$1}" | sed -n 's/.*"preempted": *\([0-9]*\).*/\1/p'; }
 
 # ---- three online and two offline processes ----
 start
-offline=
-for i in 1 2; do
-	load off$i --class offline --queues $((2 * i)) --kernel 10ms --seconds 900
-	offline="$offline $!"
-done
-online=
-for i in 1 2 3; do
-	load on$i --class online --kernel 500us --waves 64 --poisson 15 --seed $i --seconds 900
-	online="$online $!"
-done
-until_true $((60 + wanted)) at_least "$wanted" && fact many yes
-ended_all() {
-	name=$1
-	shift
-	for pid in "$@"; do
-		kill "$pid"
-		wait "$pid" || fact "$name" wrong
-	done
-	fact "$name" right
-}
-# shellcheck disable=SC2086 # lists of pids
-ended_all many_online $online
-# shellcheck disable=SC2086
-ended_all many_offline $offline
-fact many_lost "$(count stops_lost) $(count starts_lost)"
-fact many_saved $(($(device waves_saved) - $(device waves_restored)))
+preempt_often "$wanted"
 
 # ---- two GPUs with an online and an offline process each: each is preempted by its own ----
 was_preempted() { [ "$(preempted "$1")" -ge "$2" ]; }
@@ -155,12 +130,27 @@ kill $a $b
 ended two_first $a
 ended two_second $b
 
-# ---- eighty offline queues and twenty online ones ----
-suspends=$(count suspends)
-load off80 --class offline --queues 80 --kernel 5ms --seconds 900
+# ---- the documents' test of preemption in its eight steps: eighty offline queues and twenty online ones ----
+has_queues() { [ "$(find "/sys/class/kfd/kfd/proc/$1/queues" -mindepth 1 -maxdepth 1 | wc -l)" -eq "$2" ]; }
+has_completed() { [ "$(completed "$1")" -gt "$2" ]; }
+load off80 --class offline --queues 80 --kernel 5ms --seconds 900 --print-every 0.5
 a=$!
-load on20 --class online --queues 20 --kernel 500us --waves 64 --poisson 20 --seconds 900
+until_true 60 has_queues $a 80 && fact step_1 created
+until_true 60 has_completed off80 0 && fact step_2 runs
+load on20 --class online --queues 20 --kernel 500us --waves 64 --poisson 20 --seconds 900 --print-every 0.5
 b=$!
+until_true 60 has_queues $b 20 && fact step_3 created
+# By hand, since by itself it would be over too soon to look at each step.
+until_true 60 can_be_held $a && fact step_4 preempted
+sleep 2
+off=$(completed off80)
+on=$(completed on20)
+until_true 60 has_completed on20 $((on + 5)) && fact step_5 runs
+can_be_held $a && fact step_6 "$(($(completed off80) - off)) $(cat /sys/class/kfd/kfd/proc/$a/stats_*/cu_occupancy | sort -n | tail -n 1)"
+call Release "{\"pid\":$a}" >/dev/null
+until_true 60 state_is on $a && fact step_7 released
+until_true 60 has_completed off80 "$off" && fact step_8 runs
+suspends=$(count suspends)
 was_suspended() { [ "$(count suspends)" -gt $((suspends + 2)) ]; }
 until_true 120 was_suspended && fact seed_suspended yes
 kill $b
@@ -187,10 +177,9 @@ grep -q 'GPU 1: the driver resets it; 3 processes are lost' /tmp/daemon && fact 
 has_left() { [ "$(count detaches)" -ge "$(count attaches)" ]; }
 until_true 30 has_left && fact reset_left yes
 # The driver runs nothing any more of who was there, on the other GPU neither.
-completed() { sed -n 's/.*: \([0-9]*\) of [0-9]* requests completed.*/\1/p' /tmp/off0 | tail -n 1; }
-n=$(completed)
+n=$(completed off0)
 sleep 3
-fact reset_others_work "$n $(($(completed) - n))"
+fact reset_others_work "$n $(($(completed off0) - n))"
 kill -KILL $a $b $c
 wait $a $b $c
 until_true 30 [ -z "$(ls /sys/class/kfd/kfd/proc)" ]

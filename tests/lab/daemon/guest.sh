@@ -1,42 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # What tests/lab/daemon.sh runs in the guest: prints facts, "name value", which it judges there.
-# usage: guest.sh KILLS
+# usage: guest.sh KILLS PREEMPTIONS
 kills=${1:-4}
+often=${2:-20}
 
 # shellcheck source=tests/lab/daemon/common.sh
 . ./common.sh
 
 # ---- preemption, counted by both sides ----
-# Its figures are read while nobody is above anybody, so that nothing moves in between.
 start
-offline --seconds 600
-online --seconds 600
-until_true 20 attached
-call SetClass "{\"pid\":$online,\"class\":\"offline\"}" >/dev/null
-until_true 10 state_is on $offline
-sleep 1
-before=$(($(count suspends) + $(count resumes)))
-unmaps=$(device UNMAP_QUEUES)
-stopped=$(count stopped)
-call SetClass "{\"pid\":$online,\"class\":\"online\"}" >/dev/null
-sleep 5
-call SetClass "{\"pid\":$online,\"class\":\"offline\"}" >/dev/null
-until_true 10 state_is on $offline
-sleep 1
-fact calls $(($(count suspends) + $(count resumes) - before))
-fact unmaps $(($(device UNMAP_QUEUES) - unmaps))
-fact stopped $(($(count stopped) - stopped))
-fact suspends "$(count suspends)"
-fact stopped_in_all "$(count stopped)"
-fact started_in_all "$(count started)"
-fact saved "$(device waves_saved)"
-fact restored "$(device waves_restored)"
-fact traced "$(sed -n 's/TracerPid:\t//p' /proc/$offline/status) $(sed -n 's/TracerPid:\t//p' /proc/$online/status)"
-kill $online
-ended online $online
+preempt_often "$often"
+# ---- what a process does while it is held ----
+./lab-held >/tmp/held
+fact held_stories $?
+sed 's/^/story /' /tmp/held
 # ---- the daemon is told to end while it holds somebody ----
-can_be_held $offline && fact held_at_term yes
+offline --seconds 600
+until_true 20 can_be_held $offline && fact held_at_term yes
 stop
 fact daemon_at_term $?
 kill $offline
