@@ -245,13 +245,11 @@ static size_t step(struct vgpu_chip *c, const u8 *in, size_t left, u64 *now)
 		break;
 	case 3:
 	case 4:
+	case 5:
 	case 13:
 	case 14:
 		*now += arg % 16384;
 		vgpu_chip_advance(c, *now);
-		break;
-	case 5:
-		vgpu_chip_forget(c, BASE + arg, in[0], *now);
 		break;
 	case 6:
 		vgpu_chip_slot_reset(c, arg % 5, arg / 5 % 5, arg / 25 % 9, *now);

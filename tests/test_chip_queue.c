@@ -240,22 +240,6 @@ static void a_queue_is_known_again_and_a_new_one_in_its_memory_is_not(void **sta
 	EXPECT_EQ(vgpu_chip_view(w->chip, 1, &v), -ENOENT);	/* the old one is gone */
 }
 
-static void memory_that_is_freed_takes_its_queue_along(void **state)
-{
-	struct chip_world *w = *state;
-	u32 q = cw_queue(w, 1);
-	struct vgpu_chip_queue_view v;
-	struct cw_dispatch d = { .workgroups = 3000, .ns = MS(1) };
-
-	cw_dispatch(w, q, &d);
-	cw_run_list_one(w, q);
-	cw_run(w, US(100));
-	vgpu_chip_forget(w->chip, w->q[q].mqd - 100, 101, w->now);
-	EXPECT_EQ(cw_view(w, q, &v), -ENOENT);
-	EXPECT_EQ(vgpu_chip_hqd(w->chip, 0, 0, 2, VGPU_MQD_ACTIVE - VGPU_MQD_REGISTERS), 0);
-	cw_unmap_all(w);
-}
-
 /* Every driver makes more queues in its life than the chip can hold at once. */
 static void queues_that_are_no_more_make_room(void **state)
 {
@@ -302,7 +286,6 @@ PROVE(
 	CLAIM_WITH(rings_go_round_while_saved, cw_up, cw_down),
 	CLAIM_WITH(with_early_read_pointers_slots_are_reused_under_a_saved_kernel, cw_up, cw_down),
 	CLAIM_WITH(a_queue_is_known_again_and_a_new_one_in_its_memory_is_not, cw_up, cw_down),
-	CLAIM_WITH(memory_that_is_freed_takes_its_queue_along, cw_up, cw_down),
 	CLAIM_WITH(queues_that_are_no_more_make_room, cw_up, cw_down),
 	CLAIM_WITH(a_kernel_that_cannot_be_executed_takes_time_only, cw_up, cw_down),
 )

@@ -182,26 +182,6 @@ bool vgpu_chip_doorbells(struct vgpu_chip *c, u64 now_ns)
 	return any;
 }
 
-static bool inside(u64 address, u64 from, u64 bytes)
-{
-	return address >= from && address - from < bytes;
-}
-
-void vgpu_chip_forget(struct vgpu_chip *c, u64 address, u64 bytes, u64 now_ns)
-{
-	vgpu_chip_advance(c, now_ns);
-	for (u32 i = c->top; i-- > 0;)
-		if (c->queues[i].used && inside(c->queues[i].mqd, address, bytes))
-			vgpu_user_gone(c, &c->queues[i]);
-	for (u32 xcc = 0; xcc < c->xccs; xcc++) {
-		if (!(c->hiq.loaded & 1u << xcc) || !inside(c->hiq.mqd[xcc], address, bytes))
-			continue;
-		c->hiq.loaded &= ~(1u << xcc);
-		c->hiq.running = false;
-	}
-	vgpu_chip_settle(c);
-}
-
 void vgpu_chip_reset(struct vgpu_chip *c, u64 now_ns)
 {
 	vgpu_chip_advance(c, now_ns);

@@ -120,8 +120,6 @@ u64 vgpu_chip_next_ns(const struct vgpu_chip *c);
  */
 bool vgpu_chip_commanded(const struct vgpu_chip *c);
 
-/* The driver freed or reused this memory of its own: queues whose MQDs lie in it are gone. */
-void vgpu_chip_forget(struct vgpu_chip *c, u64 address, u64 bytes, u64 now_ns);
 /* GPU reset: everything is off, the HIQ is not loaded, rings are where they were. */
 void vgpu_chip_reset(struct vgpu_chip *c, u64 now_ns);
 /* SPI_COMPUTE_QUEUE_RESET of one slot on one XCC; the queue leaves when reset on all of them. */
