@@ -30,6 +30,7 @@ static const struct check {
 	{ "permissions", false, gp_check_rights },
 	{ "debugfs", false, gp_check_debugfs },
 	{ "lockdown", false, gp_check_lockdown },
+	{ "secure-boot", false, gp_check_secure_boot },
 	{ "module", false, gp_check_module },
 	{ "debuggers", false, gp_check_tracers },
 	{ "runtime", false, gp_check_runtime },

@@ -82,6 +82,7 @@ void gp_check_ptrace(struct gp_doctor *d);
 void gp_check_rights(struct gp_doctor *d);
 void gp_check_debugfs(struct gp_doctor *d);
 void gp_check_lockdown(struct gp_doctor *d);
+void gp_check_secure_boot(struct gp_doctor *d);
 /* doctor_process.c */
 void gp_check_tracers(struct gp_doctor *d);
 void gp_check_runtime(struct gp_doctor *d);

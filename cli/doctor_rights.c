@@ -8,6 +8,7 @@
 
 #include "doctor.h"
 #include "lib/mqd_dump.h"
+#include "secure_boot.h"
 
 enum { CAP_PTRACE = 19 };	/* CAP_SYS_PTRACE */
 
@@ -92,4 +93,19 @@ void gp_check_lockdown(struct gp_doctor *d)
 	else
 		gp_found(d, GP_WARN, "kfd-debug works; sign the module for the other mechanisms",
 			 "the kernel is locked down (%s): unsigned modules are refused", text);
+}
+
+void gp_check_secure_boot(struct gp_doctor *d)
+{
+	char path[GP_DOCTOR_PATH];
+	int is = gp_secure_boot(gp_doctor_path(d, GP_SECURE_BOOT, path));
+
+	if (is > 0)
+		gp_found(d, GP_WARN, "kfd-debug works; sign the module for the other mechanisms",
+			 "Secure Boot is on: unsigned modules are refused");
+	else if (is < 0)
+		gp_found(d, GP_WARN, "run as root; mokutil --sb-state",
+			 "whether Secure Boot is on cannot be read");
+	else
+		gp_found(d, GP_PASS, NULL, "Secure Boot is off");
 }

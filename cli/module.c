@@ -14,6 +14,7 @@
 
 #include "ask.h"
 #include "layout.h"
+#include "secure_boot.h"
 #include "sim/json.h"
 
 enum { PATH = 512 };
@@ -63,14 +64,12 @@ static void read_lockdown(struct module *m)
 			 from + 1);
 }
 
-/* Four bytes of attributes, then the value. */
 static void read_secure_boot(struct module *m)
 {
-	char byte[8];
-	int n = read_text(m, "/sys/firmware/efi/efivars/SecureBoot-"
-			     "8be4df61-93ca-11d2-aa0d-00e098032b8c", byte, sizeof(byte));
+	char full[PATH];
 
-	m->secure_boot = n >= 5 ? byte[4] == 1 : n == -ENOENT ? 0 : -1;
+	snprintf(full, sizeof(full), "%s%s", m->root, GP_SECURE_BOOT);
+	m->secure_boot = gp_secure_boot(full);
 }
 
 static bool exists(const struct module *m, const char *path)

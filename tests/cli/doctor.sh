@@ -248,6 +248,22 @@ finds lockdown WARN 'unsigned modules'
 rm "$m/sys/kernel/security/lockdown"
 finds lockdown PASS 'not locked'
 
+claim "secure-boot: off, on, without the variable, and a variable that is none"
+machine
+finds secure-boot PASS 'is off'
+efi=$m/sys/firmware/efi/efivars
+mkdir -p "$efi"
+# shellcheck disable=SC2059 # the bytes
+variable() { printf "$1" >"$efi/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"; }
+variable '\006\000\000\000\001'
+finds secure-boot WARN 'is on: unsigned modules'
+variable '\006\000\000\000\000'
+finds secure-boot PASS 'is off'
+for wrong in '' '\001' '\006\000\000\001' '\006\000\000\000\002' '\006\000\000\000\001\001'; do
+	variable "$wrong"
+	finds secure-boot WARN 'cannot be read'
+done
+
 claim "debuggers: a process traced by another is named with its tracer; ours does not count"
 machine
 finds debuggers PASS 'no GPU process'
