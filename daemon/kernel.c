@@ -303,7 +303,7 @@ static void take_event(struct kernel *k, const struct gp_uapi_event *e)
 	if (e->kind == GP_UAPI_EVENT_STATE)
 		gp_mirror_state(h->sched, task, gp_rings_device(h, e->gpu_id), (u32)e->arg[1]);
 	else if (e->kind == GP_UAPI_EVENT_PREEMPTION)
-		gp_mirror_preemption(h->sched, task, e->arg);
+		gp_mirror_preemption(h->sched, task, gp_rings_device(h, e->gpu_id), e->arg);
 }
 
 void gp_kernel_take(struct gp_home *h)

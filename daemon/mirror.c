@@ -59,17 +59,25 @@ void gp_mirror_state(struct gp_sched *s, u32 task, u32 device, u32 to)
 
 /* ---- numbers ---- */
 
-void gp_mirror_preemption(struct gp_sched *s, u32 task, const __u64 *parts)
+void gp_mirror_preemption(struct gp_sched *s, u32 task, u32 device, const __u64 *is)
 {
 	struct gp_account *a = &s->tasks[task].account;
 	u64 total = 0;
 	u32 i;
 
 	for (i = 0; i < GP_PART_TOTAL; i++) {
-		gp_hist_add(&a->part[i], parts[i]);
-		total += parts[i];
+		if (is[i] == GP_PART_WITHIN)
+			continue;
+		gp_hist_add(&a->part[i], is[i]);
+		total += is[i];
 	}
 	gp_hist_add(&a->part[GP_PART_TOTAL], total);
+	/* Whoever records this scheduler sees what the other one did. */
+	if (device < s->limits.devices)
+		gp_trace(s, GP_REC_PARTS, .device = device, .task = task,
+			 .arg = { is[GP_PART_DETECT], is[GP_PART_DECIDE], is[GP_PART_COMMAND],
+				  is[GP_PART_SAVE], is[GP_PART_SWITCH], total,
+				  is[GP_PART_TOTAL], is[GP_NR_PARTS + 1] });
 }
 
 void gp_mirror_seat(struct gp_sched *s, u32 task, u32 device, const struct gp_uapi_seat *is)

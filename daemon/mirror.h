@@ -8,8 +8,8 @@
 
 /* @task is in state @to on @device. What was not told in between is taken to have happened. */
 void gp_mirror_state(struct gp_sched *s, u32 task, u32 device, u32 to);
-/* @parts: GP_PART_TOTAL of them, ns. */
-void gp_mirror_preemption(struct gp_sched *s, u32 task, const __u64 *parts);
+/* @is: the arguments of GP_UAPI_EVENT_PREEMPTION. */
+void gp_mirror_preemption(struct gp_sched *s, u32 task, u32 device, const __u64 *is);
 /* What only counts up, and whether it has work. */
 void gp_mirror_seat(struct gp_sched *s, u32 task, u32 device, const struct gp_uapi_seat *is);
 /* The policy broke its contract there. */

@@ -225,7 +225,7 @@ struct gp_uapi_selftest {
 enum gp_uapi_event_kind {
 	GP_UAPI_EVENT_FIRST	= 128,
 	GP_UAPI_EVENT_STATE	= 128,	/* arg: from, to (enum gp_uapi_state) */
-	GP_UAPI_EVENT_PREEMPTION,	/* for @task; arg: the five parts in ns, then victims */
+	GP_UAPI_EVENT_PREEMPTION,	/* for @task; arg: the five parts, ns, victims, 0, begin */
 	GP_UAPI_EVENT_QUEUES,		/* arg: how many there are now */
 	GP_UAPI_EVENT_GONE,		/* all of the task has ended; its handle is void */
 	GP_UAPI_EVENT_RESET,		/* the GPU was reset */
