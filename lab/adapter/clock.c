@@ -8,16 +8,29 @@
  * taken none. Modelled is what the command processor's work takes on the device,
  * which the thread does in one go: the clock jumps over it. While the thread runs
  * the clock stands still. It never goes backwards.
+ *
+ * Between two runs of the thread the two clocks differ by a constant. With the parameter
+ * marks=N the last N of those moments are kept, so that a time which somebody else took by
+ * the guest's clock can be told by the device's, and when the device did what it was told.
  */
 #include <linux/ktime.h>
+#include <linux/seq_file.h>
+#include <linux/vmalloc.h>
 
 #include "gpu.h"
 
 void lab_clock_init(struct lab_clock *c)
 {
 	spin_lock_init(&c->lock);
+	if (lab_marks)
+		c->marks = vcalloc(lab_marks, sizeof(*c->marks));
 	/* So that 0 means "never" to everybody who keeps device times. */
 	c->modelled_ns = NSEC_PER_MSEC;
+}
+
+void lab_clock_fini(struct lab_clock *c)
+{
+	vfree(c->marks);
 }
 
 static u64 now_locked(const struct lab_clock *c)
@@ -50,10 +63,15 @@ void lab_clock_enter(struct lab_clock *c)
 void lab_clock_leave(struct lab_clock *c)
 {
 	unsigned long flags;
+	u64 guest;
 
 	spin_lock_irqsave(&c->lock, flags);
-	c->stolen_ns += ktime_get_ns() - c->entered_ns;
+	guest = ktime_get_ns();
+	c->stolen_ns += guest - c->entered_ns;
 	c->entered_ns = 0;
+	if (c->marks)
+		c->marks[c->nr_marks++ % lab_marks] = (struct lab_mark){
+			guest, guest - c->stolen_ns + c->modelled_ns, c->modelled_ns };
 	spin_unlock_irqrestore(&c->lock, flags);
 }
 
@@ -81,4 +99,23 @@ void lab_clock_ledger(struct lab_clock *c, u64 *stolen_ns, u64 *modelled_ns)
 	*stolen_ns = c->stolen_ns;
 	*modelled_ns = c->modelled_ns;
 	spin_unlock_irqrestore(&c->lock, flags);
+}
+
+/* The marks there are, oldest first: each holds from its guest time to that of the next. */
+void lab_clock_show(struct lab_clock *c, struct seq_file *m)
+{
+	struct lab_mark mark;
+	unsigned long flags;
+	u64 at;
+
+	if (!c->marks)
+		return;
+	at = READ_ONCE(c->nr_marks);
+	for (at -= min_t(u64, at, lab_marks); at < READ_ONCE(c->nr_marks); at++) {
+		spin_lock_irqsave(&c->lock, flags);
+		mark = c->marks[at % lab_marks];
+		spin_unlock_irqrestore(&c->lock, flags);
+		seq_printf(m, "%llu %llu %llu\n", mark.guest_ns, mark.device_ns,
+			   mark.modelled_ns);
+	}
 }

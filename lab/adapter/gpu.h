@@ -24,6 +24,8 @@
 #ifndef LAB_GPU_H
 #define LAB_GPU_H
 
+#include <linux/seq_file.h>
+
 #include "amdgpu.h"
 #include "amdgpu_amdkfd.h"
 #include "lab/recording.h"
@@ -55,6 +57,13 @@ struct lab_clock {
 	u64 stolen_ns;
 	u64 modelled_ns;
 	u64 entered_ns;		/* guest time when the thread began to run; 0: it does not */
+	struct lab_mark *marks;	/* [lab_marks], when the thread's last runs ended; NULL: not kept */
+	u64 nr_marks;		/* ever */
+};
+
+/* The same moment by both clocks, and how far the device's has jumped until then. */
+struct lab_mark {
+	u64 guest_ns, device_ns, modelled_ns;
 };
 
 /* NULL unless the parameter record= asked for it. */
@@ -117,7 +126,7 @@ extern char *lab_profile_name;
 extern char *lab_fault_names;
 extern char *lab_rptr_at;
 extern char *lab_save_area;
-extern uint lab_poll_us;
+extern uint lab_poll_us, lab_marks;
 extern uint lab_unknown_us;
 extern int lab_num_kcq;
 extern uint lab_record_mb;
@@ -156,11 +165,13 @@ void lab_interrupt_deliver(struct lab_gpu *gpu);
 
 /* clock.c */
 void lab_clock_init(struct lab_clock *c);
+void lab_clock_fini(struct lab_clock *c);
 u64 lab_clock_now(struct lab_clock *c);
 void lab_clock_enter(struct lab_clock *c);
 void lab_clock_leave(struct lab_clock *c);
 u64 lab_clock_jump(struct lab_clock *c, u64 to_ns);
 void lab_clock_ledger(struct lab_clock *c, u64 *stolen_ns, u64 *modelled_ns);
+void lab_clock_show(struct lab_clock *c, struct seq_file *m);
 
 /* thread.c */
 int lab_thread_start(struct lab_gpu *gpu);

@@ -126,6 +126,10 @@ uint lab_unknown_us = 100;
 module_param_named(unknown_us, lab_unknown_us, uint, 0444);
 MODULE_PARM_DESC(unknown_us, "how long a workgroup of a kernel runs that cannot be executed");
 
+uint lab_marks;
+module_param_named(marks, lab_marks, uint, 0444);
+MODULE_PARM_DESC(marks, "of so many last runs of the model's thread both clocks are kept (0 none)");
+
 uint lab_record_mb;
 module_param_named(record, lab_record_mb, uint, 0444);
 MODULE_PARM_DESC(record, "megabytes for a recording of what goes into the chip (0 none)");
@@ -232,6 +236,7 @@ static void gpu_fini(void *data)
 	lab_registers_fini(gpu);
 	vfree(gpu->chip_memory);
 	lab_record_fini(gpu);
+	lab_clock_fini(&gpu->clock);
 	/* So that the driver finds it again. */
 	adev->pdev->vendor = LAB_PCI_VENDOR;
 	adev->pdev->device = LAB_PCI_DEVICE;

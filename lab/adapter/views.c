@@ -8,6 +8,7 @@
  *   packets	the last packets of the HIQ, oldest first
  *   fault	write: none, hang, preempt DOORBELL, slow-save TIMES, rptr-early
  *   ledger	who used the guest's time (lab/ledger.h)
+ *   clock	"guest_ns device_ns modelled_ns" of the thread's last runs, with marks=
  *   record	the recording (lab/recording.h), empty without the parameter record=
  */
 #include <linux/debugfs.h>
@@ -89,6 +90,15 @@ static int packets_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(packets);
 
+static int clock_show(struct seq_file *m, void *unused)
+{
+	struct lab_gpu *gpu = m->private;
+
+	lab_clock_show(&gpu->clock, m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(clock);
+
 static ssize_t fault_write(struct file *file, const char __user *from, size_t n, loff_t *pos)
 {
 	char text[64] = { 0 };
@@ -159,6 +169,7 @@ void lab_views_init(struct lab_gpu *gpu)
 	debugfs_create_file("packets", 0444, gpu->views, gpu, &packets_fops);
 	debugfs_create_file("fault", 0200, gpu->views, gpu, &fault_fops);
 	debugfs_create_file("ledger", 0400, gpu->views, gpu, &ledger_fops);
+	debugfs_create_file("clock", 0400, gpu->views, gpu, &clock_fops);
 	debugfs_create_file("record", 0400, gpu->views, gpu, &lab_record_fops);
 }
 

@@ -40,6 +40,9 @@ for seed; do
 	load_offline --seconds 900
 	until_true 20 state_is on $offline
 	sleep 0.5
+	# When the daemon's states changed, by the guest's clock; what that is by the device's is in its file clock.
+	./gpcall --more Subscribe '{"kinds":["state"]}' >/tmp/states &
+	events=$!
 	load_online --seconds 900
 	sleep 2.5
 	call Stats "{\"pid\":$online}" >/tmp/stats
@@ -48,10 +51,14 @@ for seed; do
 	wait $online
 	say with /tmp/online
 	until_true 20 state_is on $offline
+	kill $events
+	wait $events
 	call Stats "{\"pid\":$offline}" >/tmp/stats
 	say counters /tmp/stats
 	kill $offline
 	wait $offline
 	say with-offline /tmp/offline
 	stop
+	sed "s/^/states $seed /" /tmp/states
+	sed "s/^/clock $seed /" /sys/kernel/debug/vgpu/0/clock
 done
