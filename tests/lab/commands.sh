@@ -17,7 +17,7 @@ ended() {
 of() { part "$1" | jq -e "$2" >/dev/null || no "not so of $1: $2"; }
 
 claim "a guest runs the daemon, the command and two loads without a complaint of the kernel"
-try "$top/lab/run" --timeout 300 --copy "$build/cli/gpreempt" --copy "$build/daemon/gpreemptd" \
+try "$top/lab/run" --timeout 400 --copy "$build/cli/gpreempt" --copy "$build/daemon/gpreemptd" \
 	--copy "$build/lab/bin/gpload" --copy "$top/tests/lab/commands/guest.sh" -- sh ./guest.sh
 exits 0 || cat "$tmp/err"
 cp "$tmp/out" "$tmp/all"
@@ -78,6 +78,13 @@ ended bench-taken 1 && { part bench-taken | grep -q "gpreempt off" || no "$(part
 	of bench '.schema == 1 and [.rows[] | [.mechanism, .grace, .rounds, .queues]] == [["kfd-debug", 1, 5, 1], ["kfd-debug", 64, 5, 1]]' &&
 	of bench '[.rows[].parts[] | .min_ns > 0 and .min_ns <= .median_ns and .median_ns <= .p99_ns and .p99_ns <= .max_ns] | all' &&
 	of bench '.rows[0].parts | [.[].name] == ["unmap", "map", "total"] and .[2].min_ns >= .[0].min_ns + .[1].min_ns'
+
+claim "without a policy the daemon only looks: record has when both had work, and nobody was attached or taken off"
+ended observed 0 && of observed '.events >= 0 and .lost == 0' && of observer '.observe_only == true' &&
+	of observer-counts '.counters | .attaches == 0 and .stops_asked == 0' &&
+	of seen.json '[.traceEvents[] | select(.ph == "X") | .name] | any(. == "work") and all(. != "off")' &&
+	check test "$(part observed-online; part observed-offline)" = "0
+0"
 
 claim "on a machine without the module bench says which mechanisms it leaves out; the driver's own is measured"
 of bench '[.left_out[].mechanism] == ["evict", "direct", "halt"] and (.left_out | all(.why | test("not loaded")))'

@@ -78,6 +78,28 @@ echo "exit $?" >>/tmp/keep.offline
 kill $daemon
 wait $daemon
 echo "exit $?" >>/tmp/keep.daemon
+# ---- a daemon without a policy only looks, and what it sees can be recorded ----
+sed -i '/^policy/d' /etc/gpreempt/gpreempt.conf
+gpreemptd >/tmp/observer 2>&1 &
+daemon=$!
+until gpreempt status >/dev/null 2>&1; do sleep 1; done
+gpreempt on >/dev/null
+gpload --class offline --kernel 5ms --requests 100000 >/dev/null 2>&1 &
+offline=$!
+gpload --class online --kernel 300us --waves 64 --poisson 20 --requests 100000 >/dev/null 2>&1 &
+online=$!
+await '"name": "gpload-offline"'
+await '"name": "gpload-online"'
+keep observed gpreempt record /tmp/keep.seen.json --for 3s --json
+keep observer gpreempt status --json
+keep observer-counts gpreempt stats --json
+kill $online $offline
+wait $online
+keep observed-online echo $?
+wait $offline
+keep observed-offline echo $?
+kill $daemon
+wait $daemon
 # ---- and with the module ----
 modprobe gpreempt
 keep bench-module gpreempt bench --rounds 3 --grace 1,64 --json -- gpload --kernel 5ms --requests 100000
