@@ -107,6 +107,13 @@ claim "an unknown command is named, exit 2"
 try run frobnicate
 exits 2 && says_err frobnicate
 
+claim "fuzz --help is help, what is no number of seconds is named, and neither builds anything"
+machine ""
+try run fuzz --help
+exits 0 && says 'usage: ./run fuzz'
+try run fuzz soon
+exits 2 && says_err "'soon'"
+
 claim "the lab gets its arguments as they are"
 machine "gcc linux-headers-6.12.9+deb12-amd64"
 mkdir "$tmp/t/lab"
