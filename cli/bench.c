@@ -257,9 +257,8 @@ static int measure_all(struct bench *b)
 			if (err == -EOPNOTSUPP)
 				err = leave_out(b, way, err);
 			if (err == -EALREADY)
-				gp_error("bench: %s; gpreemptd has who it may preempt: "
-					 "'gpreempt off' first, and 'gpreempt on' afterwards",
-					 gp_strerror(err));
+				gp_error("bench: %s; gpreemptd has who it may preempt: %s",
+					 gp_strerror(err), way->until);
 			else if (err)
 				return gp_ask_failed(err, "bench");
 			if (err)

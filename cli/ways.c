@@ -73,7 +73,9 @@ static int debug_between(struct gp_bench_target *t)
 }
 
 static const struct gp_bench_way kfd_debug = {
-	.name = "kfd-debug", .graceful = true, .open = debug_open, .close = debug_close,
+	.name = "kfd-debug", .graceful = true,
+	.until = "'gpreempt off' first, and 'gpreempt on' afterwards",
+	.open = debug_open, .close = debug_close,
 	.unmap = debug_unmap, .map = debug_map, .between = debug_between,
 };
 

@@ -148,7 +148,9 @@ static int kmod_map(struct gp_bench_target *t, struct gp_bench_done *ret)
 }
 
 #define WAY(is)	{								\
-	.name = is, .graceful = true, .open = kmod_open, .close = kmod_close,	\
+	.name = is, .graceful = true,						\
+	.until = "stop it first; 'gpreempt off' keeps them attached",		\
+	.open = kmod_open, .close = kmod_close,					\
 	.unmap = kmod_unmap, .map = kmod_map, .between = kmod_between,		\
 }
 
