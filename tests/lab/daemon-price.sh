@@ -32,12 +32,13 @@ def part(name): [.parts | seeds | .parameters.processes[0].parts[] | select(.nam
 def suspend: part("command") + part("save") + part("switch");
 def counter(name): [.counters | seeds | .parameters.processes[0].counters[name]] | median;
 # Of the offline process: how long it took, less what its kernels take when it is alone.
-def lost(name): [.[name] as $with | .["offline-alone"] as $alone | $with | keys[] |
+def lost: [.["with-offline"] as $with | .["offline-alone"] as $alone | $with | keys[] |
 	$with[.].elapsed_ns - $with[.].completed * $alone[.].elapsed_ns / $alone[.].completed] | median;
-def lost: lost("with-offline");
 def requests(name): [.[name] | seeds | .completed] | median;
-# A request that comes between two offline kernels gets its share of the GPU before anybody can preempt: natively all do.
-def met: (requests("with") - counter("stopped")) * lost("native-offline") / requests("native");
+# A request that comes between two offline kernels is on the GPU before anybody can preempt for it: it takes turns with
+# the next of them. Each gets half of the GPU, so the request takes two rounds and the kernel ends as much later; a third
+# round is for what begins and ends between.
+def met: ([.with | seeds | .kernel.workgroup_ns] | median) * 3 * (requests("with") - counter("stopped"));
 # Not of the medians, but of each seed.
 def every(f): . as $all | [.account | keys[]] | all(. as $seed | $all | with_entries(.value |= {($seed): .[$seed]}) | f);
 def online: [.with | seeds | .completed * .kernel.workgroup_ns] | median;
@@ -64,7 +65,7 @@ claim "what the offline process lost is the time that the device had it off, onl
 # Within a command it is not said when waves stop or go on, and not every request that was not preempted for met it: that is
 # the doubt, and it is small.
 holds 'every(lost >= account("least") and lost <= account("most") + account("other") + met)'
-holds 'every(account("most") + account("other") + met <= 1.15 * account("least"))'
+holds 'every(account("most") + account("other") + met <= 1.2 * account("least"))'
 
 claim "the device had it off only while the daemon wanted that"
 holds 'every(account("least") >= account("off") and account("most") <= account("stopping") + account("off") + account("starting"))'
