@@ -55,7 +55,7 @@ static void usage(int code)
 
 static void parse(int argc, char *argv[])
 {
-	for (int i = 1; i < argc; i++) {
+	for (int i = 1; i < argc; i += 2) {
 		const char *value = i + 1 < argc ? argv[i + 1] : NULL;
 		char *end = NULL;
 		u64 n;
@@ -75,7 +75,6 @@ static void parse(int argc, char *argv[])
 			options.gpus = (u32)n;
 		else
 			usage(2);
-		i++;
 	}
 }
 
