@@ -20,15 +20,23 @@ enum {
 	IDLE_POLL_NS	= 500 * NSEC_PER_USEC,
 	KICK_SPINS	= 40,
 	BATCH		= 64,			/* steps between two chances for others */
+	JUMP_NS		= 100 * NSEC_PER_MSEC,
 };
 
-/* What the driver asked of the command processor is done at once; the clock jumps. */
+/*
+ * What the driver asked of the command processor is done at once; the clock jumps. Unless it takes
+ * longer than the driver is to believe: a save that is slow by a fault is waited for.
+ */
 static u64 obey(struct lab_gpu *gpu, u64 now)
 {
 	unsigned int steps = 0;
+	u64 next;
 
 	while (vgpu_chip_commanded(gpu->chip)) {
-		now = lab_clock_jump(&gpu->clock, vgpu_chip_next_ns(gpu->chip));
+		next = vgpu_chip_next_ns(gpu->chip);
+		if (next > now && next - now > JUMP_NS)
+			break;
+		now = lab_clock_jump(&gpu->clock, next);
 		lab_chip_advance(gpu, now);
 		if (++steps % BATCH == 0) {
 			spin_unlock(&gpu->lock);
