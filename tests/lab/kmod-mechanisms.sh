@@ -10,15 +10,16 @@ build=${GP_BUILD:-$top/build}
 "$top/lab/run" --build-only || exit
 
 rounds=10
+timeout=600
 debug=
-[ "${GP_FULL:-0}" = 0 ] || { rounds=100; debug=--debug-kernel; }
+[ "${GP_FULL:-0}" = 0 ] || { rounds=100; timeout=2700; debug=--debug-kernel; }
 
 # The module with one member of the driver elsewhere than it is, and with a table that is damaged.
 "$top/tests/lab/kernel/doctor" "$build/lab/gpreempt/gpreempt.ko" "$tmp/moved.ko" "$tmp/damaged.ko" || exit
 
 code=0
 # shellcheck disable=SC2086 # an option or none
-"$top/lab/run" $debug --vram 64 --param no_system_mem_limit=1 --timeout 600 \
+"$top/lab/run" $debug --vram 64 --param no_system_mem_limit=1 --timeout $timeout \
 	--copy "$top/tests/lab/kernel/guest.sh" --copy "$tmp/moved.ko" \
 	--copy "$tmp/damaged.ko" -- env GP_ROUNDS=$rounds sh guest.sh >"$tmp/out" || code=$?
 

@@ -85,6 +85,8 @@ enum ask {
 	ASK_SHORT,		/* a: index: a kernel of 1 ms */
 	ASK_HUGE,		/* a: index: a kernel of 5 s, 400 waves */
 	ASK_VRAM,		/* a: allocate so many MB and fill them; 0: are they right? */
+	ASK_BARRIER,		/* a: index: a barrier packet that waits for ASK_PASS */
+	ASK_PASS,		/* what it waits for has happened */
 	ASK_PENDING,		/* kernels that have not completed */
 	ASK_DONE,		/* waits for all of them; 0 if every sum is right */
 	ASK_UPDATE,		/* of target_update() */

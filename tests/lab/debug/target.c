@@ -17,7 +17,7 @@
 #include "story.h"
 
 enum {
-	SLOTS		= 64,
+	SLOTS		= 256,		/* of each kind, in a life */
 	WORKGROUPS	= 100,
 	WAVES		= 4,
 	MSEC		= 1000000,
@@ -43,6 +43,7 @@ struct worker {
 	struct gp_work work[KINDS];
 	u32 used[KINDS];		/* their slots */
 	struct gp_buffer vram;
+	struct gp_buffer pass;		/* the signal of its barriers; all zero: none yet */
 };
 
 static s64 work_submit(struct worker *w, u32 kind, u32 queue, u32 kernels)
@@ -130,6 +131,31 @@ static s64 worker_vram(struct worker *w, u32 mb)
 	return 0;
 }
 
+static s64 worker_barrier(struct worker *w, u32 index)
+{
+	struct gp_amd_signal *on[GP_AQL_DEPENDENCIES] = { 0 };
+	union gp_aql_packet packet;
+	int err = w->pass.at ? 0 : gp_buffer_alloc(&w->c, &w->pass, GP_MEMORY_GTT, PAGE);
+
+	if (err)
+		return err;
+	on[0] = w->pass.at;
+	gp_signal_init(on[0], 1, NULL);
+	packet = gp_aql_barrier_packet(GP_AQL_BARRIER_AND, on, NULL);
+	err = gp_aql_put(&w->queue[index], &packet);
+	if (!err)
+		gp_queue_ring(&w->queue[index]);
+	return err;
+}
+
+static s64 worker_pass(struct worker *w)
+{
+	if (!w->pass.at)
+		return -ENOENT;
+	gp_signal_store(w->pass.at, 0);
+	return 0;
+}
+
 static s64 worker_wave_state(struct worker *w, u32 index)
 {
 	struct gp_kfd_wave_state s = {
@@ -207,6 +233,10 @@ static s64 worker_do(struct worker *w, const struct request *r)
 		return work_submit(w, 2, r->a, 1);
 	case ASK_VRAM:
 		return worker_vram(w, r->a);
+	case ASK_BARRIER:
+		return worker_barrier(w, r->a);
+	case ASK_PASS:
+		return worker_pass(w);
 	case ASK_PENDING:
 		return work_pending(w);
 	case ASK_DONE:

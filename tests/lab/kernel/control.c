@@ -19,14 +19,19 @@ int call(int control, unsigned long request, void *arg)
 	return ioctl(control, request, arg) ? -errno : 0;
 }
 
-/* None of the stories is about time. */
+void set_param(int control, const char *name, u64 value)
+{
+	struct gp_uapi_param p = { .value = value };
+
+	snprintf(p.name, sizeof(p.name), "%s", name);
+	NEED(call(control, GP_IOC_SET_PARAM, &p) == 0);
+}
+
+/* Hardly any of the stories is about time. */
 static void be_patient(int fd)
 {
-	struct gp_uapi_param lease = { .name = "lease", .value = 60000000000 };
-	struct gp_uapi_param stop = { .name = "stop_deadline", .value = 10000000000 };
-
-	NEED(call(fd, GP_IOC_SET_PARAM, &lease) == 0);
-	NEED(call(fd, GP_IOC_SET_PARAM, &stop) == 0);
+	set_param(fd, "lease", 60000000000);
+	set_param(fd, "stop_deadline", 10000000000);
 }
 
 int control(const char *mechanism)
@@ -62,12 +67,11 @@ int kfd_of(pid_t pid)
 	return fd;
 }
 
-int attach_fds(int control, int pidfd, int kfd_fd, u32 *task)
+static int attach_class(int control, const struct gp_uapi_member *m,
+			const struct gp_uapi_class *class, u32 *task)
 {
-	struct gp_uapi_member m = { .pidfd = pidfd, .kfd_fd = kfd_fd };
 	struct gp_uapi_attach a = {
-		.members = (u64)(uintptr_t)&m, .nr_members = 1,
-		.class = { .weight = 1, .flags = GP_UAPI_PREEMPTIBLE },
+		.members = (u64)(uintptr_t)m, .nr_members = 1, .class = *class,
 	};
 	int err = call(control, GP_IOC_ATTACH, &a);
 
@@ -75,15 +79,39 @@ int attach_fds(int control, int pidfd, int kfd_fd, u32 *task)
 	return err;
 }
 
-u32 attach(int control, pid_t pid)
+static const struct gp_uapi_class offline = { .weight = 1, .flags = GP_UAPI_PREEMPTIBLE };
+static const struct gp_uapi_class online = {
+	.priority = 10, .weight = 1, .flags = GP_UAPI_LATENCY_CRITICAL,
+};
+
+int attach_fds(int control, int pidfd, int kfd_fd, u32 *task)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), kfd = kfd_of(pid);
+	struct gp_uapi_member m = { .pidfd = pidfd, .kfd_fd = kfd_fd };
+
+	return attach_class(control, &m, &offline, task);
+}
+
+static u32 attach_pid(int control, pid_t pid, const struct gp_uapi_class *class)
+{
+	struct gp_uapi_member m = {
+		.pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .kfd_fd = kfd_of(pid),
+	};
 	u32 task;
 
-	NEED(attach_fds(control, pidfd, kfd, &task) == 0);
-	close(pidfd);
-	close(kfd);
+	NEED(attach_class(control, &m, class, &task) == 0);
+	close(m.pidfd);
+	close(m.kfd_fd);
 	return task;
+}
+
+u32 attach(int control, pid_t pid)
+{
+	return attach_pid(control, pid, &offline);
+}
+
+u32 attach_online(int control, pid_t pid)
+{
+	return attach_pid(control, pid, &online);
 }
 
 static int move(int control, unsigned long request, const u32 *tasks, u32 nr)

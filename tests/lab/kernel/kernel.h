@@ -6,16 +6,20 @@
 #include "tests/lab/debug/story.h"
 #include "uapi/gpreempt.h"
 
-extern const struct story packets[], nested[], faults[], refusals[];
+extern const struct story packets[], nested[], faults[], refusals[], late[], watch[];
 
 /* /dev/gpreempt, switched on, by this mechanism. */
 int control(const char *mechanism);
+/* A parameter of the scheduler (core/param.c), ns. */
+void set_param(int control, const char *name, u64 value);
 /* One raw call: 0 or -errno. */
 int call(int control, unsigned long request, void *arg);
 /* A descriptor of a process's /dev/kfd. */
 int kfd_of(pid_t pid);
 /* A preemptible task of one process; its handle. */
 u32 attach(int control, pid_t pid);
+/* A latency-critical task of one process, above the others. */
+u32 attach_online(int control, pid_t pid);
 int attach_fds(int control, int pidfd, int kfd_fd, u32 *task);
 /* 0 or -errno; how many got there is not looked at. */
 int preempt(int control, const u32 *tasks, u32 nr);

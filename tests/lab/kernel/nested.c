@@ -14,8 +14,11 @@
 static u32 rounds(void)
 {
 	const char *text = getenv("GP_ROUNDS");
+	u32 nr = text ? (u32)atoi(text) : 10;
 
-	return text ? (u32)atoi(text) : 10;
+	/* A story has its time; many rounds have more. */
+	alarm(90 + 10 * nr);
+	return nr;
 }
 
 /* The driver's eviction begins and ends inside a hold, or around its end: all four orders. */
@@ -25,8 +28,8 @@ static void checkpoints(void)
 	struct target t = target_ready(2), other = target_ready(1);
 	u32 task = attach(ctl, t.pid);
 
-	for (u32 i = 0; i < rounds(); i++) {
-		NEED(target_ask(&t, ASK_SHORT, i % 2) == 0 || i > 60);
+	for (u32 i = 0, nr = rounds(); i < nr; i++) {
+		NEED(target_ask(&t, ASK_SHORT, i % 2) == 0);
 		EQ(preempt(ctl, &task, 1), 0);
 		EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_PAUSE), 0);
 		if (i % 2) {
@@ -88,9 +91,8 @@ static void memory_pressure(void)
 			      GP_KFD_SMI_BIT(GP_KFD_SMI_ALL_PROCESSES));
 	NEED(smi >= 0 && fcntl(smi, F_SETFL, O_NONBLOCK) == 0);
 	NEED(target_ask(&t, ASK_VRAM, 32) == 0);		/* of the 64 there are */
-	for (u32 i = 0; i < rounds(); i++) {
-		if (i < 60)
-			NEED(target_ask(&t, ASK_SHORT, 0) == 0);
+	for (u32 i = 0, nr = rounds(); i < nr; i++) {
+		NEED(target_ask(&t, ASK_SHORT, 0) == 0);
 		EQ(preempt(ctl, &task, 1), 0);
 		pid = hungry_process(c.node.render_minor, 4, -1);
 		EQ(waitpid(pid, &status, 0), pid);

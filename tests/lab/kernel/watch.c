@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What the module sees by itself, and what of it a program is told: events, poll, statistics. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/seat.h"
+#include "kernel.h"
+
+enum { LOOK_US = 2000, LOOKS = 15000, QUIET_US = 300000 };
+
+/* ---- work that waits for somebody else ---- */
+
+static bool is_blocked(int ctl, u32 task)
+{
+	for (u32 i = 0; i < LOOKS; i++) {
+		if (seat_of(ctl, task).work == GP_BLOCKED)
+			return true;
+		usleep(LOOK_US);
+	}
+	return false;
+}
+
+/* Nobody was taken off for @online since @stops, and nobody is now. */
+static bool leaves_alone(int ctl, u32 victim, u64 stops)
+{
+	struct gp_uapi_seat is;
+
+	usleep(QUIET_US);
+	is = seat_of(ctl, victim);
+	return EQ(is.stops, stops) & EQ(is.state, GP_UAPI_ON);
+}
+
+static void barrier(void)
+{
+	struct gp_uapi_name priority = { .name = "priority" };
+	struct target t = target_ready(1), o = target_ready(1);
+	int ctl = control("evict");
+	u32 victim = attach(ctl, t.pid), online = attach_online(ctl, o.pid);
+	u64 stops;
+
+	EQ(call(ctl, GP_IOC_SET_POLICY, &priority), 0);
+	set_param(ctl, "linger", 0);
+	set_param(ctl, "small_victim", 0);
+	EQ(target_ask(&t, ASK_HUGE, 0), 0);
+	NEED(runs_huge(t.pid));
+	EQ(target_ask(&o, ASK_BARRIER, 0), 0);
+	CHECK(is_blocked(ctl, online));
+	CHECK(comes_to(ctl, victim, GP_UAPI_ON));
+	CHECK(runs_huge(t.pid));
+	stops = seat_of(ctl, victim).stops;
+	CHECK(leaves_alone(ctl, victim, stops));
+	/* Work behind the barrier cannot run either. */
+	EQ(target_ask(&o, ASK_SHORT, 0), 0);
+	CHECK(leaves_alone(ctl, victim, stops));
+	EQ(seat_of(ctl, online).work, GP_BLOCKED);
+	EQ(target_ask(&o, ASK_PASS, 0), 0);
+	EQ(target_ask(&o, ASK_DONE, 0), 0);
+	EQ(target_ask(&o, ASK_HUGE, 0), 0);
+	for (u32 i = 0; i < LOOKS && seat_of(ctl, victim).stops == stops; i++)
+		usleep(LOOK_US);
+	CHECK(seat_of(ctl, victim).stops > stops);
+	target_ends_right(&o);
+	target_ends_right(&t);
+	close(ctl);
+}
+
+/* ---- events ---- */
+
+static short ready(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	NEED(poll(&p, 1, 0) >= 0);
+	return p.revents;
+}
+
+/* The states of @task that are in the next records of @ctl, as "120" for STOPPING, OFF, ON. */
+static void read_states(int ctl, u32 task, char *to, size_t room)
+{
+	struct gp_uapi_event e;
+	size_t n = 0;
+
+	while (read(ctl, &e, sizeof(e)) == sizeof(e) && n + 1 < room) {
+		if (e.kind != GP_UAPI_EVENT_STATE)
+			continue;
+		EQ(e.task, task);
+		CHECK(e.gpu_id == gpu_of(ctl).gpu_id && e.time_ns);
+		to[n++] = (char)('0' + e.arg[1]);
+	}
+	EQ(errno, EAGAIN);
+	to[n] = '\0';
+}
+
+static void subscribe(int ctl, int eventfd)
+{
+	struct gp_uapi_subscribe s = { .what = GP_UAPI_EVENTS, .eventfd = eventfd };
+
+	NEED(fcntl(ctl, F_SETFL, O_NONBLOCK) == 0);
+	EQ(call(ctl, GP_IOC_SUBSCRIBE, &s), 0);
+}
+
+static void events_are_told(void)
+{
+	struct gp_uapi_subscribe wrong = { .what = GP_UAPI_EVENTS, .eventfd = 1000 };
+	struct target t = target_ready(1);
+	int ctl = control("evict"), other = control("evict"), bell = eventfd(0, EFD_NONBLOCK);
+	u32 task = attach(ctl, t.pid);
+	char states[16], little[8];
+	u64 rang = 0;
+
+	EQ(call(ctl, GP_IOC_SUBSCRIBE, &wrong), -EBADF);
+	subscribe(ctl, bell);
+	subscribe(other, -1);
+	EQ(ready(ctl) | ready(bell), 0);
+	EQ(preempt(ctl, &task, 1), 0);
+	EQ(ready(ctl), POLLIN);
+	EQ(ready(bell), POLLIN);
+	CHECK(read(bell, &rang, sizeof(rang)) == sizeof(rang) && rang >= 2);
+	CHECK(read(ctl, little, sizeof(little)) == -1 && errno == EINVAL);
+	read_states(ctl, task, states, sizeof(states));
+	CHECK(!strcmp(states, "12"));		/* stopping, off */
+	EQ(ready(ctl) | ready(bell), 0);
+	EQ(resume(ctl, &task, 1), 0);
+	EQ(ready(bell), POLLIN);
+	read_states(ctl, task, states, sizeof(states));
+	CHECK(!strcmp(states, "30"));		/* starting, on */
+	/* Of other people's tasks nobody is told. */
+	EQ(ready(other), 0);
+	target_ends_right(&t);
+	close(other);
+	close(ctl);
+}
+
+/* ---- the page of statistics ---- */
+
+static void *map(int ctl, size_t pages, int how, off_t from)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at = mmap(NULL, pages * page, how, MAP_SHARED, ctl, from * (off_t)page);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static void statistics(void)
+{
+	struct target t = target_ready(1);
+	int ctl = control("evict");
+	u32 task = attach(ctl, t.pid);
+	const volatile struct gp_uapi_stats *s = map(ctl, 1, PROT_READ, 0);
+	u64 stopped, started;
+
+	NEED(s);
+	CHECK(!map(ctl, 1, PROT_READ | PROT_WRITE, 0) && errno == EPERM);
+	CHECK(!map(ctl, 1, PROT_READ | PROT_EXEC, 0) && errno == EPERM);
+	CHECK(!map(ctl, 2, PROT_READ, 0) && errno == EINVAL);
+	CHECK(!map(ctl, 1, PROT_READ, 1) && errno == EINVAL);
+	CHECK(mprotect((void *)s, 1, PROT_READ | PROT_WRITE) == -1 && errno == EACCES);
+	EQ(s->version, GP_UAPI_VERSION);
+	EQ(s->bytes, sizeof(*s));
+	EQ(s->nr_tasks, 1);
+	EQ(s->nr_off, 0);
+	stopped = s->stopped;
+	started = s->started;
+	EQ(preempt(ctl, &task, 1), 0);
+	EQ(s->stopped, stopped + 1);
+	EQ(s->nr_off, 1);
+	EQ(resume(ctl, &task, 1), 0);
+	EQ(s->started, started + 1);
+	EQ(s->nr_off, 0);
+	/* The page is the module's: it stays when the descriptor is closed. */
+	target_ends_right(&t);
+	close(ctl);
+	EQ(s->nr_tasks, 0);
+}
+
+const struct story watch[] = {
+	{ "a process at a barrier is blocked: it takes nobody off, nor does work behind the "
+	  "barrier, until it passes", barrier },
+	{ "events: poll, eventfd and read tell each state, to the owner of the task only",
+	  events_are_told },
+	{ "the page of statistics counts, and is for reading only", statistics },
+	{ 0 },
+};
