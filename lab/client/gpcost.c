@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hand.h"
 #include "lab/ledger.h"
 #include "work.h"
 
@@ -38,6 +39,7 @@ struct bench {
 	u32 ids[MAX_QUEUES];
 	int ledger_fd;
 	int pipe[2];		/* for a debugger, which wants one */
+	bool module;		/* gpreempt.ko is there and has us attached */
 	u64 random;
 	u64 empty;		/* cost of reading the ledger twice */
 };
@@ -46,9 +48,10 @@ struct bench {
 struct way {
 	const char *stop, *start;
 	u32 queues;
-	bool debug;		/* under a debugger */
 	int (*do_stop)(struct bench *b);
 	int (*do_start)(struct bench *b);
+	bool debug;		/* under a debugger */
+	const char *mechanism;	/* of gpreempt.ko; NULL: the stock driver's own */
 };
 
 struct sample {
@@ -104,15 +107,33 @@ static int update_on(struct bench *b)
 	return gp_queue_update(&b->q[0], 100, 7);
 }
 
+static int module_out(struct bench *b)
+{
+	(void)b;
+	return gp_hand_move(true) ? gp_client_say(EIO, "the module did not take us off") : 0;
+}
+
+static int module_in(struct bench *b)
+{
+	(void)b;
+	return gp_hand_move(false) ? gp_client_say(EIO, "the module did not put us back") : 0;
+}
+
+#define BY_MODULE(mechanism, start, queues) \
+	{ "module " mechanism, "module " start, queues, module_out, module_in, false, mechanism }
+
 static const struct way ways[] = {
-	{ "suspend", "resume", 1, true, suspend, resume },
-	{ "suspend", "resume", 8, true, suspend, resume },
-	{ "suspend", "resume", 80, true, suspend, resume },
-	{ "evict", "restore", 1, false, evict, restore },
-	{ "evict", "restore", 8, false, evict, restore },
-	{ "evict", "restore", 80, false, evict, restore },
-	{ "update off", "update on", 1, false, update_off, update_on },
-	{ "update off", "update on", 8, false, update_off, update_on },
+	{ "suspend", "resume", 1, suspend, resume, true, NULL },
+	{ "suspend", "resume", 8, suspend, resume, true, NULL },
+	{ "suspend", "resume", 80, suspend, resume, true, NULL },
+	{ "evict", "restore", 1, evict, restore, false, NULL },
+	{ "evict", "restore", 8, evict, restore, false, NULL },
+	{ "evict", "restore", 80, evict, restore, false, NULL },
+	{ "update off", "update on", 1, update_off, update_on, false, NULL },
+	{ "update off", "update on", 8, update_off, update_on, false, NULL },
+	BY_MODULE("evict", "restore", 1), BY_MODULE("evict", "restore", 8),
+	BY_MODULE("direct", "map", 1), BY_MODULE("direct", "map", 8),
+	BY_MODULE("halt", "unhalt", 1), BY_MODULE("halt", "unhalt", 8),
 };
 
 /* --- measuring --- */
@@ -210,7 +231,7 @@ static void print_row(const char *name, u32 queues, const struct sample *s, u32 
 		       last->writes, last->mapped, (uint64_t)bytes.median);
 		return;
 	}
-	printf("%-11s %6u %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %11.1f %6u %8u %6u %6u %9.1f\n",
+	printf("%-14s %6u %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %11.1f %6u %8u %6u %6u %9.1f\n",
 	       name, queues, (uint64_t)cost.min, (uint64_t)cost.median, (uint64_t)cost.p90,
 	       (double)modelled.median / 1000, last->unmaps, last->runlists, last->writes,
 	       last->mapped, (double)bytes.median / 1e6);
@@ -233,6 +254,8 @@ static int start_kernels(struct bench *b, const struct way *way)
 		b->ids[b->nr++] = b->q[i].id;
 		r = gp_work_submit(&b->work, i, &b->q[i], groups ? groups : 1, KERNEL_WAVES, NULL);
 	}
+	if (!r && way->mechanism && gp_hand_mechanism(way->mechanism))
+		r = gp_client_say(EIO, "the module refuses %s", way->mechanism);
 	if (!r && way->debug) {
 		struct gp_kfd_queue_entry entries[MAX_QUEUES];
 		struct gp_kfd_runtime_info info;
@@ -299,7 +322,8 @@ static void usage(FILE *to)
 	fputs("usage: gpcost [--repetitions N] [--json]\n"
 	      "\n"
 	      "What stopping and starting running work costs the processors, in instructions:\n"
-	      "run it as lab/run --deterministic --param poll_us=20000 -- gpcost.\n"
+	      "run it as lab/run --deterministic --param poll_us=20000 -- gpcost. By the module,\n"
+	      "too, if gpreempt.ko is loaded.\n"
 	      "\n"
 	      "  --repetitions N  of each operation, 1..100000  (200)\n"
 	      "  --json           one object per line\n"
@@ -365,11 +389,14 @@ int main(int argc, char **argv)
 		return die("pipe");
 	if (gp_work_init(&b.work, &b.c, &work) || calibrate(&b, n))
 		return die("preparing");
+	b.module = !gp_hand_open(getpid());
 	if (!json)
-		printf("%-11s %6s %10s %10s %10s %11s %6s %8s %6s %6s %9s\n", "operation", "queues",
+		printf("%-14s %6s %10s %10s %10s %11s %6s %8s %6s %6s %9s\n", "operation", "queues",
 		       "min", "median", "p90", "device us", "unmaps", "runlists", "grace", "mapped",
 		       "saved MB");
 	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (ways[i].mechanism && !b.module)
+			continue;
 		if (run_way(&b, &ways[i], n, json))
 			return die(ways[i].stop);
 	}

@@ -8,6 +8,8 @@
 
 /* 0 or -errno. */
 int gp_hand_open(pid_t victim);
+/* "evict", "direct" (its self test is run first) or "halt". 0 or -errno. */
+int gp_hand_mechanism(const char *name);
 /* Off or on; waits. */
 int gp_hand_move(bool out);
 

@@ -9,7 +9,7 @@
  * operation in it) follows on stdout. Exit code 1: something could not be done.
  *
  * This process has nothing to do with the GPU: it watches two children that do what it
- * tells them through a socket.
+ * tells them through a socket. gpreempt.ko must be loaded.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "lab/client/client.h"
+#include "lab/client/hand.h"
 #include "lab/client/work.h"
 #include "operations.h"
 
@@ -365,6 +366,20 @@ static void do_one(enum lab_operation op, struct person *p, u32 order, u32 queue
 enum { OF_A = LAB_A_WORKGROUPS, OF_B = LAB_B_WORKGROUPS, SLOTS = 24 };
 #define ON(q, w)	((struct on){ .queues = (q), .workgroups = (w) })
 
+/* @op and the one that ends it. */
+static void by_module(const char *mechanism, enum lab_operation op, struct on without)
+{
+	if (gp_hand_mechanism(mechanism))
+		give_up(mechanism, "the module refuses it");
+	wait_for(ON(3, OF_A + OF_B));
+	for (u32 i = 0; i < 2; i++) {
+		begin();
+		if (gp_hand_move(!i))
+			give_up(mechanism, "the module could not do it");
+		end(op + i, i ? ON(3, OF_A + OF_B) : without);
+	}
+}
+
 static void two_processes(void)
 {
 	const u32 the_driver_s = 0xffffffff;
@@ -388,6 +403,11 @@ static void two_processes(void)
 	do_one(LAB_DETACH, &a, DETACH, 0, 0, ON(3, OF_A + OF_B));
 	do_one(LAB_EVICT, &a, PAUSE, 0, 0, ON(1, OF_B));
 	do_one(LAB_RESTORE, &a, UNPAUSE, 0, 0, ON(3, OF_A + OF_B));
+	if (gp_hand_open(a.pid))
+		give_up("/dev/gpreempt", "not there, or it does not take A (modprobe gpreempt)");
+	by_module("evict", LAB_MODULE_EVICT, ON(1, OF_B));
+	by_module("direct", LAB_MODULE_DIRECT, ON(1, OF_B));
+	by_module("halt", LAB_MODULE_HALT, ON(0, 0));
 }
 
 /*

@@ -112,6 +112,23 @@ static void cycle(struct model *m, u64 off, u64 on, enum vgpu_fact_id grace)
 }
 
 /*
+ * Everybody off, nobody back, and later the other way round. (The simulator's own mechanism halt
+ * is both at once, with one process less: what a policy would use it for.)
+ */
+static void halt(struct model *m, bool out)
+{
+	const u64 all = BIT_ULL(A) | BIT_ULL(B);
+	const struct gp_cycle c = {
+		.off = out ? all : 0, .on = out ? 0 : all, .how = VGPU_SAVE,
+		.map_only = !out, .done = cycle_done, .ctx = m,
+		.grace_ns = vgpu_value(&m->costs.device, VGPU_GRACE_DEFAULT_NS),
+	};
+
+	gp_cycle_begin(&m->gpu, &c);
+	settle(m);
+}
+
+/*
  * The driver puts the newest queue first on its list, the simulator the lowest number: so
  * all queues are made beforehand, the newest first. One that is not there yet, or has
  * 0 %, is one that no list has.
@@ -249,6 +266,15 @@ static void perform(struct model *m, enum lab_operation op)
 	case LAB_EVICT:
 	case LAB_RESTORE:
 		return by_mechanism(m, GP_BY_EVICT, op == LAB_EVICT, true);
+	case LAB_MODULE_EVICT:
+	case LAB_MODULE_RESTORE:
+		return by_mechanism(m, GP_BY_EVICT, op == LAB_MODULE_EVICT, true);
+	case LAB_MODULE_DIRECT:
+	case LAB_MODULE_MAP:
+		return by_mechanism(m, GP_BY_DIRECT, op == LAB_MODULE_DIRECT, true);
+	case LAB_MODULE_HALT:
+	case LAB_MODULE_UNHALT:
+		return halt(m, op == LAB_MODULE_HALT);
 	case LAB_KILL:
 		return vanish(m, B);
 	case LAB_OVERSUBSCRIBE:

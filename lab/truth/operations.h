@@ -25,6 +25,12 @@ enum lab_operation {
 	LAB_DETACH,
 	LAB_EVICT,		/* A, by the checkpoint's pause */
 	LAB_RESTORE,
+	LAB_MODULE_EVICT,	/* A, by hand, by each mechanism of gpreempt.ko */
+	LAB_MODULE_RESTORE,
+	LAB_MODULE_DIRECT,
+	LAB_MODULE_MAP,
+	LAB_MODULE_HALT,	/* that is B, too */
+	LAB_MODULE_UNHALT,
 	LAB_KILL,		/* B dies with its kernel running */
 	LAB_OVERSUBSCRIBE,	/* A: as many queues more as LAB_QUEUES says, one by one */
 	LAB_DESTROY,		/* A's last queue */
@@ -38,7 +44,11 @@ static const char *const lab_operation_names[LAB_NR_OPERATIONS] = {
 	[LAB_UPDATE_ON] = "update-on", [LAB_ATTACH] = "attach",
 	[LAB_DETACH] = "detach", [LAB_SUSPEND] = "suspend", [LAB_RESUME] = "resume",
 	[LAB_SUSPEND_GRACE_1] = "suspend-grace-1", [LAB_RESUME_GRACE_1] = "resume-grace-1",
-	[LAB_EVICT] = "evict", [LAB_RESTORE] = "restore", [LAB_KILL] = "kill",
+	[LAB_EVICT] = "evict", [LAB_RESTORE] = "restore",
+	[LAB_MODULE_EVICT] = "module-evict", [LAB_MODULE_RESTORE] = "module-restore",
+	[LAB_MODULE_DIRECT] = "module-direct", [LAB_MODULE_MAP] = "module-map",
+	[LAB_MODULE_HALT] = "module-halt", [LAB_MODULE_UNHALT] = "module-unhalt",
+	[LAB_KILL] = "kill",
 	[LAB_OVERSUBSCRIBE] = "oversubscribe", [LAB_DESTROY] = "destroy", [LAB_EXIT] = "exit",
 };
 

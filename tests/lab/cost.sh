@@ -8,7 +8,7 @@
 # As ./run bench measures, with fewer repetitions.
 cost() {
 	try "$top/lab/run" --deterministic --param poll_us=20000 --param no_system_mem_limit=1 \
-		--timeout 600 -- gpcost --json --repetitions 5
+		--timeout 600 -- sh -c 'modprobe gpreempt && gpcost --json --repetitions 5'
 }
 # row OPERATION QUEUES FILTER: a value of the last run.
 row() {
@@ -20,7 +20,7 @@ is() { check test "$(row "$1" "$2" "$3")" = "$4"; }
 
 claim "every way to stop and start is measured, and says that it is of a model"
 cost
-exits 0 && check test "$(jq -s 'map(select(.model)) | length' "$tmp/out")" -eq 16
+exits 0 && check test "$(jq -s 'map(select(.model)) | length' "$tmp/out")" -eq 28
 cp "$tmp/out" "$tmp/first"
 
 claim "a suspend is one unmap between two writes of the grace period, a resume one runlist"
@@ -38,6 +38,17 @@ done
 claim "taking one of eight queues off cycles all of them: an unmap, a runlist, seven mapped"
 is 'update off' 8 '[.unmaps, .runlists, .queues_mapped] | join(" ")' '1 1 7'
 is 'update on' 8 '[.unmaps, .runlists, .queues_mapped] | join(" ")' '1 1 8'
+
+claim "by the module a stop is one unmap too, and a start one runlist; after direct everybody is cycled for it"
+# mechanism, its start, and the unmaps of that
+for way in 'evict restore 0' 'direct map 1' 'halt unhalt 0'; do
+	# shellcheck disable=SC2086 # three words
+	set -- $way
+	for queues in 1 8; do
+		is "module $1" $queues '[.unmaps, .write_data, .runlists] | join(" ")' '1 0 0'
+		is "module $2" $queues '[.unmaps, .write_data, .runlists, .queues_mapped] | join(" ")' "$3 0 1 $queues"
+	done
+done
 
 claim "no more queues are mapped than there are slots"
 is restore 80 .queues_mapped 24

@@ -11,9 +11,10 @@ replay() { "$build/lab/replay/lab-replay" "$@"; }
 model_error() { "$build/lab/truth/lab-model-error" "$@"; }
 value() { sed -n "s/^$1 //p" "$tmp/state"; }
 
-claim "the real driver creates, updates, suspends, evicts, oversubscribes, kills and exits in the lab"
-try "$top/lab/run" --param record=64 --param no_system_mem_limit=1 --timeout 400 -- lab-operations
-exits 0 && check test "$(grep -c '^op ' "$tmp/err")" -eq 17
+claim "the real driver creates, updates, suspends, evicts, halts, oversubscribes, kills and exits in the lab"
+try "$top/lab/run" --param record=64 --param no_system_mem_limit=1 --timeout 400 -- \
+	sh -c 'modprobe gpreempt && lab-operations'
+exits 0 && check test "$(grep -c '^op ' "$tmp/err")" -eq 23
 mv "$tmp/out" "$tmp/recording"
 mv "$tmp/err" "$tmp/operations"
 [ -z "$GP_KEEP" ] || xz -9e -c "$tmp/recording" >"$GP_KEEP"
@@ -46,7 +47,7 @@ sed 's/^/#| /' "$tmp/out"
 
 claim "the table is there as JSON, too"
 try model_error --json "$tmp/operations"
-exits 0 && check test "$(jq -s 'length' "$tmp/out")" -eq 17 &&
+exits 0 && check test "$(jq -s 'length' "$tmp/out")" -eq 23 &&
 	check test "$(jq -s 'map(select(.off)) | length' "$tmp/out")" -eq 0
 
 claim "one count that differs is exit 1 and marked"
