@@ -39,18 +39,18 @@ static const struct interface {
 	const char *name, *row;
 	const char *what;
 	struct told total, suspend, resume;
-	/* operations of the lab that stand for it, and its times there */
+	/* operations of the lab that stand for it */
 	const char *lab_stop, *lab_start;
 } interfaces[] = {
 	{ "suspend_queues", "ours-debug", "stage 1: the stock driver's debug interface",
 	  { "document 001", 1000, 5000 }, { "document 001", 1000, 3000 },
 	  { "document 001", 1000, 3000 }, "suspend", "resume" },
 	{ "direct CWSR, evict", "ours-evict", "stage 2: our module, one cycle of the run list",
-	  { "document 001", 30, 100 }, { 0 }, { 0 }, "evict", "restore" },
+	  { "document 001", 30, 100 }, { 0 }, { 0 }, "module evict", "module restore" },
 	{ "direct CWSR, victim only", "ours-direct", "stage 2: our module, one unmap",
-	  { "document 001", 10, 100 }, { 0 }, { 0 }, NULL, NULL },
+	  { "document 001", 10, 100 }, { 0 }, { 0 }, "module direct", "module map" },
 	{ "stop_sched", "halt", "the whole GPU: offered, never the default",
-	  { "document 001", 1000, 1000 }, { 0 }, { 0 }, NULL, NULL },
+	  { "document 001", 1000, 1000 }, { 0 }, { 0 }, "module halt", "module unhalt" },
 };
 enum { NR_INTERFACES = sizeof(interfaces) / sizeof(*interfaces) };
 
@@ -66,9 +66,10 @@ static json_t *switches_json(const struct gp_switches *s, const char *repeat)
 	return o;
 }
 
-static json_t *claim(const char *says, double factor, const struct gp_switches *slow,
-		     const struct gp_switches *fast)
+/* That interface @i stops so many times as fast as the first. */
+static json_t *claim(const char *says, double factor, const struct gp_switches *s, u32 i)
 {
+	const struct gp_switches *slow = &s[0], *fast = &s[i];
 	double is = fast->stop_sum_ns && slow->stops && fast->stops ?
 		    (double)slow->stop_sum_ns / (double)slow->stops /
 		    ((double)fast->stop_sum_ns / (double)fast->stops) : 0;
@@ -80,6 +81,8 @@ static json_t *claim(const char *says, double factor, const struct gp_switches *
 	gp_json_put(o, "measured", gp_evidence_figure(is, "times", GP_FROM_SIMULATOR,
 						      "interfaces.rows"));
 	gp_json_put(o, "holds", json_boolean(is >= factor));
+	gp_json_put(o, "lab_slow", json_string(interfaces[0].lab_stop));
+	gp_json_put(o, "lab_fast", json_string(interfaces[i].lab_stop));
 	return o;
 }
 
@@ -88,11 +91,11 @@ static json_t *claims(const struct gp_switches *s)
 	json_t *list = json_array();
 
 	json_array_append_new(list, claim("stage 2 stops 50 times as fast as stage 1 (evict)", 50,
-					  &s[0], &s[1]));
+					  s, 1));
 	json_array_append_new(list, claim("stage 2 stops 50 times as fast as stage 1 (direct)",
-					  50, &s[0], &s[2]));
+					  50, s, 2));
 	json_array_append_new(list, claim("stage 2 stops 500 times as fast as stage 1 (direct)",
-					  500, &s[0], &s[2]));
+					  500, s, 2));
 	return list;
 }
 
@@ -124,9 +127,8 @@ int gp_gather_interfaces(struct gp_evidence *e, json_t *chapter)
 		gp_json_put(o, "documents_resume", told(&f->resume));
 		gp_json_put(o, "switches", switches_json(&s[i], repeat));
 		gp_json_put(o, "figures", row ? gp_evidence_row(row) : json_null());
-		gp_json_put(o, "lab_stop", f->lab_stop ? json_string(f->lab_stop) : json_null());
-		gp_json_put(o, "lab_start", f->lab_start ? json_string(f->lab_start) :
-							   json_null());
+		gp_json_put(o, "lab_stop", json_string(f->lab_stop));
+		gp_json_put(o, "lab_start", json_string(f->lab_start));
 	}
 	gp_evidence_of(chapter, GP_UNITS_OF_ROWS, GP_FROM_SIMULATOR, e->repeat_main);
 	gp_json_put(chapter, "rows", rows);
@@ -140,19 +142,20 @@ static const struct placement {
 	const char *name, *row;
 	struct told latency, check;	/* of 32 queues */
 	const char *note;
-	const char *lab;		/* the row of lab-colocate that stands for it */
+	const char *lab, *arrival;	/* rows of lab-colocate and lab/latency that stand for it */
 } placements[] = {
 	{ "user space, polling", "user-poll", { "document 004", 15000, 15000 },
 	  { "document 004", 32, 160 },
-	  "its own parts are 10 ms and 15 us: 15 ms is a slip of the unit", NULL },
+	  "its own parts are 10 ms and 15 us: 15 ms is a slip of the unit", NULL, NULL },
 	{ "user space, events", "user-event", { "document 004", 6000, 6000 },
-	  { "document 004", 32, 160 }, "1 ms for the event, then the 5 ms kernel monitor", NULL },
-	{ "kernel, polling every 5 ms", "monitor-5ms", { "document 004", 5000, 5000 },
-	  { "document 004", 0, 10 }, "no ioctl, but still up to 5 ms blind", NULL },
-	{ "ours: daemon, stock kernel", "ours-debug", { 0 }, { 0 },
-	  "one process_vm_readv per process, no ioctl", "with gpreemptd" },
-	{ "ours: kernel module", "ours-evict", { 0 }, { 0 }, "one load per queue, in a timer",
+	  { "document 004", 32, 160 }, "1 ms for the event, then the 5 ms kernel monitor", NULL,
 	  NULL },
+	{ "kernel, polling every 5 ms", "monitor-5ms", { "document 004", 5000, 5000 },
+	  { "document 004", 0, 10 }, "no ioctl, but still up to 5 ms blind", NULL, NULL },
+	{ "ours: daemon, stock kernel", "ours-debug", { 0 }, { 0 },
+	  "one process_vm_readv per process, no ioctl", "with gpreemptd", "kfd-debug" },
+	{ "ours: kernel module", "ours-evict", { 0 }, { 0 }, "one load per queue, in a timer",
+	  "module, evict", "kmod/evict" },
 };
 enum { NR_PLACEMENTS = sizeof(placements) / sizeof(*placements) };
 
@@ -201,6 +204,7 @@ static json_t *placement_json(const struct gp_evidence *e, const struct placemen
 	}
 	gp_json_put(o, "figures", random ? gp_evidence_row(random) : json_null());
 	gp_json_put(o, "lab", p->lab ? json_string(p->lab) : json_null());
+	gp_json_put(o, "lab_arrival", p->arrival ? json_string(p->arrival) : json_null());
 	return o;
 }
 

@@ -49,6 +49,8 @@ function interfacesChapter(r) {
   const lab = op => r.lab && r.lab.costs && op ? named(r.lab.costs.rows, op + "-8") : null;
   const cost = op => { const o = lab(op); return o ? [count(o.cost.median), r.lab.costs.repeat] : "-"; };
   const device = op => { const o = lab(op); return o ? [time(o.modelled_ns), r.lab.costs.repeat] : "-"; };
+  const whole = op => lab(op).cost.median + lab(op).modelled_ns;
+  const times = x => lab(x.lab_slow) && lab(x.lab_fast) ? [digits(whole(x.lab_slow) / whole(x.lab_fast)) + " x", r.lab.costs.repeat] : "-";
   return [
     el("p", {}, "The documents compare three ways into the driver and claim that the second is 50 to 500 times as fast as the first. Here each stops and starts the same training job."),
     table("A stop is from the decision until the victim is off, a start until it is back on. Simulator.", [
@@ -58,13 +60,14 @@ function interfacesChapter(r) {
       ["added to a request", x => x.figures ? time(x.figures.added_mean, true) : "-", true],
       ["goodput", x => plain(x.figures && x.figures.goodput), true],
     ], r.interfaces.rows.map(x => ({ ...x, ours: isOurs(x.row) }))),
-    r.lab && table("The same calls of the real driver in the lab, 8 queues: instructions it executes, and time of the modelled device. A suspend may ask for the shortest grace; an eviction waits for the driver's own, 31 us.", [
+    r.lab && table("The same in the lab, 8 queues, by the real driver and by gpreempt.ko beside it: instructions executed, and time of the modelled device. A suspend may ask for the shortest grace; the module leaves the driver's own, 31 us. Direct spins until its fence comes, and that is in its instructions.", [
       ["interface", x => x.name], ["stop, instructions", x => cost(x.lab_stop), true], ["stop, device", x => device(x.lab_stop), true],
       ["start, instructions", x => cost(x.lab_start), true], ["start, device", x => device(x.lab_start), true],
     ], r.interfaces.rows.filter(x => lab(x.lab_stop))),
-    table("The claim beside the measurement.", [
+    table("The claim beside the measurement. Lab: instructions, each taken for a nanosecond, and the time of the modelled device.", [
       ["claim", x => x.claim], ["documents", x => digits(x.documents.value) + " x", true],
-      ["simulator", x => [digits(x.measured.value) + " x", x.measured.repeat], true], ["holds", x => yes(x.holds)],
+      ["simulator", x => [digits(x.measured.value) + " x", x.measured.repeat], true],
+      ["lab, 8 queues", times, true], ["holds", x => yes(x.holds)],
     ], r.interfaces.claims),
     el("p", {}, r.interfaces.claims.some(c => c.holds) ? "" :
       "It does not hold in the model: the documents take a millisecond for the driver's eviction, which is one unmap and one run list. " +
@@ -76,11 +79,14 @@ function interfacesChapter(r) {
 function placementsChapter(r) {
   const lab = x => { const o = x.lab && r.lab && r.lab.colocate ? named(r.lab.colocate.rows, x.lab) : null; return o; };
   const alone = r.lab && r.lab.colocate ? named(r.lab.colocate.rows, "alone") : null;
+  const arrival = x => { const o = x.lab_arrival && r.lab && r.lab.arrival ? named(r.lab.arrival.rows, x.lab_arrival) : null;
+    return o ? [time(o.wave_ns.median), r.lab.arrival.repeat] : "-"; };
   const cell = (x, k, f) => x[k] ? [f(x[k]), x[k].repeat] : "-";
   return [
     el("p", {}, "Where the monitor lives, by the documents' account and by measurement. The worst moment is a look just before the work came; " +
       "a random moment is the mean over the requests of colocate."),
-    table("Latency of a preemption, and what a look costs. Lab: mean of online requests on the real driver, beside alone.", [
+    table("Latency of a preemption, and what a look costs." + (alone ? ` Lab: mean of online requests on the real driver, which alone take ${us(alone.mean)}; ` +
+      "and from an arrival to its first wave, median." : ""), [
       ["placement", x => el("span", {}, x.name, x.note ? el("small", {}, x.note) : null)], ["documents: latency", x => range(x.documents), true],
       ["worst, their costs", x => cell(x, "their_costs", o => us(o.worst)), true],
       ["worst, our costs", x => cell(x, "our_costs", o => us(o.worst)), true],
@@ -88,7 +94,8 @@ function placementsChapter(r) {
       ["documents: a look at 32 queues", x => range(x.documents_check), true],
       ["a look at 32 queues", x => cell(x, "our_costs_32_queues", o => us(o.check)), true],
       ["processor", x => x.figures ? percent(x.figures.monitor_cpu) : "-", true],
-      ["lab: online mean", x => lab(x) ? [`${us(lab(x).mean)} (alone ${us(alone.mean)})`, r.lab.colocate.repeat] : "-", true],
+      ["lab: online mean", x => lab(x) ? [us(lab(x).mean), r.lab.colocate.repeat] : "-", true],
+      ["lab: to first wave", arrival, true],
     ], r.placements.rows.map(x => ({ ...x, ours: isOurs(x.row) }))),
     repeats(r.placements.rows.flatMap(x => [x.their_costs, x.our_costs, x.our_costs_32_queues].filter(o => o).map(o => o.repeat))),
   ];
@@ -128,7 +135,7 @@ function vendorsChapter(r) {
 function labChapter(r) {
   if (!r.lab) return [el("p", {}, "Not run. ", el("code", {}, "./run report --lab"), " in the source tree runs the same workloads on the real, unmodified amdkfd on the same virtual GPU, " +
     "and this chapter has its rows, the model error table and what the driver executes.")];
-  const runs = Object.entries(r.lab).filter(([k]) => k.startsWith("colocate")).map(([, v]) => v), e = r.lab.model_error, c = r.lab.costs;
+  const runs = Object.entries(r.lab).filter(([k]) => k.startsWith("colocate")).map(([, v]) => v), e = r.lab.model_error, c = r.lab.costs, a = r.lab.arrival;
   const pair = (x, k) => x[k].sim === x[k].lab ? count(x[k].sim) : `${count(x[k].sim)} / ${count(x[k].lab)}`;
   return [
     el("p", {}, "Debian's kernel with its unmodified amdkfd in a virtual machine; its GPU is the same model. What the driver does is real, how long the device takes is not. Guest time counts instructions; " +
@@ -136,6 +143,10 @@ function labChapter(r) {
     ...runs.map(x => table(`${x.what}. ${x.exit ? "It FAILED." : "Every workgroup ran exactly once."}`, [
       ["online", o => o.name], ["mean", o => us(o.mean), true], ["p50", o => us(o.p50), true], ["p99", o => us(o.p99), true],
       ["offline kernels done", o => count(o.offline_kernels), true]], x.rows.map(o => ({ ...o, ours: /gpreempt|evict|direct|halt/.test(o.name) })))),
+    a && table(`${a.what}, from the write pointer that moves. Medians; the floor is the module's timer and worker without the scheduler.`, [
+      ["by", x => x.name], ["until the unmap", x => time(x.unmap_ns.median), true], ["until its fence", x => time(x.fence_ns.median), true],
+      ["until the first wave", x => time(x.wave_ns.median), true], ["p90", x => time(x.wave_ns.p90), true], ["repetitions", x => count(x.repetitions), true]],
+      a.rows.map(x => ({ ...x, ours: /^k/.test(x.name) }))),
     e && table("Model error: simulator / lab, one number where they are equal. Model against model, with the real driver between them.", [
       ["operation", x => x.name], ["unmaps", x => pair(x, "unmaps"), true], ["run lists", x => pair(x, "runlists"), true],
       ["mapped", x => pair(x, "queues_mapped"), true], ["waves saved", x => pair(x, "waves_saved"), true],

@@ -33,12 +33,15 @@ case "$*" in
 	printf '%-22s %12s %12s %12s %10s\n' online mean p50 p99 offline \
 		alone "0.578 ms" "0.553 ms" "0.872 ms" - "with gpreemptd" "470.5 us" "469 us" "1.2 s" 347
 	echo "every workgroup of all of them ran exactly once" ;;
-*gpcost*) echo '{"operation": "evict", "queues": 8, "cost": {"median": 16063}, "modelled_ns": 38164}' ;;
+*gpcost*) for o in suspend "module evict"; do
+	echo "{\"operation\": \"$o\", \"queues\": 8, \"cost\": {\"median\": 16063}, \"modelled_ns\": 38164}"
+done ;;
 esac
 END
 echo 'echo "{\"operation\": \"evict\", \"error_permille\": 200, \"off\": true}"; exit 1' \
 	>"$tmp/tree/lab/model-error"
-chmod +x "$tmp/tree/lab/run" "$tmp/tree/lab/model-error"
+printf '#!/bin/sh\necho "{\\"latency\\": \\"kmod/evict\\", \\"wave_ns\\": {\\"median\\": 90000}}"\n' >"$tmp/tree/lab/latency"
+chmod +x "$tmp/tree/lab/run" "$tmp/tree/lab/model-error" "$tmp/tree/lab/latency"
 # shellcheck disable=SC2086
 try "$tmp/tree/build/cli/gpreempt" report $SHORT -j 1 --lab -o "$tmp/b"
 
@@ -48,7 +51,12 @@ lab() { jq -e "$1" "$tmp/b/report.json" >/dev/null || no "not so of report.json 
 lab '.lab.colocate.rows == [
 	{name: "alone", mean: 578, p50: 553, p99: 872, offline_kernels: null},
 	{name: "with gpreemptd", mean: 470.5, p50: 469, p99: 1200000, offline_kernels: 347}]'
-lab '.lab.costs.rows[0].name == "evict-8" and .lab.costs.rows[0].cost.median == 16063'
+lab '.lab.costs.rows[1].name == "module evict-8" and .lab.costs.rows[1].cost.median == 16063'
+lab '.lab.arrival.rows == [{latency: "kmod/evict", name: "kmod/evict", wave_ns: {median: 90000}}]'
+
+claim "what stands for an interface or a placement in the lab is named, and is there"
+lab '[.interfaces.rows[].lab_stop] as $stops | [.lab.costs.rows[].operation] | all(. as $o | $stops | index($o))'
+lab '[.placements.rows[].lab_arrival | values] | index("kmod/evict") and index("kfd-debug")'
 lab '.lab.model_error.exit != 0 and .derived.operations_off.value == 1'
 lab '.acceptance.bars | map(select(.path == "derived.operations_off"))[0].result == "fail"'
 lab '.acceptance.bars | map(select(.path == "lab.colocate.exit"))[0].result == "pass"'
