@@ -54,6 +54,13 @@ if [ "$full" != 0 ]; then
 	claim "the tests fail when a sum is wrong"
 	check test "$(code sum)" = 1 && { part sum | grep -q 'results are wrong' || no "it failed of something else"; }
 
+	# Of guest time; an hour with GP_SECONDS=3600.
+	seconds=${GP_SECONDS:-600}
+	claim "random use for $seconds seconds, and the kernel has no complaint"
+	guest --timeout $((3 * seconds + 300)) -- sh ./guest.sh stable:GPREEMPT_TEST_SECONDS="$seconds"/'-k stability'
+	check test "$(code stable)" = 0 || part stable
+	claims_of stable
+
 	claim "in deterministic time, performance is what is accepted"
 	guest --deterministic --timeout 1500 -- env MEASURE=1 sh ./guest.sh \
 		measured:GPREEMPT_TEST_MEASURE=1:GPREEMPT_TEST_SECONDS=20/'-k performance'
