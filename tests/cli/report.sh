@@ -55,6 +55,7 @@ lab '.lab.costs.rows[1].name == "module evict-8" and .lab.costs.rows[1].cost.med
 lab '.lab.arrival.rows == [{latency: "kmod/evict", name: "kmod/evict", wave_ns: {median: 90000}}]'
 
 claim "what stands for an interface or a placement in the lab is named, and is there"
+# shellcheck disable=SC2016 # jq's variables
 lab '[.interfaces.rows[].lab_stop] as $stops | [.lab.costs.rows[].operation] | all(. as $o | $stops | index($o))'
 lab '[.placements.rows[].lab_arrival | values] | index("kmod/evict") and index("kfd-debug")'
 lab '.lab.model_error.exit != 0 and .derived.operations_off.value == 1'
