@@ -30,8 +30,9 @@ static void usage(int code)
 		"\n"
 		"  policy=NAME  mechanism=NAME  param=NAME=VALUE\n"
 		"  online=PID  offline=PID     attach it as a task; tasks count from 0\n"
+		"  gang=PID,PID...             preemptible ones, as one task\n"
 		"  preempt=N  preempt=all  preempt=NxMS  resume=N  resume=all  detach=N\n"
-		"  state=N                     print it\n"
+		"  state=N                     print it, of each of its GPUs\n"
 		"  gpu=FIELD  stats=FIELD      print a counter\n"
 		"  subscribe=  parts=TEXT      print how many preemptions, and of each part the\n"
 		"                              least and the median in ns\n"
@@ -59,6 +60,21 @@ static int online(const char *arg)
 static int offline(const char *arg)
 {
 	return attach(arg, 1, GP_PREEMPTIBLE);
+}
+
+static int gang(const char *arg)
+{
+	struct gp_kmod_process p[GP_UAPI_MEMBERS] = { 0 };
+	struct gp_class class = { .priority = 1, .weight = 1, .flags = GP_PREEMPTIBLE };
+	u32 members = 0;
+
+	for (; arg && members < GP_UAPI_MEMBERS; arg = strchr(arg, ',')) {
+		arg += *arg == ',';
+		p[members++].pid = (pid_t)atoi(arg);
+	}
+	if (nr == TASKS)
+		return -ENOSPC;
+	return gp_kmod_attach(device, p, members, &class, &task[nr++]);
 }
 
 static u32 which(const char *arg)
@@ -130,12 +146,17 @@ static int state(const char *arg)
 		"on", "stopping", "off", "starting", "lost", "absent",
 	};
 	struct gp_uapi_seat seat = { .task = which(arg) };
-	int err = gp_kmod_call(device, GP_IOC_SEAT, &seat);
+	int err;
 
-	if (err == -ENOENT)
-		printf("gone\n");
-	else if (!err)
-		printf("%s\n", names[seat.state]);
+	do {
+		u32 gpu_id = seat.next_gpu_id;
+
+		seat = (struct gp_uapi_seat){ .task = which(arg), .gpu_id = gpu_id };
+		err = gp_kmod_call(device, GP_IOC_SEAT, &seat);
+		if (!err)
+			printf("%s%s", gpu_id ? " " : "", names[seat.state]);
+	} while (!err && seat.next_gpu_id);
+	printf("%s\n", err == -ENOENT ? "gone" : "");
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -251,7 +272,7 @@ static const struct command {
 	int (*call)(const char *arg);
 } commands[] = {
 	{ "policy", set_policy }, { "mechanism", set_mechanism }, { "param", set_param },
-	{ "online", online }, { "offline", offline }, { "preempt", preempt },
+	{ "online", online }, { "offline", offline }, { "gang", gang }, { "preempt", preempt },
 	{ "resume", resume }, { "detach", detach }, { "state", state }, { "gpu", gpu },
 	{ "stats", stats }, { "parts", parts }, { "subscribe", subscribe }, { "sleep", nap },
 	{ "run", run }, { "mark", mark },
