@@ -29,6 +29,12 @@ for way in evict direct; do
 	is ${way}_suspends "$(value ${way}_stopped_in_all)"
 	is ${way}_resumes "$(value ${way}_started_in_all)"
 
+	claim "$way: gpreempt record draws the preemptions that the kernel decided on, part by part"
+	check test "$(value ${way}_recorded)" -gt 0
+	for part in detect decide save; do
+		is ${way}_drawn_$part yes
+	done
+
 	claim "$way: every wave that was saved was restored"
 	check test "$(value ${way}_saved)" -gt 0
 	is ${way}_restored "$(value ${way}_saved)"

@@ -20,7 +20,12 @@ preempt() {
 	offline --seconds 600
 	online --seconds 600
 	until_true 20 attached
-	sleep 6
+	./gpreempt record /tmp/timeline.json --for 6s --json >/tmp/record
+	fact "$1_recorded" "$(sed -n 's/.*"preemptions": *\([0-9]*\).*/\1/p' /tmp/record)"
+	# Parts of no length are not drawn; these have one.
+	for part in detect decide save; do
+		grep -q "\"name\": *\"$part\"" /tmp/timeline.json && fact "$1_drawn_$part" yes
+	done
 	fact traced "$(sed -n 's/TracerPid:\t//p' /proc/$offline/status) $(sed -n 's/TracerPid:\t//p' /proc/$online/status)"
 	find "/proc/$(daemon_of $keeper)/fd" -lname /dev/kfd >/tmp/kfd
 	# Its own, for the driver's news of resets, is one of two kinds; nobody else's is there.
