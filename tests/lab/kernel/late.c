@@ -32,7 +32,7 @@ static void slow_save(const char *mechanism)
 	resume(ctl, &task, 1);
 	CHECK(comes_to(ctl, task, GP_UAPI_ON));
 	EQ(seat_of(ctl, task).late, 1);
-	CHECK(runs_huge(t.pid));
+	CHECK(device_maps(t.pid, t.ring[0], true));
 	/* As before. */
 	EQ(preempt(ctl, &task, 1), 0);
 	EQ(mapped_of(t.pid), 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Holds that nest with the driver's own evictions. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -128,6 +129,51 @@ static void exit_while_held(void)
 	close(ctl);
 }
 
+/* struct drm_amdgpu_info, as far as this one question needs it. */
+struct info {
+	u64 to;
+	u32 bytes, query;
+	u64 rest[2];
+};
+
+static u64 vram_used(void)
+{
+	enum { VRAM_USAGE = 0x10 };
+	u64 used = 0;
+	struct info i = { .to = (u64)(uintptr_t)&used, .bytes = sizeof(used), .query = VRAM_USAGE };
+	int fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+
+	NEED(fd >= 0 && ioctl(fd, _IOW('d', 0x45, struct info), &i) == 0);
+	close(fd);
+	return used;
+}
+
+/* What it had is free: nothing of ours keeps it. */
+static void kill_frees(void)
+{
+	int ctl = control("evict");
+
+	for (u32 held = 0; held < 2; held++) {
+		u64 before = vram_used();
+		struct target t = target_ready(2);
+		u32 task = attach(ctl, t.pid);
+
+		NEED(target_ask(&t, ASK_VRAM, 16) == 0);
+		EQ(target_ask(&t, ASK_LONG, 0), 0);
+		CHECK(vram_used() >= before + (16 << 20));
+		if (held)
+			EQ(preempt(ctl, &task, 1), 0);
+		kill(t.pid, SIGKILL);
+		EQ(waitpid(t.pid, NULL, 0), t.pid);
+		CHECK(driver_forgot(t.pid));
+		for (u32 i = 0; i < 1000 && vram_used() > before; i++)
+			usleep(10000);
+		CHECK(vram_used() <= before);
+		close(t.fd);
+	}
+	close(ctl);
+}
+
 /* The descriptor of who held it is closed: it runs. */
 static void close_restores(void)
 {
@@ -148,6 +194,7 @@ const struct story nested[] = {
 	{ "memory pressure evicts and restores a held process: counts and contents right",
 	  memory_pressure },
 	{ "a process that exits while held is gone", exit_while_held },
+	{ "a process that is killed, held or not, leaves no memory behind", kill_frees },
 	{ "closing the descriptor restores what it held", close_restores },
 	{ 0 },
 };
