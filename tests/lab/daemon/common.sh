@@ -17,7 +17,7 @@ look_min = 1ms
 look_max = 2ms
 look_relaxed = 5ms
 stop_deadline = 20s
-lease = 30s
+lease = 60s
 max_hold = 5s
 linger = 0
 [rule online]

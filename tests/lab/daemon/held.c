@@ -15,7 +15,7 @@
 
 enum { PATIENCE = 600, STEP_US = 50000 };	/* half a minute */
 
-#define LEASE_NS	30000000000ull
+#define LEASE_NS	60000000000ull	/* of common.sh */
 
 static struct gp_daemon *daemon_of_ours(void)
 {
