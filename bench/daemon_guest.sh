@@ -8,9 +8,12 @@ shift
 # shellcheck source=tests/lab/daemon/common.sh
 . ./common.sh
 as_by_default
+# One virtual processor starts all of them: its daemon waits its turn, longer than the heartbeat by default.
+sed -i 's/^\[daemon\]$/&\nheartbeat = 20s/' /etc/gpreempt/gpreempt.conf
+printf '[policy priority]\nlease = 20s\n' >>/etc/gpreempt/gpreempt.conf
 
 # ---- from the online pointer to the SUSPEND call ----
-start
+start || { cat /tmp/daemon >&2; exit 1; }
 gpload --class offline --kernel 20ms --seconds 900 >/dev/null &
 offline=$!
 sleep 0.5
@@ -30,21 +33,22 @@ wait $offline
 stop
 
 # ---- what looking costs: half of the processes online, half offline, all with a queue, all asleep ----
+# Until they are stopped they sleep in the driver: polling, thirty of them would leave nobody else a turn.
 used() { cat "/proc/$daemon/task/$daemon/schedstat"; }
 for processes; do
-	start
+	start || { cat /tmp/daemon >&2; exit 1; }
 	daemon=$(daemon_of $keeper)
 	pids=
 	i=0
 	while [ $i -lt "$processes" ]; do
 		class=online
 		[ $((i % 2)) -eq 0 ] || class=offline
-		gpload --class $class --kernel 1ms --waves 64 --requests 100000000 --depth 1 >/dev/null 2>&1 &
+		gpload --class $class --kernel 200ms --waves 64 --wait event --requests 100000000 --depth 1 >/dev/null 2>&1 &
 		pids="$pids $!"
 		i=$((i + 1))
 	done
 	all() { [ "$(count attaches)" -ge $((processes / 2)) ]; }
-	until_true 120 all || echo "not-attached $processes"
+	until_true 300 all || echo "not-attached $processes"
 	# shellcheck disable=SC2086 # a list of pids
 	kill -STOP $pids
 	sleep 1
