@@ -7,7 +7,10 @@
 # judged by tests/lab/kmod-life.sh. Times are of an emulated machine on a loaded one: only
 # deadlines that are long.
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
+mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 pci=/sys/bus/pci/drivers/amdgpu
+tracing=/sys/kernel/tracing
+parts="detect decide command save switch"
 patient="param=stop_deadline=20000000000 param=lease=20000000000"
 
 fact() { echo "$*"; }
@@ -29,11 +32,52 @@ stopped() { ! runs; }
 ended() { wait "$2"; fact "$1" $?; }
 device() { sed -n "s/^$1 //p" /sys/kernel/debug/vgpu/0/counters; }
 
+# What the tracepoints told of preemptions for the processes PIDS: how many, and of how many all
+# parts were told before it, as numbers that make sense.
+traced() { # PIDS
+	awk -v pids=" $1 " '
+	function value(name,  i) {
+		for (i = 1; i <= NF; i++)
+			if (index($i, name "=") == 1)
+				return substr($i, length(name) + 2) + 0
+		return -1
+	}
+	{
+		for (i = 1; i <= NF && $i !~ /^(detect|decide|command|save|switch|preemption):$/; i++)
+			;
+		if (i > NF)
+			next
+		sane = value("gpu_id") > 0 && value("task") > 0 && index(pids, " " value("pid") " ")
+		if ($i != "preemption:") {
+			ns = value("ns")
+			if (sane && ns >= 0 && ns < 600e9) {
+				told[$i]++
+				sum += ns
+			}
+			next
+		}
+		n++
+		whole = 1
+		for (k = split("detect: decide: command: save: switch:", want, " "); k; k--)
+			whole = whole && told[want[k]] == 1
+		whole = whole && sane && value("victims") == 1
+		good += whole && value("total_ns") > 0 && sum >= value("total_ns")
+		delete told
+		sum = 0
+	}
+	END { print n + 0, good + 0 }' $tracing/trace
+}
+
 # ---- by itself, with each mechanism ----
 load
+for event in $parts preemption; do
+	echo 1 >$tracing/events/gpreempt/"$event"/enable
+done
+onlines=
 for mechanism in evict direct; do
 	offline --seconds 900
 	online --requests 30
+	onlines="$onlines $online"
 	until_true 30 has_queues $offline && until_true 30 has_queues $online
 	# shellcheck disable=SC2086 # words
 	gpkmod $patient policy=priority mechanism=$mechanism param=linger=0 offline=$offline \
@@ -45,16 +89,34 @@ for mechanism in evict direct; do
 	ended ${mechanism}_offline $offline
 done
 fact saved "$(device waves_saved)" "$(device waves_restored)"
+fact traced "$(traced "$onlines")"
+echo 0 >$tracing/events/enable
 
 # ---- whoever is stopped, the lease ends ----
 offline --seconds 900
 until_true 30 has_queues $offline
 # shellcheck disable=SC2086
-gpkmod $patient offline=$offline preempt=0x500 mark=held run=echo sleep=60 >/tmp/held 2>&1 &
+gpkmod $patient offline=$offline preempt=0x2000 mark=held run=echo sleep=60 >/tmp/held 2>&1 &
 holder=$!
 until_true 20 stopped && fact lease_began yes
 kill -STOP $holder
 until_true 20 runs && fact lease_ended yes
+kill -KILL $holder
+wait $holder 2>/dev/null
+
+# ---- or frozen ----
+frozen=/tmp/frozen
+mkdir -p $frozen && mount -t cgroup2 none $frozen && mkdir -p $frozen/holder
+is_frozen() { grep -q '^frozen 1' $frozen/holder/cgroup.events; }
+# shellcheck disable=SC2086
+gpkmod $patient offline=$offline preempt=0x2000 mark=held run=echo sleep=60 >/tmp/held 2>&1 &
+holder=$!
+echo $holder >$frozen/holder/cgroup.procs
+until_true 20 stopped && fact frozen_began yes
+echo 1 >$frozen/holder/cgroup.freeze
+until_true 20 is_frozen && fact frozen_is yes
+until_true 20 runs && fact frozen_ended yes
+echo 0 >$frozen/holder/cgroup.freeze
 kill -KILL $holder
 wait $holder 2>/dev/null
 
@@ -118,7 +180,7 @@ ended reloads_offline $offline
 until_true 20 test -z "$(ls /sys/class/kfd/kfd/proc)"
 fact memory $(($(memory) - before))
 
-# ---- the GPU goes, while a descriptor knows it ----
+# ---- the GPU goes, under a process that is held ----
 load
 offline --seconds 900
 until_true 30 has_queues $offline
@@ -128,13 +190,19 @@ gpkmod $patient offline=$offline preempt=0 run="touch /tmp/ready" \
 	stats=removals mark=unbound_state state=0 &
 holder=$!
 until_true 20 test -e /tmp/ready
-# The driver warns (uninitialize() of its queue manager) when it is unbound under a process.
-kill -KILL $offline
-wait $offline 2>/dev/null
-until_true 20 test -z "$(ls /sys/class/kfd/kfd/proc)"
+stopped && fact unbound_held yes
+# The driver warns, of its queue manager and of memory in use, when it is unbound under a process. So
+# the lab must let warnings pass, and up to here there must have been none.
+bad='WARNING:|BUG:|Oops|UBSAN|refcount_t:|corruption|blocked for|general protection|unable to handle'
+fact complaints "$(dmesg | grep -c -E "$bad")"
+lines=$(dmesg | wc -l)
 basename "$(ls -d $pci/0000:* | head -n 1)" >$pci/unbind
 fact unbound $?
 touch /tmp/gone
 ended unbound_holder $holder
 rmmod gpreempt
 fact rmmod_after $?
+dmesg | tail -n +$((lines + 1)) >/tmp/log
+fact unbound_ours "$(grep -c '\[gpreempt\]\|gpreempt:' /tmp/log)"
+fact unbound_warnings "$(grep -c 'WARNING: ' /tmp/log)"
+fact unbound_worse "$(grep -E "$bad" /tmp/log | grep -c -v 'WARNING: ')"
