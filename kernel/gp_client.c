@@ -32,6 +32,15 @@ static struct gp_uapi_event confession(struct gp_client *c)
 	return event;
 }
 
+/* With the client's lock. */
+static void wake(struct gp_client *c)
+{
+	c->owed = false;
+	if (c->eventfd)
+		gp_compat_eventfd_signal(c->eventfd);
+	wake_up_interruptible(&c->wait);
+}
+
 static void push(struct gp_client *c, const struct gp_uapi_event *event)
 {
 	struct gp_uapi_event lost;
@@ -48,10 +57,27 @@ static void push(struct gp_client *c, const struct gp_uapi_event *event)
 		}
 		put(c, event);
 	}
-	if (c->eventfd)
-		gp_compat_eventfd_signal(c->eventfd);
+	if (gp_home.hushed)
+		gp_home.owed = c->owed = true;
+	else
+		wake(c);
 	spin_unlock(&c->lock);
-	wake_up_interruptible(&c->wait);
+}
+
+void gp_client_wake_owed(void)
+{
+	struct gp_client *c;
+
+	lockdep_assert_held(&gp_home.lock);
+	if (!gp_home.owed)
+		return;
+	gp_home.owed = false;
+	list_for_each_entry(c, &gp_home.clients, of_home) {
+		spin_lock(&c->lock);
+		if (c->owed)
+			wake(c);
+		spin_unlock(&c->lock);
+	}
 }
 
 void gp_client_tell(const struct gp_uapi_event *event, const struct gp_target *target)

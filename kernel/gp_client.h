@@ -18,6 +18,7 @@ struct gp_client {
 	spinlock_t lock;		/* the ring; inside home.lock */
 	struct gp_uapi_event *ring;	/* by vmalloc on the first subscription */
 	u32 head, tail;			/* written next, read next; they count up */
+	bool owed;			/* it has been told something and sleeps on */
 	u64 dropped;			/* since the last one that had room */
 	u32 what;			/* enum gp_uapi_subscription; home.lock */
 	struct eventfd_ctx *eventfd;

@@ -82,7 +82,7 @@ void gp_floor_step(struct gp_gpu *gpu)
 	if (!seen)
 		return;
 
-	gp_step_move(gpu, gp_home.way);
+	gp_step_move(gpu, gp_step_way(gpu));
 	spin_lock_irqsave(&gp_home.lock, flags);
 	tell(gpu, seen);
 	spin_unlock_irqrestore(&gp_home.lock, flags);

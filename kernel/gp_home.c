@@ -110,6 +110,7 @@ static enum hrtimer_restart tick_fires(struct hrtimer *timer)
 	gp_sched_tick(gp_home.sched, now);
 	ask_for_resets();
 	gp_home_settle(now);
+	gp_client_wake_owed();
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	wake_up_all(&gp_home.moved);
 	return HRTIMER_NORESTART;

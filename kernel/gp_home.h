@@ -215,6 +215,8 @@ struct gp_home {
 	struct gp_target *of_task[GP_HOME_TASKS];	/* lock */
 	u32 tasks[GP_HOME_TASKS];	/* lock: of the action that is handed out */
 	struct list_head clients;
+	bool hushed;			/* lock: whoever is told something is woken later */
+	bool owed;			/* lock: somebody is to be woken */
 	u32 last_handle;
 	const struct gp_way *way;	/* wanted */
 	bool way_auto;
@@ -302,6 +304,7 @@ void gp_step_begin(struct gp_gpu *gpu, u64 patience_ns);
 /* The processes of @task that have to move in that direction. */
 void gp_step_add(struct gp_gpu *gpu, u32 task, bool out);
 /* In the driver: this may take as long as the GPU and the driver take. */
+const struct gp_way *gp_step_way(struct gp_gpu *gpu);
 int gp_step_move(struct gp_gpu *gpu, const struct gp_way *way);
 void gp_step_book(struct gp_gpu *gpu);
 void gp_step_let_go(struct gp_crew *crew);
@@ -372,6 +375,8 @@ void gp_scan_soon(u32 ms);
 
 /* To every client that wants it (GP_UAPI_EVENTS: only the target's own). Under home.lock. */
 void gp_client_tell(const struct gp_uapi_event *event, const struct gp_target *target);
+/* Those who were told something while it was hushed. Under home.lock. */
+void gp_client_wake_owed(void);
 
 /* ---- gp_trace.c ---- */
 

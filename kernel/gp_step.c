@@ -63,7 +63,7 @@ static bool any_out(const struct gp_kfd_step *step)
 }
 
 /* The one that is wanted, unless it would refuse; starts need no other than evict. */
-static const struct gp_way *choose(struct gp_gpu *gpu)
+const struct gp_way *gp_step_way(struct gp_gpu *gpu)
 {
 	const struct gp_way *way = READ_ONCE(gp_home.way);
 	struct gp_kfd_step *step = &gpu->crew->step;
@@ -241,7 +241,7 @@ void gp_step_action(struct gp_gpu *gpu)
 		gp_step_add(gpu, action->tasks[i], i < action->nr_out);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 
-	err = gp_step_move(gpu, choose(gpu));
+	err = gp_step_move(gpu, gp_step_way(gpu));
 
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
@@ -249,6 +249,7 @@ void gp_step_action(struct gp_gpu *gpu)
 	gp_step_book(gpu);
 	gp_step_reset(gpu, now);
 	gp_home_settle(now);
+	gp_client_wake_owed();
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	gp_step_let_go(gpu->crew);
 	wake_up_all(&gp_home.moved);

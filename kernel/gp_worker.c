@@ -87,7 +87,10 @@ static void probe_all(struct gp_gpu *gpu)
 
 /* ---- its life ---- */
 
-/* Decides, and takes over what is to be done; false: nothing. */
+/*
+ * Decides, and takes over what is to be done; false: nothing. Whoever is told of it meanwhile would
+ * get the processor before the command is given: he is woken after it, or by the next tick.
+ */
 static bool take_order(struct gp_gpu *gpu)
 {
 	struct gp_order *order = &gpu->crew->order;
@@ -102,6 +105,7 @@ static bool take_order(struct gp_gpu *gpu)
 	gpu->woken_ns = now;
 	gpu->wakeups++;
 	gp_home.stats->wakeups++;
+	gp_home.hushed = true;
 	gpu->decisions += gp_sched_due(gp_home.sched, now);
 	gp_step_reset(gpu, now);
 	gp_home_hand_out(now);
@@ -112,6 +116,9 @@ static bool take_order(struct gp_gpu *gpu)
 	any = order->step || !bitmap_empty(order->probes, GP_HOME_TASKS) || gpu->orphans;
 	gpu->kicked = false;		/* by ourselves, with this order */
 	gp_home_settle(now);
+	gp_home.hushed = false;
+	if (!order->step)
+		gp_client_wake_owed();
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	return any;
 }
