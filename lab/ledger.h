@@ -6,7 +6,9 @@
  *
  *	cost = guest - thread - idle
  *
- * Reading it must cost little, so it is binary: one struct.
+ * Reading it must cost little, so it is binary: one struct. The file "rings" beside it has the same
+ * difference, since the guest started, at each of the last doorbells of the HIQ, as text:
+ * device_ns, cost.
  */
 #ifndef LAB_LEDGER_H
 #define LAB_LEDGER_H
@@ -15,7 +17,7 @@
 
 struct lab_ledger {
 	u64 guest_ns;
-	u64 thread_ns;		/* the model's thread ran */
+	u64 thread_ns;		/* the model ran: its thread, and traps for doorbells */
 	u64 idle_ns;		/* nobody ran, to the microsecond */
 	u64 device_ns;		/* the device's clock */
 	u64 modelled_ns;	/* that it jumped */

@@ -173,13 +173,8 @@ struct amdgpu_ras *amdgpu_ras_get_context(struct amdgpu_device *adev)
 	return NULL;
 }
 
-/*
- * The driver asks this on its way to every doorbell of the HIQ. It is the only sign
- * of one that can be had before the doorbell itself, so it wakes the GPU's thread.
- */
 bool amdgpu_ras_get_fed_status(struct amdgpu_device *adev)
 {
-	lab_thread_kick(lab_gpu(adev));
 	return false;
 }
 

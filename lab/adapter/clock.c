@@ -7,17 +7,21 @@
  * Stolen is the guest time that the model's own thread took: a real GPU would have
  * taken none. Modelled is what the command processor's work takes on the device,
  * which the thread does in one go: the clock jumps over it. While the thread runs
- * the clock stands still. It never goes backwards.
+ * the clock stands still. It never goes backwards: what is stolen outside the thread
+ * (doorbell.c) may have been read already by somebody else.
  *
- * Between two runs of the thread the two clocks differ by a constant. With the parameter
- * marks=N the last N of those moments are kept, so that a time which somebody else took by
- * the guest's clock can be told by the device's, and when the device did what it was told.
+ * Between two runs of the thread, and two traps, the two clocks differ by a constant. With
+ * the parameter marks=N the last N of those moments are kept, so that a time which somebody
+ * else took by the guest's clock can be told by the device's, and when the device did what
+ * it was told.
  */
 #include <linux/ktime.h>
 #include <linux/seq_file.h>
+#include <linux/tick.h>
 #include <linux/vmalloc.h>
 
 #include "gpu.h"
+#include "lab/ledger.h"
 
 void lab_clock_init(struct lab_clock *c)
 {
@@ -33,11 +37,12 @@ void lab_clock_fini(struct lab_clock *c)
 	vfree(c->marks);
 }
 
-static u64 now_locked(const struct lab_clock *c)
+static u64 now_locked(struct lab_clock *c)
 {
 	u64 guest = c->entered_ns ? c->entered_ns : ktime_get_ns();
 
-	return guest - c->stolen_ns + c->modelled_ns;
+	c->latest_ns = max(c->latest_ns, guest - c->stolen_ns + c->modelled_ns);
+	return c->latest_ns;
 }
 
 u64 lab_clock_now(struct lab_clock *c)
@@ -60,6 +65,14 @@ void lab_clock_enter(struct lab_clock *c)
 	spin_unlock_irqrestore(&c->lock, flags);
 }
 
+/* With the lock. */
+static void mark(struct lab_clock *c, u64 guest_ns)
+{
+	if (c->marks)
+		c->marks[c->nr_marks++ % lab_marks] = (struct lab_mark){
+			guest_ns, guest_ns - c->stolen_ns + c->modelled_ns, c->modelled_ns };
+}
+
 void lab_clock_leave(struct lab_clock *c)
 {
 	unsigned long flags;
@@ -69,9 +82,21 @@ void lab_clock_leave(struct lab_clock *c)
 	guest = ktime_get_ns();
 	c->stolen_ns += guest - c->entered_ns;
 	c->entered_ns = 0;
-	if (c->marks)
-		c->marks[c->nr_marks++ % lab_marks] = (struct lab_mark){
-			guest, guest - c->stolen_ns + c->modelled_ns, c->modelled_ns };
+	mark(c, guest);
+	spin_unlock_irqrestore(&c->lock, flags);
+}
+
+/* Guest time that the model took outside its thread. While that runs all time is stolen. */
+void lab_clock_steal(struct lab_clock *c, u64 ns)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&c->lock, flags);
+	c->trapped_ns += ns;
+	if (!c->entered_ns) {
+		c->stolen_ns += ns;
+		mark(c, ktime_get_ns());
+	}
 	spin_unlock_irqrestore(&c->lock, flags);
 }
 
@@ -85,20 +110,29 @@ u64 lab_clock_jump(struct lab_clock *c, u64 to_ns)
 	now = now_locked(c);
 	if (to_ns > now) {
 		c->modelled_ns += to_ns - now;
-		now = to_ns;
+		now = now_locked(c);
 	}
 	spin_unlock_irqrestore(&c->lock, flags);
 	return now;
 }
 
-void lab_clock_ledger(struct lab_clock *c, u64 *stolen_ns, u64 *modelled_ns)
+/*
+ * The times of @l. That of the thread is exact while it sleeps, and on one CPU it does when
+ * somebody asks.
+ */
+void lab_clock_ledger(struct lab_gpu *gpu, struct lab_ledger *l)
 {
+	struct lab_clock *c = &gpu->clock;
 	unsigned long flags;
 
 	spin_lock_irqsave(&c->lock, flags);
-	*stolen_ns = c->stolen_ns;
-	*modelled_ns = c->modelled_ns;
+	l->device_ns = now_locked(c);
+	l->modelled_ns = c->modelled_ns;
+	l->thread_ns = c->trapped_ns;
 	spin_unlock_irqrestore(&c->lock, flags);
+	l->thread_ns += READ_ONCE(gpu->thread->se.sum_exec_runtime);
+	l->idle_ns = get_cpu_idle_time_us(0, NULL) * NSEC_PER_USEC;
+	l->guest_ns = ktime_get_ns();
 }
 
 /* The marks there are, oldest first: each holds from its guest time to that of the next. */

@@ -11,6 +11,7 @@
  *   moves.c	 the ring by which amdgpu itself moves and clears memory
  *   kiq.c	 the ring that loads the HIQ
  *   interrupt.c from the chip to the IH ring
+ *   doorbell.c	 who wakes it when the HIQ is rung
  *   thread.c	 the thread that is the GPU
  *   clock.c	 the ledger: stolen and modelled time
  *   render.c	 the render node: open, close, info
@@ -24,6 +25,7 @@
 #ifndef LAB_GPU_H
 #define LAB_GPU_H
 
+#include <linux/irq_work.h>
 #include <linux/seq_file.h>
 
 #include "amdgpu.h"
@@ -36,6 +38,7 @@ enum {
 	LAB_KIQ_DWORDS		= 256,
 	LAB_DOORBELL_BYTES	= 4 << 20,
 	LAB_MAX_XCCS		= 8,
+	LAB_RINGS		= 64,	/* of the HIQ that are remembered */
 };
 
 struct lab_profile {
@@ -55,8 +58,10 @@ struct lab_profile {
 struct lab_clock {
 	spinlock_t lock;
 	u64 stolen_ns;
+	u64 trapped_ns;		/* what of it was not the thread's */
 	u64 modelled_ns;
 	u64 entered_ns;		/* guest time when the thread began to run; 0: it does not */
+	u64 latest_ns;		/* device time, as somebody was told */
 	struct lab_mark *marks;	/* [lab_marks], when the thread's last runs ended; NULL: not kept */
 	u64 nr_marks;		/* ever */
 };
@@ -64,6 +69,22 @@ struct lab_clock {
 /* The same moment by both clocks, and how far the device's has jumped until then. */
 struct lab_mark {
 	u64 guest_ns, device_ns, modelled_ns;
+};
+
+/* A doorbell of the HIQ that was rung; see lab/ledger.h. */
+struct lab_ring {
+	u64 device_ns;
+	u64 cost_ns;
+};
+
+struct lab_doorbell {
+	struct perf_event * __percpu *watch;	/* NULL: it is polled */
+	struct irq_work rang;
+	u64 began_ns, inner_ns;	/* guest time in the last trap */
+	u64 outer_ns;		/* what it takes to get there and back */
+	spinlock_t lock;	/* of the rings, which an interrupt writes */
+	struct lab_ring rings[LAB_RINGS];
+	u32 nr_rings;
 };
 
 /* NULL unless the parameter record= asked for it. */
@@ -110,7 +131,8 @@ struct lab_gpu {
 	struct lab_clock clock;
 	struct task_struct *thread;
 	wait_queue_head_t wake;
-	bool kicked;			/* the driver is about to ring the HIQ's doorbell */
+	struct lab_doorbell doorbell;
+	bool kicked;			/* the HIQ was rung */
 	u64 active_ns;			/* guest time of the last doorbell */
 	u64 runs;			/* of the thread */
 	struct dentry *views;
@@ -169,9 +191,15 @@ void lab_clock_fini(struct lab_clock *c);
 u64 lab_clock_now(struct lab_clock *c);
 void lab_clock_enter(struct lab_clock *c);
 void lab_clock_leave(struct lab_clock *c);
+void lab_clock_steal(struct lab_clock *c, u64 ns);
 u64 lab_clock_jump(struct lab_clock *c, u64 to_ns);
-void lab_clock_ledger(struct lab_clock *c, u64 *stolen_ns, u64 *modelled_ns);
+struct lab_ledger;
+void lab_clock_ledger(struct lab_gpu *gpu, struct lab_ledger *l);
 void lab_clock_show(struct lab_clock *c, struct seq_file *m);
+
+/* doorbell.c */
+void lab_doorbell_watch(struct lab_gpu *gpu);
+void lab_doorbell_unwatch(struct lab_gpu *gpu);
 
 /* thread.c */
 int lab_thread_start(struct lab_gpu *gpu);

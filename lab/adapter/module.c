@@ -224,6 +224,7 @@ static void gpu_fini(void *data)
 	struct amdgpu_device *adev = &gpu->adev;
 
 	lab_views_fini(gpu);
+	lab_doorbell_unwatch(gpu);
 	lab_thread_stop(gpu);
 	amdgpu_amdkfd_device_fini_sw(adev);
 	lab_interrupt_fini(gpu);
@@ -318,6 +319,7 @@ static int lab_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		drm_dev_unplug(&adev->ddev);
 		goto fail;
 	}
+	lab_doorbell_watch(gpu);
 	lab_views_init(gpu);
 	dev_info(&pdev->dev, "%s: %llu MB of VRAM; not a GPU: a model\n", profile->product,
 		 gpu->vram_bytes >> 20);

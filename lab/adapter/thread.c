@@ -3,10 +3,9 @@
  * The thread that is the GPU.
  *
  * It looks at the doorbells, lets the chip do what is due, delivers its interrupts
- * and sleeps until the chip has something to do or the doorbells must be looked at
- * again: a doorbell is plain memory, nothing wakes anybody when it is written. The
- * driver's own submissions pass through a function of ours just before the
- * doorbell (absent.c), so for those the thread is awake in time.
+ * and sleeps until the chip has something to do, the HIQ is rung (doorbell.c) or the
+ * doorbells must be looked at again: those of processes are plain memory, nothing
+ * wakes anybody when they are written.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -18,7 +17,6 @@
 enum {
 	BUSY_NS		= 5 * NSEC_PER_MSEC,	/* how long after a doorbell another is likely */
 	IDLE_POLL_NS	= 500 * NSEC_PER_USEC,
-	KICK_SPINS	= 40,
 	BATCH		= 64,			/* steps between two chances for others */
 	JUMP_NS		= 100 * NSEC_PER_MSEC,
 };
@@ -76,31 +74,15 @@ static void nap(struct lab_gpu *gpu, u64 ns)
 					   kthread_should_stop(), until);
 }
 
-/* The driver writes the doorbell a few instructions after the kick. */
-static void meet(struct lab_gpu *gpu, u64 *idle_ns)
-{
-	int i;
-
-	WRITE_ONCE(gpu->kicked, false);
-	for (i = 0; i < KICK_SPINS; i++) {
-		if (look(gpu, idle_ns) || num_online_cpus() == 1)
-			return;
-		cpu_relax();
-	}
-}
-
 static int be_the_gpu(void *data)
 {
 	struct lab_gpu *gpu = data;
 	u64 idle_ns, poll_ns;
 
 	while (!kthread_should_stop()) {
-		if (READ_ONCE(gpu->kicked)) {
-			meet(gpu, &idle_ns);
+		WRITE_ONCE(gpu->kicked, false);
+		if (look(gpu, &idle_ns))
 			gpu->active_ns = ktime_get_ns();
-		} else if (look(gpu, &idle_ns)) {
-			gpu->active_ns = ktime_get_ns();
-		}
 		poll_ns = lab_poll_us * NSEC_PER_USEC;
 		if (ktime_get_ns() - gpu->active_ns >= BUSY_NS)
 			poll_ns = max_t(u64, poll_ns, IDLE_POLL_NS);

@@ -26,13 +26,13 @@ static int users;
 
 static void show_ledger(struct seq_file *m, struct lab_gpu *gpu)
 {
-	u64 stolen, modelled;
+	struct lab_ledger l;
 
-	lab_clock_ledger(&gpu->clock, &stolen, &modelled);
-	seq_printf(m, "guest_ns %llu\n", ktime_get_ns());
-	seq_printf(m, "device_ns %llu\n", lab_clock_now(&gpu->clock));
-	seq_printf(m, "stolen_ns %llu\n", stolen);
-	seq_printf(m, "modelled_ns %llu\n", modelled);
+	lab_clock_ledger(gpu, &l);
+	seq_printf(m, "guest_ns %llu\n", l.guest_ns);
+	seq_printf(m, "device_ns %llu\n", l.device_ns);
+	seq_printf(m, "stolen_ns %llu\n", l.guest_ns + l.modelled_ns - l.device_ns);
+	seq_printf(m, "modelled_ns %llu\n", l.modelled_ns);
 	seq_printf(m, "thread_runs %llu\n", gpu->runs);
 	seq_printf(m, "interrupts_lost %llu\n", gpu->interrupts_lost);
 }
@@ -99,6 +99,22 @@ static int clock_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(clock);
 
+static int rings_show(struct seq_file *m, void *unused)
+{
+	struct lab_gpu *gpu = m->private;
+	struct lab_doorbell *d = &gpu->doorbell;
+	u32 i;
+
+	spin_lock_irq(&d->lock);
+	i = d->nr_rings > LAB_RINGS ? d->nr_rings - LAB_RINGS : 0;
+	for (; i < d->nr_rings; i++)
+		seq_printf(m, "%llu %llu\n", d->rings[i % LAB_RINGS].device_ns,
+			   d->rings[i % LAB_RINGS].cost_ns);
+	spin_unlock_irq(&d->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rings);
+
 static ssize_t fault_write(struct file *file, const char __user *from, size_t n, loff_t *pos)
 {
 	char text[64] = { 0 };
@@ -124,7 +140,6 @@ static ssize_t ledger_read(struct file *file, char __user *to, size_t n, loff_t 
 	const struct vgpu_chip_counters *c;
 	const struct vgpu_counters *d;
 	struct lab_ledger l;
-	u64 stolen;
 
 	if (n < sizeof(l))
 		return -EINVAL;
@@ -141,12 +156,7 @@ static ssize_t ledger_read(struct file *file, char __user *to, size_t n, loff_t 
 	l.bytes_saved = d->bytes_saved;
 	l.bytes_restored = d->bytes_restored;
 	spin_unlock(&gpu->lock);
-	lab_clock_ledger(&gpu->clock, &stolen, &l.modelled_ns);
-	l.device_ns = lab_clock_now(&gpu->clock);
-	/* Exact while the thread sleeps, and on one CPU it does when somebody reads this. */
-	l.thread_ns = READ_ONCE(gpu->thread->se.sum_exec_runtime);
-	l.idle_ns = get_cpu_idle_time_us(0, NULL) * NSEC_PER_USEC;
-	l.guest_ns = ktime_get_ns();
+	lab_clock_ledger(gpu, &l);
 	return copy_to_user(to, &l, sizeof(l)) ? -EFAULT : sizeof(l);
 }
 
@@ -167,6 +177,7 @@ void lab_views_init(struct lab_gpu *gpu)
 	debugfs_create_file("counters", 0444, gpu->views, gpu, &counters_fops);
 	debugfs_create_file("queues", 0444, gpu->views, gpu, &queues_fops);
 	debugfs_create_file("packets", 0444, gpu->views, gpu, &packets_fops);
+	debugfs_create_file("rings", 0444, gpu->views, gpu, &rings_fops);
 	debugfs_create_file("fault", 0200, gpu->views, gpu, &fault_fops);
 	debugfs_create_file("ledger", 0400, gpu->views, gpu, &ledger_fops);
 	debugfs_create_file("clock", 0400, gpu->views, gpu, &clock_fops);
