@@ -6,7 +6,12 @@
  * All times are of the device's clock (lab/ledger.h), so the model's own thread is not in them and
  * what the device takes is: when the doorbell was rung, when the first UNMAP_QUEUES behind it was
  * read off the HIQ ring, when the QUERY_STATUS behind that was (all unmapped: the fence is
- * written), and when the kernel's first wave began.
+ * written), and when the kernel's first wave began. The clock starts just before the packet is
+ * put on the queue: what that takes is in all rows alike.
+ *
+ * Software is what of it was executed: the instructions of everything but the model, idling and
+ * the requester himself, until the last doorbell of the HIQ before that wave. Waiting for a look
+ * is not in it. By hand the requester is the one who preempts: there he is in it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +33,7 @@ enum { WAVES = 4, MOST = 10000 };
 #define PHASE_NS	1000000ull
 #define PATIENCE_NS	2000000000ull
 
-enum column { UNMAP, FENCE, WAVE, NR_COLUMNS };
+enum column { UNMAP, FENCE, WAVE, SOFTWARE, NR_COLUMNS };
 
 static struct latency {
 	struct gp_client c;
@@ -37,6 +42,8 @@ static struct latency {
 	int ledger_fd;
 	u64 random;
 	u64 empty;		/* device time of reading the ledger */
+	u64 own_from;		/* what we have executed ourselves */
+	u64 cost_from;		/* what everybody has, but the model */
 	bool hand;		/* nobody preempts for us */
 } l;
 
@@ -48,12 +55,22 @@ static int die(const char *what)
 	return 1;
 }
 
+static u64 own_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
 static u64 device_now(void)
 {
 	struct lab_ledger ledger = { 0 };
 
+	l.own_from = own_ns();
 	if (pread(l.ledger_fd, &ledger, sizeof(ledger), 0) != sizeof(ledger))
 		exit(die("reading the ledger"));
+	l.cost_from = ledger.guest_ns - ledger.thread_ns - ledger.idle_ns;
 	return ledger.device_ns;
 }
 
@@ -93,6 +110,21 @@ static void read_packets(u64 from_ns, u64 *unmap, u64 *query)
 		fclose(f);
 }
 
+/* What had been executed by the last doorbell of the HIQ until @until_ns. 0: there was none. */
+static u64 read_cost(u64 from_ns, u64 until_ns)
+{
+	FILE *f = fopen("/sys/kernel/debug/vgpu/0/rings", "re");
+	unsigned long long at, cost;
+	u64 last = 0;
+
+	while (f && fscanf(f, "%llu %llu", &at, &cost) == 2)
+		if (at >= from_ns && at <= until_ns)
+			last = cost;
+	if (f)
+		fclose(f);
+	return last;
+}
+
 static int by_hand(bool out)
 {
 	int err = l.hand ? gp_hand_move(out) : 0;
@@ -103,7 +135,7 @@ static int by_hand(bool out)
 /* One request. 1: measured; 0: nobody was taken off for it; -errno. */
 static int request(u32 i)
 {
-	u64 from, unmap, query, waited = 0;
+	u64 from, unmap, query, start, own, cost, waited = 0;
 	int r;
 
 	from = device_now() + l.empty / 2;
@@ -112,19 +144,23 @@ static int request(u32 i)
 		r = by_hand(true);
 	for (; !r && !gp_work_done(&l.work, 0) && waited < PATIENCE_NS; waited += 1000000)
 		nap(1000000);
+	own = l.hand ? 0 : own_ns() - l.own_from;
 	if (!r && !gp_work_done(&l.work, 0))
 		r = gp_client_say(ETIME, "request %u was not served within 2 s", i);
 	if (!r)
 		r = gp_work_check(&l.work, 0);
 	if (r)
 		return r;
+	start = gp_work_start_ns(&l.work, 0);
 	read_packets(from, &unmap, &query);
+	cost = read_cost(from, start);
 	r = by_hand(false);
-	if (r || !unmap || !query || gp_work_start_ns(&l.work, 0) < unmap)
+	if (r || !unmap || !query || start < unmap || !cost)
 		return r;
 	sample[UNMAP][i] = unmap - from;
 	sample[FENCE][i] = query - from;
-	sample[WAVE][i] = gp_work_start_ns(&l.work, 0) - from;
+	sample[WAVE][i] = start - from;
+	sample[SOFTWARE][i] = cost - l.cost_from > own ? cost - l.cost_from - own : 0;
 	return 1;
 }
 
@@ -137,7 +173,7 @@ static int by_value(const void *a, const void *b)
 
 static void print(const char *name, u32 n, u32 missed)
 {
-	static const char *const columns[] = { "unmap", "fence", "wave" };
+	static const char *const columns[] = { "unmap", "fence", "wave", "software" };
 	u32 i;
 
 	printf("{\"schema\": 1, \"model\": true, \"latency\": \"%s\", \"repetitions\": %u, "
