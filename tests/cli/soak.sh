@@ -34,6 +34,7 @@ good() {
 	for round in 1 2; do
 		printf '%s\n' "stopped 5000" "stops_lost 0" "starts_lost 0" "daemon_KILL 3" "daemon_STOP 1" \
 			"requests 700" "sums 30" "daemon_rss 1000 1010 4000" "seconds 600" \
+			"kmod_preempts 300" "kmod_ended 20" "kmod_kb 17000 17004" \
 			"kernel_kb $((18000 + round))" "round $round"
 	done >"$FACTS"
 }
@@ -43,7 +44,8 @@ good
 try soak --minutes 40
 exits 0 && says '^nothing was wrong$' && says 'preemptions  *10 000 by gpreemptd' &&
 	says 'work verified  *1 400 requests, 60 sums' && says '6 times killed, 2 times stopped' &&
-	says 'memory of gpreemptd .*+10 KB in 4000' && says 'memory of the kernel  *+1 KB'
+	says 'memory of gpreemptd .*+10 KB in 4000' && says 'memory of the kernel  *+1 KB' &&
+	says 'by gpreempt.ko  *600 calls of PREEMPT, 40 gploads ended' && says 'memory of gpreempt.ko  *+4 KB, +4 KB'
 
 claim "the simulator runs 24 times as long, in nine runs with a seed each"
 says 'virtual time  *16 h in 9 runs' && says 'preemptions  *9 000$' &&
@@ -78,6 +80,8 @@ claim "a load that verified nothing is"
 fails "no 'requests'" sed -i '/^requests/d' "$FACTS"
 claim "a daemon that grows is"
 fails 'the daemon grew by 5000 KB' add 'daemon_rss 1000 6000 10'
+claim "a gpreempt.ko that leaves memory behind is"
+fails 'gpreempt.ko left 3000 KB behind' add 'kmod_kb 17000 20000'
 claim "a kernel that grows is"
 fails 'the kernel grew by 5999 KB' add 'kernel_kb 24000'
 claim "words that nobody expects are"

@@ -6,7 +6,8 @@
 #
 # Rounds of at most LONGEST seconds: first gpstorm on both GPUs, and on the second one loads under a
 # daemon that is killed and stopped, with a device that has faults it gets over; then one life
-# of the daemon; then faults it does not get over; then the module must leave nothing.
+# of the daemon; then faults it does not get over; then gpreempt.ko for a twelfth of that time, used by
+# eight threads at once; and each time the modules must leave nothing.
 # Prints facts, "NAME VALUE", which are added up outside, and "wrong WHAT".
 remaining=$1
 random=$2
@@ -247,6 +248,19 @@ storm_facts() {
 	grep '^not ok' /tmp/storm >/dev/null && wrong "gpstorm: $(grep -m 1 '^#.*process' /tmp/storm)"
 }
 
+# by_module SECONDS: gpreempt.ko beside the driver, and what it leaves.
+by_module() {
+	load_module
+	before=$(settled)
+	modprobe gpreempt allow_direct=1 || wrong "gpreempt.ko does not load"
+	gpkmod-storm "$1" "$random" >/tmp/threads 2>&1 || wrong "gpkmod-storm: $(grep -m 1 status /tmp/threads)"
+	sed -n 's/.*preempted \([0-9]*\),.*gploads ended \([0-9]*\),.*/kmod_preempts \1\nkmod_ended \2/p' /tmp/threads
+	must "processes are left in the driver" until_true 60 nobody_left
+	must "gpreempt.ko does not unload" rmmod gpreempt
+	fact kmod_kb "$before $(settled)"
+	unload_module
+}
+
 round() { # NUMBER SECONDS
 	rptr=completion
 	[ $(($1 % 2)) -eq 1 ] || rptr=launch
@@ -269,6 +283,7 @@ round() { # NUMBER SECONDS
 	unload_module
 	fact seconds "$2"
 	break_device
+	by_module $(($2 / 12 + 1))
 	fact kernel_kb "$(settled)"
 	fact round "$1"
 }
