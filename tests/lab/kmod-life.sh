@@ -46,8 +46,7 @@ check test "$(value rmmod_open)" -ne 0
 
 for how in held unheld; do
 	claim "a target that is killed while $how is let go within 100 ms: no process, no queue"
-	is died_${how}_proc ''
-	is died_${how}_runlist none
+	is died_${how}_soon yes
 	is died_${how}_state gone
 done
 claim "the one that was held was off, and nobody put it back"

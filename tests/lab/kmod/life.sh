@@ -139,23 +139,36 @@ kill $holder
 wait $holder 2>/dev/null
 
 # ---- kill -9 of a held and of an unheld one ----
-for how in held unheld; do
+is_gone() { [ -z "$(ls /sys/class/kfd/kfd/proc)" ] && stopped; }
+# Sets $soon. The host may keep the whole guest waiting: whether it takes 100 ms is asked three times at most.
+kill_one() { # held | unheld
 	has_queues $offline || { offline --seconds 900; until_true 30 has_queues $offline; }
 	hold=
-	[ $how = unheld ] || hold=preempt=0
+	[ "$1" = unheld ] || hold=preempt=0
 	# shellcheck disable=SC2086
 	gpkmod $patient offline=$offline $hold run="touch /tmp/ready" sleep=1 state=0 >/tmp/state &
 	holder=$!
 	until_true 20 test -e /tmp/ready
 	rm -f /tmp/ready
-	[ $how = unheld ] || { stopped && fact died_held yes; }
+	[ "$1" = unheld ] || { stopped && held=yes; }
 	kill -KILL $offline
 	usleep 100000
-	fact died_${how}_proc "$(ls /sys/class/kfd/kfd/proc)"
-	stopped && fact died_${how}_runlist none
+	soon=no
+	is_gone && soon=yes
+	until_true 20 is_gone || soon=never
 	wait $offline $holder 2>/dev/null
-	fact died_${how}_state "$(cat /tmp/state)"
+	state=$(cat /tmp/state)
+}
+held=no
+for how in held unheld; do
+	for _ in 1 2 3; do
+		kill_one $how
+		[ $soon = no ] || break
+	done
+	fact died_${how}_soon $soon
+	fact died_${how}_state "$state"
 done
+fact died_held $held
 
 # ---- again and again ----
 rmmod gpreempt
