@@ -153,9 +153,9 @@ static const struct placement {
 	{ "kernel, polling every 5 ms", "monitor-5ms", { "document 004", 5000, 5000 },
 	  { "document 004", 0, 10 }, "no ioctl, but still up to 5 ms blind", NULL, NULL },
 	{ "ours: daemon, stock kernel", "ours-debug", { 0 }, { 0 },
-	  "one process_vm_readv per process, no ioctl", "with gpreemptd", "kfd-debug" },
+	  "one process_vm_readv per process, no ioctl", "with gpreemptd", "kfd-debug@50us" },
 	{ "ours: kernel module", "ours-evict", { 0 }, { 0 }, "one load per queue, in a timer",
-	  "module, evict", "kmod/evict" },
+	  "module, evict", "kmod/evict@50us" },
 };
 enum { NR_PLACEMENTS = sizeof(placements) / sizeof(*placements) };
 

@@ -145,7 +145,8 @@ function labChapter(r) {
       ["offline kernels done", o => count(o.offline_kernels), true]], x.rows.map(o => ({ ...o, ours: /gpreempt|evict|direct|halt/.test(o.name) })))),
     a && table(`${a.what}, from the write pointer that moves. Medians; the floor is the module's timer and worker without the scheduler.`, [
       ["by", x => x.name], ["until the unmap", x => time(x.unmap_ns.median), true], ["until its fence", x => time(x.fence_ns.median), true],
-      ["until the first wave", x => time(x.wave_ns.median), true], ["p90", x => time(x.wave_ns.p90), true], ["repetitions", x => count(x.repetitions), true]],
+      ["until the first wave", x => time(x.wave_ns.median), true], ["p90", x => time(x.wave_ns.p90), true],
+      ["software, instructions", x => count(x.software_ns.median), true], ["repetitions", x => count(x.repetitions), true]],
       a.rows.map(x => ({ ...x, ours: /^k/.test(x.name) }))),
     e && table("Model error: simulator / lab, one number where they are equal. Model against model, with the real driver between them.", [
       ["operation", x => x.name], ["unmaps", x => pair(x, "unmaps"), true], ["run lists", x => pair(x, "runlists"), true],

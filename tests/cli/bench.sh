@@ -28,7 +28,7 @@ END
 cat >"$tmp/lab/latency" <<'END'
 #!/bin/sh
 spread="{\"median\": $WAVE, \"p90\": 9000}"
-echo "{\"latency\": \"gpreemptd\", \"unmap_ns\": $spread, \"fence_ns\": $spread, \"wave_ns\": $spread}"
+echo "{\"latency\": \"gpreemptd\", \"unmap_ns\": $spread, \"fence_ns\": $spread, \"wave_ns\": $spread, \"software_ns\": $spread}"
 END
 chmod +x "$tmp/bin/meson" "$tmp/lab/run" "$tmp/lab/latency"
 export BENCH_CODE=0 LAB_CODE=0 COST=1000 WAVE=5000

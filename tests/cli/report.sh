@@ -40,7 +40,7 @@ esac
 END
 echo 'echo "{\"operation\": \"evict\", \"error_permille\": 200, \"off\": true}"; exit 1' \
 	>"$tmp/tree/lab/model-error"
-printf '#!/bin/sh\necho "{\\"latency\\": \\"kmod/evict\\", \\"wave_ns\\": {\\"median\\": 90000}}"\n' >"$tmp/tree/lab/latency"
+printf '#!/bin/sh\necho "{\\"latency\\": \\"kmod/evict@50us\\", \\"wave_ns\\": {\\"median\\": 90000}}"\n' >"$tmp/tree/lab/latency"
 chmod +x "$tmp/tree/lab/run" "$tmp/tree/lab/model-error" "$tmp/tree/lab/latency"
 # shellcheck disable=SC2086
 try "$tmp/tree/build/cli/gpreempt" report $SHORT -j 1 --lab -o "$tmp/b"
@@ -52,12 +52,12 @@ lab '.lab.colocate.rows == [
 	{name: "alone", mean: 578, p50: 553, p99: 872, offline_kernels: null},
 	{name: "with gpreemptd", mean: 470.5, p50: 469, p99: 1200000, offline_kernels: 347}]'
 lab '.lab.costs.rows[1].name == "module evict-8" and .lab.costs.rows[1].cost.median == 16063'
-lab '.lab.arrival.rows == [{latency: "kmod/evict", name: "kmod/evict", wave_ns: {median: 90000}}]'
+lab '.lab.arrival.rows == [{latency: "kmod/evict@50us", name: "kmod/evict@50us", wave_ns: {median: 90000}}]'
 
 claim "what stands for an interface or a placement in the lab is named, and is there"
 # shellcheck disable=SC2016 # jq's variables
 lab '[.interfaces.rows[].lab_stop] as $stops | [.lab.costs.rows[].operation] | all(. as $o | $stops | index($o))'
-lab '[.placements.rows[].lab_arrival | values] | index("kmod/evict") and index("kfd-debug")'
+lab '[.placements.rows[].lab_arrival | values] | index("kmod/evict@50us") and index("kfd-debug@50us")'
 lab '.lab.model_error.exit != 0 and .derived.operations_off.value == 1'
 lab '.acceptance.bars | map(select(.path == "derived.operations_off"))[0].result == "fail"'
 lab '.acceptance.bars | map(select(.path == "lab.colocate.exit"))[0].result == "pass"'
