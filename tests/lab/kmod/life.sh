@@ -165,7 +165,7 @@ for how in held unheld; do
 		kill_one $how
 		[ $soon = no ] || break
 	done
-	fact died_${how}_soon $soon
+	fact died_${how}_soon "$soon"
 	fact died_${how}_state "$state"
 done
 fact died_held $held
