@@ -14,9 +14,11 @@ claim "an arrival is measured, and says that it is of a model"
 # shellcheck disable=SC2086 # a list of rows, or none for all
 try "$top/lab/latency" $times $rows
 exits 0 || cat "$tmp/err"
-check test "$(jq -s 'all(.model and .schema == 1 and .missed == 0)' "$tmp/out")" = true
+# Who comes just when a kernel ends preempts nobody: missed.
+check test "$(jq -s --argjson n $times 'all(.model and .schema == 1 and .repetitions == $n and
+	.missed * 5 <= $n)' "$tmp/out")" = true
 jq -r '"#| \(.latency): unmap \(.unmap_ns.median), fence \(.fence_ns.median), wave \(.wave_ns.median) ns, " +
-	"software \(.software_ns.median)"' "$tmp/out"
+	"software \(.software_ns.median) instructions; \(.missed) missed"' "$tmp/out"
 
 claim "the GPU sees a doorbell that the module rings at once: the wait is for a look, not for the model"
 check test "$(of kmod/direct@50us .unmap_ns.p90)" -le 100000
