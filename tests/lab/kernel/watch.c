@@ -126,7 +126,7 @@ static void events_are_told(void)
 	EQ(preempt(ctl, &task, 1), 0);
 	EQ(ready(ctl), POLLIN);
 	EQ(ready(bell), POLLIN);
-	CHECK(read(bell, &rang, sizeof(rang)) == sizeof(rang) && rang >= 2);
+	CHECK(read(bell, &rang, sizeof(rang)) == sizeof(rang) && rang >= 1);
 	CHECK(read(ctl, little, sizeof(little)) == -1 && errno == EINVAL);
 	read_states(ctl, task, states, sizeof(states));
 	CHECK(!strcmp(states, "12"));		/* stopping, off */

@@ -73,12 +73,15 @@ static u64 to_test(const struct kfd_bench *k, u64 real_ns)
 	return !real_ns ? 0 : at < k->now_ns ? at : k->now_ns;
 }
 
-/* The deadline stays as it is: what passes it is the time that poll() is told. */
+/*
+ * The deadline stays as it is: what passes it is the time that poll() is told. When it began is told by the
+ * clock that everything else of an answer is told by.
+ */
 static int begin(struct gp_mechanism *m, const struct gp_action *action, u64 now_ns)
 {
 	struct kfd_bench *k = by_mechanism(m);
 	u64 real_ns = monotonic_ns();
-	int err = k->real->ops->begin(k->real, action, now_ns);
+	int err = k->real->ops->begin(k->real, action, real_ns);
 
 	if (!err) {
 		k->begun_ns = now_ns;
