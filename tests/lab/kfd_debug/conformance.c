@@ -74,8 +74,8 @@ static u64 to_test(const struct kfd_bench *k, u64 real_ns)
 }
 
 /*
- * The deadline stays as it is: what passes it is the time that poll() is told. When it began is told by the
- * clock that everything else of an answer is told by.
+ * The deadline stays as it is: what passes it is the time that poll() is told. When it began is
+ * told by the clock that everything else of an answer is told by.
  */
 static int begin(struct gp_mechanism *m, const struct gp_action *action, u64 now_ns)
 {

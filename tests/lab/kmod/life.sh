@@ -204,6 +204,8 @@ gpkmod $patient offline=$offline preempt=0 run="touch /tmp/ready" \
 holder=$!
 until_true 20 test -e /tmp/ready
 stopped && fact unbound_held yes
+# The driver goes on to serve calls for a GPU that is gone, and falls over: with us and without. He makes none.
+kill -STOP $offline
 # The driver warns, of its queue manager and of memory in use, when it is unbound under a process. So
 # the lab must let warnings pass, and up to here there must have been none.
 bad='WARNING:|BUG:|Oops|UBSAN|refcount_t:|corruption|blocked for|general protection|unable to handle'
