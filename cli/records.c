@@ -8,6 +8,12 @@
 
 enum { HEAD = 5, ARGS = 8 };
 
+static bool same(const struct gp_rec_who *a, const struct gp_rec_who *b)
+{
+	return a->pid == b->pid && a->preemptible == b->preemptible && !strcmp(a->name, b->name) &&
+	       !strcmp(a->class_name, b->class_name);
+}
+
 static void take_tasks(struct gp_records *r, const json_t *tasks)
 {
 	json_t *one;
@@ -22,7 +28,7 @@ static void take_tasks(struct gp_records *r, const json_t *tasks)
 			continue;
 		snprintf(t.name, sizeof(t.name), "%s", gp_ask_text(one, "name"));
 		snprintf(t.class_name, sizeof(t.class_name), "%.15s", gp_ask_text(one, "class"));
-		if (!memcmp(&t, &r->task[number], sizeof(t)))
+		if (same(&t, &r->task[number]))
 			continue;
 		r->task[number] = t;
 		r->renamed++;

@@ -55,7 +55,8 @@ static int world_fetch(void *ctx, u32 queue, u64 index, struct vgpu_packet *ret)
 		return -EINVAL;
 	if (!f) {
 		f = vgpu_flight_new(q, q->base + index);
-		if (GP_WARN_ON(!f))
+		GP_WARN_ON(!f);
+		if (!f)
 			return -EINVAL;
 		if (vgpu_user_read(c, q, slot_address(q, f->index), packet, sizeof(packet)) ||
 		    vgpu_aql_decode(c, q, packet, f)) {

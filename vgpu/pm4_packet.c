@@ -75,7 +75,7 @@ static enum vgpu_pm4_state write_data(struct vgpu_pm4_port *p)
 		if (vgpu_pm4_stream(p, at, data, n))
 			return VGPU_PM4_ERROR;
 		if (same_place)
-			state = put(p, to, &data[n - 1], 4);
+			state = put(p, to, data + n - 1, 4);
 		else
 			state = put(p, to + 4ull * (at - 4), data, n * 4);
 	}

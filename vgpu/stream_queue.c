@@ -184,7 +184,8 @@ static void pm4_dispatch(struct vgpu_chip *c, struct vgpu_user_queue *q)
 {
 	struct vgpu_aql_flight *f = vgpu_flight_new(q, q->published);
 
-	if (GP_WARN_ON(!f))
+	GP_WARN_ON(!f);
+	if (!f)
 		return;
 	f->p = q->stream.pm4.packet;
 	f->type = VGPU_FLIGHT_PM4;

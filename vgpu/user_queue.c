@@ -16,21 +16,28 @@ struct vgpu_process *vgpu_process_find(struct vgpu_chip *c, u32 pasid)
 	return NULL;
 }
 
+static struct vgpu_process *room_for_one(struct vgpu_chip *c)
+{
+	for (u32 i = 0; i < VGPU_CHIP_PROCESSES; i++)
+		if (!c->processes[i].used || !c->processes[i].queues)
+			return &c->processes[i];
+	return NULL;
+}
+
 /* The process with that PASID, new if need be. NULL: there are too many with queues. */
 struct vgpu_process *vgpu_process_get(struct vgpu_chip *c, u32 pasid, vgpu_space space)
 {
 	struct vgpu_process *p = vgpu_process_find(c, pasid);
 
-	for (u32 i = 0; i < VGPU_CHIP_PROCESSES && !p; i++) {
-		if (c->processes[i].used && c->processes[i].queues)
-			continue;
-		p = &c->processes[i];
+	if (!p) {
+		p = room_for_one(c);
+		if (!p)
+			return NULL;
 		memset(p, 0, sizeof(*p));
 		p->used = true;
 		p->pasid = pasid;
 	}
-	if (p)
-		p->space = space;
+	p->space = space;
 	return p;
 }
 

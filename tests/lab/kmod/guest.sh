@@ -10,7 +10,7 @@ kills=${1:-4}
 mechanism() { call Status | sed -n 's/.*"mechanism": *"\([^"]*\)".*/\1/p'; }
 held() { call Hold "{\"pid\":$1,\"lease_ns\":$2,\"wait\":true}" >/dev/null; }
 # The module takes back what it is told when the last descriptor is closed: somebody keeps it open.
-load() { modprobe gpreempt lease_max_ms=60000 stop_deadline_ms=30000 "$@"; }
+load() { modprobe gpreempt lease_max_ms=60000 stop_deadline_ms=30000; }
 
 # ---- preemption, counted by both sides ----
 preempt() {
