@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,15 +59,23 @@ static void all_is_well(const char *mechanism)
 static void hang_while_stopping(const char *mechanism)
 {
 	int ctl = control(mechanism);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const volatile struct gp_uapi_stats *stats =
+		mmap(NULL, page, PROT_READ, MAP_SHARED, ctl, 0);
 	struct target t = target_ready(1), other = target_ready(1);
-	u64 resets;
+	u64 resets, refused;
 	u32 task = attach(ctl, t.pid);
 
 	EQ(target_ask(&t, ASK_HUGE, 0), 0);
 	NEED(runs_huge(t.pid));
+	NEED(stats != MAP_FAILED);
+	refused = stats->refused;
 	resets = gpu_of(ctl).resets;
 	hang();
 	CHECK(preempt(ctl, &task, 1) < 0);
+	/* Not tried again: the second time the driver would call it off already. */
+	EQ(stats->refused, refused);
+	munmap((void *)stats, page);	/* it would keep the descriptor alive */
 	/* direct's command stays on the ring: the next of the driver's finds out. */
 	target_tell(&other, ASK_QUEUE, 0);
 	for (u32 i = 0; i < 1000 && gpu_of(ctl).resets == resets; i++)
