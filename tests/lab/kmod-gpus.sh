@@ -14,7 +14,7 @@ holds_of() { # NAME CONDITION: an awk condition on its words
 
 claim "a guest with two GPUs runs the module without a complaint of the kernel"
 try "$top/lab/run" --gpus 2 --param no_system_mem_limit=1 --timeout 500 \
-	--copy "$top/tests/lab/kmod/gpus.sh" -- sh ./gpus.sh
+	--copy "$top/tests/lab/kmod/kmod.sh" --copy "$top/tests/lab/kmod/gpus.sh" -- sh ./gpus.sh
 exits 0 || cat "$tmp/err"
 
 claim "a gang with a rank on each GPU is held and let back as a whole"

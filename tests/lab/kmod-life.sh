@@ -12,7 +12,8 @@ value() { sed -n "s/^$1 //p" "$tmp/out"; }
 is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }
 
 claim "a guest runs the module beside the driver without a complaint of the kernel"
-try "$top/lab/run" --allow-warn --timeout 900 --copy "$top/tests/lab/kmod/life.sh" -- sh ./life.sh $reloads
+try "$top/lab/run" --allow-warn --timeout 900 --copy "$top/tests/lab/kmod/kmod.sh" \
+	--copy "$top/tests/lab/kmod/life.sh" -- sh ./life.sh $reloads
 exits 0 || cat "$tmp/err"
 is complaints 0
 

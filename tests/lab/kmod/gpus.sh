@@ -3,20 +3,10 @@
 #
 # In a guest with two GPUs: a gang with a rank on each, and two GPUs that have nothing to do with each
 # other. Facts on stdout, judged by tests/lab/kmod-gpus.sh.
-mount -t debugfs none /sys/kernel/debug 2>/dev/null
+# shellcheck source=tests/lab/kmod/kmod.sh
+. ./kmod.sh
 patient="param=stop_deadline=20000000000 param=lease=20000000000 param=small_victim=0"
 
-fact() { echo "$*"; }
-until_true() { # SECONDS COMMAND...
-	left=$(($1 * 20))
-	shift
-	while ! "$@"; do
-		left=$((left - 1))
-		[ $left -gt 0 ] || return 1
-		usleep 50000
-	done
-}
-has_queues() { [ -n "$(ls "/sys/class/kfd/kfd/proc/$1/queues" 2>/dev/null)" ]; }
 counters=/sys/kernel/debug/vgpu
 device() { sed -n "s/^$2 //p" "$counters/$1/counters"; }
 load() { # GPU ARGUMENTS...: $load is its pid

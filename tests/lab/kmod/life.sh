@@ -6,27 +6,17 @@
 # In the guest: the module's life beside the driver's, one claim after the other. Facts on stdout,
 # judged by tests/lab/kmod-life.sh. Times are of an emulated machine on a loaded one: only
 # deadlines that are long.
-mount -t debugfs none /sys/kernel/debug 2>/dev/null
+# shellcheck source=tests/lab/kmod/kmod.sh
+. ./kmod.sh
 mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 pci=/sys/bus/pci/drivers/amdgpu
 tracing=/sys/kernel/tracing
 parts="detect decide command save switch"
 patient="param=stop_deadline=20000000000 param=lease=20000000000"
 
-fact() { echo "$*"; }
-until_true() { # SECONDS COMMAND...
-	left=$(($1 * 20))
-	shift
-	while ! "$@"; do
-		left=$((left - 1))
-		[ $left -gt 0 ] || return 1
-		usleep 50000
-	done
-}
 load() { modprobe gpreempt stop_deadline_ms=20000 lease_max_ms=20000 allow_direct=1; }
 offline() { gpload --class offline --kernel 20ms "$@" >/tmp/offline 2>&1 & offline=$!; }
 online() { gpload --class online --kernel 1ms --waves 64 --poisson 20 "$@" >/tmp/online 2>&1 & online=$!; }
-has_queues() { [ -n "$(ls "/sys/class/kfd/kfd/proc/$1/queues" 2>/dev/null)" ]; }
 runs() { ! grep -q 'No active runlist' /sys/kernel/debug/kfd/rls; }
 stopped() { ! runs; }
 ended() { wait "$2"; fact "$1" $?; }
