@@ -133,7 +133,7 @@ for part; do
 		unload
 		;;
 	faults)
-		load queue_preemption_timeout_ms=500
+		load
 		run gpfaults
 		unload
 		;;
