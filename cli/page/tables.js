@@ -139,7 +139,7 @@ function labChapter(r) {
   const pair = (x, k) => x[k].sim === x[k].lab ? count(x[k].sim) : `${count(x[k].sim)} / ${count(x[k].lab)}`;
   return [
     el("p", {}, "Debian's kernel with its unmodified amdkfd in a virtual machine; its GPU is the same model. What the driver does is real, how long the device takes is not. Guest time counts instructions. " +
-      "The virtual device finds the doorbells of programs by polling, every half millisecond when it is idle: alone, a request waits for that, beside offline work it does not."),
+      "The virtual device finds the doorbells of programs by polling, every 50 us: differences below that mean nothing."),
     ...runs.map(x => table(`${x.what}. ${x.exit ? "It FAILED." : "Every workgroup ran exactly once."}`, [
       ["online", o => o.name], ["mean", o => us(o.mean), true], ["p50", o => us(o.p50), true], ["p99", o => us(o.p99), true],
       ["offline kernels done", o => count(o.offline_kernels), true]], x.rows.map(o => ({ ...o, ours: /gpreempt|evict|direct|halt/.test(o.name) })))),

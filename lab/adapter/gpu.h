@@ -148,7 +148,7 @@ extern char *lab_profile_name;
 extern char *lab_fault_names;
 extern char *lab_rptr_at;
 extern char *lab_save_area;
-extern uint lab_poll_us, lab_marks;
+extern uint lab_poll_us, lab_idle_poll_us, lab_marks;
 extern uint lab_unknown_us;
 extern int lab_num_kcq;
 extern uint lab_record_mb;

@@ -122,6 +122,10 @@ uint lab_poll_us = 50;
 module_param_named(poll_us, lab_poll_us, uint, 0644);
 MODULE_PARM_DESC(poll_us, "how often doorbells are looked at while there is work");
 
+uint lab_idle_poll_us = 500;
+module_param_named(idle_poll_us, lab_idle_poll_us, uint, 0644);
+MODULE_PARM_DESC(idle_poll_us, "how often while there is none, if that is longer");
+
 uint lab_unknown_us = 100;
 module_param_named(unknown_us, lab_unknown_us, uint, 0444);
 MODULE_PARM_DESC(unknown_us, "how long a workgroup of a kernel runs that cannot be executed");

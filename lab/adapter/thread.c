@@ -16,7 +16,6 @@
 
 enum {
 	BUSY_NS		= 5 * NSEC_PER_MSEC,	/* how long after a doorbell another is likely */
-	IDLE_POLL_NS	= 500 * NSEC_PER_USEC,
 	BATCH		= 64,			/* steps between two chances for others */
 	JUMP_NS		= 100 * NSEC_PER_MSEC,
 };
@@ -85,7 +84,7 @@ static int be_the_gpu(void *data)
 			gpu->active_ns = ktime_get_ns();
 		poll_ns = lab_poll_us * NSEC_PER_USEC;
 		if (ktime_get_ns() - gpu->active_ns >= BUSY_NS)
-			poll_ns = max_t(u64, poll_ns, IDLE_POLL_NS);
+			poll_ns = max_t(u64, poll_ns, lab_idle_poll_us * NSEC_PER_USEC);
 		nap(gpu, clamp(idle_ns, NSEC_PER_USEC, poll_ns));
 	}
 	return 0;

@@ -11,7 +11,8 @@ seeds=1
 
 claim "the guest runs all of it, and every process finds its sums right"
 # shellcheck disable=SC2086 # a list
-try "$top/lab/run" --deterministic --param marks=262144 --timeout 1500 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
+try "$top/lab/run" --deterministic --param marks=262144 --param idle_poll_us=0 --timeout 1500 \
+	--copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
 	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/price.sh" -- sh ./price.sh $seeds
 exits 0 || cat "$tmp/err"
 [ -z "${GP_KEEP:-}" ] || cp "$tmp/out" "$GP_KEEP"
