@@ -216,7 +216,8 @@ static void hang(void *arg)
 	      "%s: SMI tells that a reset begins and that it ended", h->name);
 	claim(kernel_log_has(log, "GPU reset end with ret = 0", SOON_MS),
 	      "%s: both of KFD's halves of the reset have run", h->name);
-	claim(driver_waits(9000) && gpload_runs(), "%s: a new process works after the reset", h->name);
+	claim(driver_waits(9000) && gpload_runs(), "%s: a new process works after the reset",
+	      h->name);
 	claim(victim_ends(&v, &fate), "%s: a process of before can end and is forgotten", h->name);
 	claim(fate.told, "%s: a process of before is told by its HW_EXCEPTION event", h->name);
 	claim(fate.drained == -ETIME, "%s: its queues stay evicted, nothing of them runs (%d)",
