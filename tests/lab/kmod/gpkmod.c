@@ -177,7 +177,8 @@ static const struct field stats_fields[] = {
 	FIELD(gp_uapi_stats, looks), FIELD(gp_uapi_stats, wakeups), FIELD(gp_uapi_stats, stopped),
 	FIELD(gp_uapi_stats, started), FIELD(gp_uapi_stats, lost), FIELD(gp_uapi_stats, refused),
 	FIELD(gp_uapi_stats, deaths), FIELD(gp_uapi_stats, resets), FIELD(gp_uapi_stats, removals),
-	FIELD(gp_uapi_stats, direct_stops), FIELD(gp_uapi_stats, evict_cycles),
+	FIELD(gp_uapi_stats, direct_stops), FIELD(gp_uapi_stats, direct_refused),
+	FIELD(gp_uapi_stats, evict_cycles),
 	FIELD(gp_uapi_stats, rescans), FIELD(gp_uapi_stats, nr_off), { NULL, 0 },
 };
 
