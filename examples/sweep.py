@@ -59,10 +59,18 @@ def curve(name, letter, values, top):
     return f'<polyline class="{name}" points="{line}"/>{dots}'
 
 
+def round_up(value):
+    """The next number that four lines of a grid divide well."""
+    step = 1e-3
+    while step * 10 < value:
+        step *= 10
+    return next(step * n for n in (1, 2, 4, 6, 8, 10) if step * n >= value)
+
+
 def draw(title, line, points):
     """One picture with two axes: latency at the left, goodput at the right."""
     latency = [added for _, added, _ in points]
-    top = max([added for added in latency if added is not None] + [1e-3]) * 1.1
+    top = round_up(max([added for added in latency if added is not None] + [1e-3]))
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
            f'<title>{escape(title)}</title>', STYLE,
            f'<text x="{LEFT}" y="20">{escape(title)}</text>']
@@ -70,7 +78,7 @@ def draw(title, line, points):
         y = y_of(quarter, 4)
         out += [f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>',
                 f'<text class="l" x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">'
-                f'{top * quarter / 4:.3g}</text>',
+                f'{top * quarter / 4:.6g}</text>',
                 f'<text class="g" x="{WIDTH - RIGHT + 8}" y="{y + 4:.1f}">{25 * quarter} %</text>']
     for i, (value, _, _) in enumerate(points):
         out.append(f'<text x="{x_of(i, len(points)):.1f}" y="{HEIGHT - BOTTOM + 18}" '
@@ -103,7 +111,7 @@ def main():
               f'{100 * goodput:7.1f} %' if goodput is not None else '       -')
     print('figures of a model, not of hardware')
     with open(args.output, 'w', encoding='utf-8') as f:
-        f.write(draw(f'{args.scenario}, {args.length} of virtual time', args.line, points))
+        f.write(draw(f'{args.scenario}, {args.length} of virtual time, a model', args.line, points))
     return 0
 
 
