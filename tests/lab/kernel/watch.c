@@ -31,10 +31,12 @@ static bool is_blocked(int ctl, u32 task)
 static bool leaves_alone(int ctl, u32 victim, u64 stops)
 {
 	struct gp_uapi_seat is;
+	bool stays;
 
 	usleep(QUIET_US);
 	is = seat_of(ctl, victim);
-	return EQ(is.stops, stops) & EQ(is.state, GP_UAPI_ON);
+	stays = EQ(is.stops, stops);
+	return EQ(is.state, GP_UAPI_ON) && stays;
 }
 
 static void barrier(void)
