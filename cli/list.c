@@ -127,7 +127,9 @@ static void print_unseated(struct gp_table *t, const json_t *process)
 	gp_table_cell(t, gp_ask_text(process, "name"));
 	gp_table_cell(t, gp_ask_text(process, "class"));
 	gp_table_cell(t, "-");
-	gp_table_cell(t, "no queue yet");
+	/* Nobody looks at the queues of who is left alone. */
+	gp_table_cell(t, strcmp(gp_ask_text(process, "class"), "unmanaged") ? "no queue yet" :
+		      "left alone");
 }
 
 static void print_processes(const json_t *processes)
@@ -194,6 +196,12 @@ int gp_cmd_list(const struct gp_options *o)
 	if (code) {
 		json_decref(list);
 		return code;
+	}
+	if (o->file && !json_array_size(json_object_get(list, "processes"))) {
+		gp_error("list: process %s uses no GPU; 'gpreempt list' has those that do",
+			 o->file);
+		json_decref(list);
+		return GP_EXIT_UNKNOWN;
 	}
 	gp_ask_keep(list, mask);
 	if (o->json)

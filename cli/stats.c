@@ -18,6 +18,19 @@ static struct gp_text value_of(const char *name, const json_t *value)
 	return gp_count(n < 0 ? 0 : (u64)n);
 }
 
+/* A time is printed with its unit: "wait" of "wait_ns", "scan_max" of "scan_ns_max". */
+static void label(struct gp_table *t, const char *name)
+{
+	const char *unit = gp_ask_unit(name);
+	char text[64];
+
+	if (unit)
+		snprintf(text, sizeof(text), "%.*s%s", (int)(unit - name), name, unit + 3);
+	else
+		snprintf(text, sizeof(text), "%s", name);
+	gp_table_cell(t, text);
+}
+
 /* Those of @counters that are not 0. */
 static void print_those(struct gp_table *t, const char *whose, json_t *counters)
 {
@@ -29,7 +42,7 @@ static void print_those(struct gp_table *t, const char *whose, json_t *counters)
 			continue;
 		gp_table_row(t, GP_PLAIN);
 		gp_table_cell(t, whose);
-		gp_table_cell(t, name);
+		label(t, name);
 		gp_table_cell(t, value_of(name, value).s);
 	}
 }
@@ -154,6 +167,11 @@ static int collect(const struct gp_options *o, struct gp_daemon *daemon,
 	if (!code)
 		code = gp_ask_call(daemon, "Status", NULL, &ret->status);
 	json_decref(in);
+	if (!code && pid && !json_array_size(json_object_get(ret->list, "processes"))) {
+		gp_error("stats: process %s uses no GPU; 'gpreempt list' has those that do",
+			 o->file);
+		code = GP_EXIT_UNKNOWN;
+	}
 	if (!code)
 		code = gp_ask_gpus(ret->list, o->gpu, &mask);
 	if (!code && o->gpu) {

@@ -193,10 +193,11 @@ static int find_task(struct gp_home *h, const struct gp_who *who, struct gp_resi
 		return refuse(why, -ESRCH, "that process uses no GPU");
 	if ((*ret)->task != GP_NONE)
 		return 0;
-	if (!(*ret)->nr_queues)
-		return refuse(why, -EBUSY, "that process has no queue yet");
+	if (!(*ret)->class.managed)
+		return refuse(why, -EBUSY, "its class is unmanaged: it is left alone; give it "
+			      "another class");
 	return refuse(why, -EBUSY, (*ret)->trouble[0] ? (*ret)->trouble :
-		      "that process is not managed; give it another class");
+		      "that process has no queue yet");
 }
 
 int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 *granted,
@@ -204,6 +205,7 @@ int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 
 {
 	u64 longest = h->sched->param[GP_LEASE];
 	struct gp_resident *r;
+	bool renewed;
 	int err = find_task(h, who, &r, why);
 
 	if (err)
@@ -219,6 +221,7 @@ int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 
 		return refuse(why, -EBUSY, "its class may not be preempted; give it another class");
 
 	*granted = lease_ns < longest ? lease_ns : longest;
+	renewed = h->sched->tasks[r->task].manual_until_ns > h->now_ns;
 	if (gp_job_gripped(h, r)) {
 		err = gp_sched_hold(h->sched, r->task, *granted, h->now_ns);
 		if (err)
@@ -229,8 +232,10 @@ int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 
 			     ATTACH_NS);
 		h->tend = true;
 	}
-	gp_home_news(h, GP_NEWS_HOLD, r, "is to be held for %llu ms",
-		     (unsigned long long)(*granted / GP_MSEC));
+	/* A lease that is renewed is no news. */
+	if (!renewed)
+		gp_home_news(h, GP_NEWS_HOLD, r, "is to be held for %llu ms",
+			     (unsigned long long)(*granted / GP_MSEC));
 	return 0;
 }
 

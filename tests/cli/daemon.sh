@@ -244,7 +244,7 @@ exits 0 && told 'hint 102 0 1000000000' && json '.for_ns == 1000000000'
 claim "stats shows counters and parts"
 try gpreempt stats
 exits 0 && says 'gpreemptd *looks *123 456' && says 'train"1 (101) *stops_asked *12' &&
-	says 'infer (102) *save *12 *40.00 us' && says 'scan_ns_max *2.00.* ms' &&
+	says 'infer (102) *save *12 *40.00 us' && says 'scan_max *2.00.* ms' &&
 	check test "$(grep -c ' late \| idle ' "$tmp/out")" -eq 0
 try gpreempt stats 102 --json
 exits 0 && json '.counters.looks == 123456 and [.processes[].pid] == [102]'
