@@ -14,7 +14,7 @@ static void print_text(const json_t *answer, bool dry_run)
 	size_t i;
 
 	printf("%spolicy %s%s%s\n\n", gp_paint(GP_BOLD), gp_ask_text(answer, "policy"),
-	       gp_paint(GP_PLAIN), dry_run ? ": it would do; nothing was changed" : "");
+	       gp_paint(GP_PLAIN), dry_run ? " would do; nothing was changed; parameters:" : "");
 	gp_table_init(&table, head, 1 << 0 | 1 << 3);
 	json_array_foreach(json_object_get(answer, "parameters"), i, parameter) {
 		const char *value = gp_ask_text(parameter, "value");

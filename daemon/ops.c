@@ -65,6 +65,7 @@ static int refuse(char *why, int err, const char *what, const char *about)
 
 static int read_param(struct change *c, const char *name, const char *text, char *why)
 {
+	char range[64];
 	u32 i;
 	int err;
 
@@ -74,9 +75,12 @@ static int read_param(struct change *c, const char *name, const char *text, char
 	if (i == GP_NR_PARAMS)
 		return refuse(why, -EINVAL, "no such parameter; gpreempt policy lists them", name);
 	err = text ? gp_parse_param(&gp_params[i], text, &c->param[i]) : -EINVAL;
-	if (err)
-		return refuse(why, -EINVAL, err == -ERANGE ? "out of bounds" :
-			      "not a value of this parameter", name);
+	if (err) {
+		gp_print_param_range(&gp_params[i], range, sizeof(range));
+		snprintf(why, GP_WHY_MAX, "%s: '%.60s' will not do (%s); write %s", name,
+			 text ? text : "", gp_params[i].what, range);
+		return -EINVAL;
+	}
 	c->param_set[i] = true;
 	return 0;
 }
@@ -93,7 +97,8 @@ static int read_change(struct gp_home *h, const struct gp_policy_args *args, str
 	if (args->policy && strcmp(args->policy, "none")) {
 		c->policy = gp_policy_find(args->policy);
 		if (!c->policy)
-			return refuse(why, -EINVAL, "no such policy", args->policy);
+			return refuse(why, -EINVAL, "no such policy; write one of none, fifo, "
+				      "priority, fair, deadline", args->policy);
 		if (h->args.observe)
 			return refuse(why, -EBUSY, "started with --observe: it never acts",
 				      args->policy);
@@ -142,9 +147,20 @@ static int make_change(struct gp_home *h, const struct change *c, char *why)
 	return 0;
 }
 
+/* The parameters after @c, made or not. */
+static void would_be(const struct gp_home *h, const struct change *c, u64 *param)
+{
+	const u64 *from = c->policy ? gp_config_params(h->config, c->policy) : h->sched->param;
+
+	for (u32 i = 0; i < GP_NR_PARAMS; i++)
+		param[i] = c->param_set[i] ? c->param[i] : from[i];
+}
+
 static int ops_set_policy(void *ctx, struct gp_request *rq, const struct gp_policy_args *args)
 {
 	struct gp_home *h = home_of(ctx);
+	const char *name;
+	u64 param[GP_NR_PARAMS];
 	struct change c;
 	int err = read_change(h, args, &c, rq->why);
 
@@ -154,9 +170,12 @@ static int ops_set_policy(void *ctx, struct gp_request *rq, const struct gp_poli
 		err = make_change(h, &c, rq->why);
 	if (err)
 		return err;
-	return reply(ctx, rq, json_pack("{s:s, s:o, s:b}", "policy", gp_ops_policy_name(h),
-					"parameters", gp_ops_parameters(h), "changed",
-					!args->dry_run));
+	name = gp_ops_policy_name(h);
+	would_be(h, &c, param);
+	if (args->dry_run && c.policy_set)
+		name = c.policy ? c.policy->name : "none";
+	return reply(ctx, rq, json_pack("{s:s, s:o, s:b}", "policy", name, "parameters",
+					gp_ops_parameters(param), "changed", !args->dry_run));
 }
 
 /* ---- one process ---- */

@@ -62,7 +62,7 @@ int gp_ops_list_next(void *ctx, const struct gp_list_args *args, u64 *cursor, js
 int gp_ops_stats_head(void *ctx, struct gp_request *rq, json_t **ret);
 int gp_ops_stats_next(void *ctx, pid_t pid, u64 *cursor, json_t **ret);
 /* The parameters under the present policy, as GetPolicy tells them. */
-json_t *gp_ops_parameters(const struct gp_home *h);
+json_t *gp_ops_parameters(const u64 *param);
 const char *gp_ops_policy_name(const struct gp_home *h);
 /* Where a process is: on several GPUs the one furthest from on. */
 u32 gp_ops_state(const struct gp_home *h, const struct gp_resident *r);

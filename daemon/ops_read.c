@@ -101,14 +101,14 @@ int gp_ops_status(void *ctx, struct gp_request *rq)
 	return 0;
 }
 
-json_t *gp_ops_parameters(const struct gp_home *h)
+json_t *gp_ops_parameters(const u64 *param)
 {
 	json_t *list = json_array();
 	char value[64], initial[64];
 	u32 i;
 
 	for (i = 0; i < GP_NR_PARAMS; i++) {
-		gp_print_param(&gp_params[i], h->sched->param[i], value, sizeof(value));
+		gp_print_param(&gp_params[i], param[i], value, sizeof(value));
 		gp_print_param(&gp_params[i], gp_params[i].initial, initial,
 				     sizeof(initial));
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name",
@@ -125,7 +125,7 @@ int gp_ops_get_policy(void *ctx, struct gp_request *rq)
 
 	gp_control_reply(o->control, rq->token,
 			 json_pack("{s:s, s:o}", "policy", gp_ops_policy_name(o->args.home),
-				   "parameters", gp_ops_parameters(o->args.home)));
+				   "parameters", gp_ops_parameters(o->args.home->sched->param)));
 	return 0;
 }
 

@@ -186,28 +186,6 @@ static bool note(struct gp_load *l, int i, const char *key)
 	return true;
 }
 
-static void param_range(const struct gp_param_info *info, char *text, size_t size)
-{
-	char min[24], max[24];
-
-	gp_print_param(info, info->min, min, sizeof(min));
-	gp_print_param(info, info->max, max, sizeof(max));
-	switch ((enum gp_param_unit)info->unit) {
-	case GP_UNIT_NS:
-		snprintf(text, size, "a time from %s to %s", min, max);
-		break;
-	case GP_UNIT_LINGER:
-		snprintf(text, size, "learnt, ski or a time from %s to %s", min, max);
-		break;
-	case GP_UNIT_PERMILLE:
-		snprintf(text, size, "thousandths from %s to %s", min, max);
-		break;
-	case GP_UNIT_NUMBER:
-		snprintf(text, size, "a number from %s to %s", min, max);
-		break;
-	}
-}
-
 static void set_param(struct gp_load *l, const char *key, const char *value)
 {
 	char text[GP_NR_PARAMS * 24] = "";
@@ -222,7 +200,7 @@ static void set_param(struct gp_load *l, const char *key, const char *value)
 			continue;
 		if (!note(l, i, key) || !gp_parse_param(info, value, &l->params[i]))
 			return;
-		param_range(info, text, sizeof(text));
+		gp_print_param_range(info, text, sizeof(text));
 		FAULT(l, "%s: '%s' will not do (%s); write %s", key, value, info->what, text);
 		return;
 	}

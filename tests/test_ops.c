@@ -236,9 +236,14 @@ static void a_policy_is_tried_set_and_refused(void **state)
 	char error[64];
 	json_t *a;
 
-	a = call(r, "SetPolicy", "{\"policy\":\"fair\",\"dry_run\":true}", NULL);
+	/* A trial says what would be, and changes nothing. */
+	a = call(r, "SetPolicy",
+		 "{\"policy\":\"fair\",\"parameters\":{\"slice\":\"7ms\"},\"dry_run\":true}", NULL);
 	EXPECT(json_is_false(json_object_get(a, "changed")));
-	expect_text(a, "policy", "priority");
+	expect_text(a, "policy", "fair");
+	expect_text(json_array_get(json_object_get(a, "parameters"), GP_SLICE), "value", "7ms");
+	EXPECT(r->w->home->sched->policy == &gp_policy_priority);
+	EXPECT(r->w->home->sched->param[GP_SLICE] != 7 * GP_MSEC);
 	json_decref(a);
 	a = call(r, "SetPolicy", "{\"policy\":\"fair\",\"parameters\":{\"slice\":\"3ms\"}}", NULL);
 	expect_text(a, "policy", "fair");

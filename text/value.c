@@ -202,6 +202,28 @@ void gp_print_param(const struct gp_param_info *info, u64 value, char *text, siz
 		snprintf(text, size, "%llu", (unsigned long long)value);
 }
 
+void gp_print_param_range(const struct gp_param_info *info, char *text, size_t size)
+{
+	char min[24], max[24];
+
+	gp_print_param(info, info->min, min, sizeof(min));
+	gp_print_param(info, info->max, max, sizeof(max));
+	switch ((enum gp_param_unit)info->unit) {
+	case GP_UNIT_NS:
+		snprintf(text, size, "a time from %s to %s", min, max);
+		break;
+	case GP_UNIT_LINGER:
+		snprintf(text, size, "learnt, ski or a time from %s to %s", min, max);
+		break;
+	case GP_UNIT_PERMILLE:
+		snprintf(text, size, "thousandths from %s to %s", min, max);
+		break;
+	case GP_UNIT_NUMBER:
+		snprintf(text, size, "a number from %s to %s", min, max);
+		break;
+	}
+}
+
 void gp_text_clean(char *text)
 {
 	for (; *text; text++) {

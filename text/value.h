@@ -27,6 +27,9 @@ u32 gp_split(const char *text, char word[][24], u32 max);
 void gp_print_ns(u64 ns, char *text, size_t size);
 void gp_print_param(const struct gp_param_info *info, u64 value, char *text, size_t size);
 
+/* What may be written: "a time from 1us to 1s". */
+void gp_print_param_range(const struct gp_param_info *info, char *text, size_t size);
+
 /* One printable line: control characters become '?'. */
 void gp_text_clean(char *text);
 

@@ -45,6 +45,11 @@ claim "list shows who is on the GPU and how often somebody was preempted"
 ended list 0 && { part list | grep -q 'gpload-online  *online' || no "list: $(part list)"; } &&
 	{ part list | awk '/gpload-offline/ { n = $(NF - 2) } END { exit !(n > 0) }' || no "never preempted: $(part list)"; }
 
+claim "a process that uses no GPU is exit 5; a trial of a policy says what would be"
+ended list-none 5 && ended stats-none 5 && ended dry 0 &&
+	{ part dry | grep -q '^policy fair would do' && part dry | grep -q '^slice  *7ms' || no "$(part dry)"; } &&
+	of policy-after '.policy == "priority"'
+
 claim "record has the offline process off, for the online one"
 ended record 0 && of record '.events > 0 and .lost == 0' &&
 	of timeline.json '[.traceEvents[].name] | any(. == "off") and any(test("off for gpload-online"))'

@@ -51,6 +51,10 @@ online=$!
 await '"name": "gpload-online"'
 keep record gpreempt record /tmp/keep.timeline.json --for 3s --json
 keep list gpreempt list
+keep list-none gpreempt list 99999999
+keep stats-none gpreempt stats 99999999
+keep dry gpreempt policy fair slice=7ms --dry-run
+keep policy-after gpreempt policy --json
 keep stats gpreempt stats
 keep prometheus gpreempt stats --prometheus
 gpreempt off >/dev/null
