@@ -28,8 +28,9 @@ void gp_check_configuration(struct gp_doctor *d)
 	if (!config->policy)
 		gp_found(d, GP_WARN, remedy, "no policy is configured: gpreemptd only observes");
 	else
-		gp_found(d, GP_PASS, NULL, "policy %s, %u classes, %u rules", config->policy->name,
-			 config->nr_classes, config->nr_rules);
+		gp_found(d, GP_PASS, NULL, "policy %s, %s, %s", config->policy->name,
+			 gp_number_of(config->nr_classes, "class").s,
+			 gp_number_of(config->nr_rules, "rule").s);
 	gp_config_free(config);
 }
 

@@ -90,6 +90,9 @@ void gp_check_runtime(struct gp_doctor *d)
 		const struct gp_process *p = &d->process[i];
 		char library[192];
 
+		/* The daemon has the driver open for its calls, and no runtime. */
+		if (!strcmp(p->comm, "gpreemptd"))
+			continue;
 		if (runtime_of(d, p->pid, library, sizeof(library))) {
 			hidden++;
 		} else if (is_old(library)) {
@@ -102,9 +105,9 @@ void gp_check_runtime(struct gp_doctor *d)
 		}
 	}
 	if (hidden)
-		gp_found(d, GP_WARN, "run as root", "the runtime of %" PRIu32
-			 " processes cannot be seen", hidden);
+		gp_found(d, GP_WARN, "run as root", "the runtime of %s cannot be seen",
+			 gp_number_of(hidden, "process").s);
 	if (!hidden && !old)
-		gp_found(d, GP_PASS, NULL, "%" PRIu32 " GPU processes, none with an old ROCm",
-			 good);
+		gp_found(d, GP_PASS, NULL, "%s with a GPU open, none with an old ROCm",
+			 gp_number_of(good, "process").s);
 }

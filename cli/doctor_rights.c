@@ -65,8 +65,8 @@ void gp_check_debugfs(struct gp_doctor *d)
 	int err = gp_mqd_dump_read(gp_doctor_path(d, GP_MQD_DUMP, path), 0, &list, &line);
 
 	if (!err)
-		gp_found(d, GP_PASS, NULL, "queue descriptors can be read: %" PRIu32 " queues",
-			 list.count);
+		gp_found(d, GP_PASS, NULL, "queue descriptors can be read: %s",
+			 gp_number_of(list.count, "queue").s);
 	else if (err == -ENOENT)
 		gp_found(d, GP_WARN, "mount -t debugfs none /sys/kernel/debug",
 			 "no %s: queues that are not traced cannot be watched", GP_MQD_DUMP);

@@ -73,21 +73,24 @@ static void judge(struct gp_doctor *d, const struct gp_process *p, const struct 
 void gp_check_save_places(struct gp_doctor *d)
 {
 	struct gp_mqd_list list = { 0 };
-	u32 before = d->nr_findings, seen = 0;
+	u32 before = d->nr_findings, hidden = 0;
 	char path[GP_DOCTOR_PATH];
+	int err;
 
-	/* Whether it can be read at all is the check debugfs. */
-	gp_mqd_dump_read(gp_doctor_path(d, GP_MQD_DUMP, path), 0, &list, NULL);
+	err = gp_mqd_dump_read(gp_doctor_path(d, GP_MQD_DUMP, path), 0, &list, NULL);
 	for (u32 i = 0; i < d->nr_processes; i++) {
 		const struct gp_mqd *q = first_of(&list, d->process[i].pid);
 
-		if (q) {
-			seen++;
+		hidden += d->process[i].nr_queues > 0;
+		if (q)
 			judge(d, &d->process[i], q);
-		}
 	}
 	gp_mqd_list_fini(&list);
-	if (d->nr_findings == before)
-		gp_found(d, GP_PASS, NULL, "of %" PRIu32 " processes with queues it cannot be seen",
-			 seen ? seen : d->nr_processes);
+	if (d->nr_findings > before)
+		return;
+	if (hidden)
+		gp_found(d, err ? GP_WARN : GP_PASS, err ? "see check debugfs" : NULL,
+			 "of %s with queues it cannot be seen", gp_number_of(hidden, "process").s);
+	else
+		gp_found(d, GP_PASS, NULL, "no process has a queue");
 }

@@ -143,6 +143,16 @@ struct gp_text gp_fraction(bool known, double value, int digits)
 	return t;
 }
 
+struct gp_text gp_number_of(u64 value, const char *noun)
+{
+	bool es = noun[0] && noun[strlen(noun) - 1] == 's';
+	struct gp_text t;
+
+	snprintf(t.s, sizeof(t.s), "%" PRIu64 " %.10s%s", value, noun,
+		 value == 1 ? "" : es ? "es" : "s");
+	return t;
+}
+
 struct gp_text gp_count(u64 value)
 {
 	struct gp_text t;

@@ -36,6 +36,7 @@ struct gp_text gp_duration(u64 ns);		/* "60 s", in a sentence */
 struct gp_text gp_time_signed(s64 ns);		/* "+63.1 us" */
 struct gp_text gp_fraction(bool known, double value, int digits);	/* "-" if not known */
 struct gp_text gp_count(u64 value);		/* "12 345" */
+struct gp_text gp_number_of(u64 value, const char *noun);	/* "1 queue", "2 processes" */
 struct gp_text gp_percent(double fraction);	/* "2.4 %" */
 
 /* For gp_pool.progress; shows nothing unless gp_progress_wanted(). */

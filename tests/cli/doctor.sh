@@ -275,7 +275,7 @@ finds debuggers PASS 'no GPU process'
 
 claim "runtime: an old ROCm is named, by its release or its own number; a new one is fine"
 machine
-finds runtime PASS '1 GPU processes, none'
+finds runtime PASS '1 process with a GPU open, none'
 runtime=1.9.50600 process 77 1 0
 finds runtime WARN 'job77 .77. uses .*libhsa-runtime64.so.1.9.50600'
 runtime=1.5.0 process 77 1 0
@@ -283,7 +283,15 @@ finds runtime WARN 'so.1.5.0'
 runtime=1.11.50700 process 77 1 0
 finds runtime PASS none
 rm "$m/proc/77/maps"
-finds runtime WARN '1 processes cannot be seen'
+finds runtime WARN 'the runtime of 1 process cannot be seen'
+
+claim "save-place: not told, not to be seen, and nothing to see"
+machine
+finds save-place PASS 'of 1 process with queues it cannot be seen'
+rm "$m/sys/kernel/debug/kfd/mqds"
+finds save-place WARN 'of 1 process with queues'
+rm -r "${m:?}$kfd/proc/77"
+finds save-place PASS 'no process has a queue'
 
 claim "save-area: in VRAM with SVM, else in host memory with what it costs, or not told"
 machine
