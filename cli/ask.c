@@ -37,8 +37,6 @@ int gp_ask_failed(int err, const char *what)
 
 	if (err == -ENOTCONN)
 		hint = "; start it (systemctl start gpreemptd), or see 'gpreempt doctor'";
-	else if (err == -EACCES)
-		hint = "; the socket is for everybody to read: check its mode";
 	gp_error("%s%s%s%s", what ? what : "", what ? ": " : "", gp_strerror(err), hint);
 	return gp_ask_code(err);
 }
@@ -48,6 +46,10 @@ int gp_ask_open(struct gp_daemon **ret)
 	const char *path = getenv("GPREEMPT_SOCKET");
 	int err = gp_daemon_open(path && *path ? path : NULL, ret);
 
+	if (err == -EACCES) {
+		gp_error("%s; the socket is for everybody: check its mode", gp_strerror(err));
+		return gp_ask_code(err);
+	}
 	return err ? gp_ask_failed(err, NULL) : GP_EXIT_OK;
 }
 

@@ -349,9 +349,9 @@ static void print_table(const struct bench *b)
 	}
 	gp_table_print(&table, stdout);
 	if (b->nr)
-		printf("\nprocess %d, %" PRIu32 " queues; grace in thousands of GPU clocks; "
+		printf("\nprocess %d, %s; grace in thousands of GPU clocks; "
 		       "times are those of the driver's calls\n", (int)b->pid,
-		       b->row[0].queues);
+		       gp_number_of(b->row[0].queues, "queue").s);
 }
 
 static int bench(struct bench *b)

@@ -294,8 +294,8 @@ static int operand(const struct gp_syntax *syntax, char *arg, struct gp_options 
 	bool more = syntax->operands == GP_SEVERAL || syntax->operands == GP_ANY;
 
 	if (!syntax->operand || (o->nr_operands && !more)) {
-		gp_error("%s: what is '%s'? usage: gpreempt %s%s%s", syntax->command, arg,
-			 syntax->command, blank_before(syntax->operand),
+		gp_error("%s: what is '%s'? usage: gpreempt %s%s%s, options behind it",
+			 syntax->command, arg, syntax->command, blank_before(syntax->operand),
 			 syntax->operand ? syntax->operand : "");
 		return -EINVAL;
 	}

@@ -87,7 +87,25 @@ static void print_gpus(const json_t *gpus, const json_t *processes)
 	gp_table_print(&table, stdout);
 }
 
-static void print_head(const json_t *status)
+/* On some GPU; from the same answer as the rows below it, so that they agree. */
+static u32 held_off(const json_t *status, const json_t *processes)
+{
+	u32 held = 0;
+	json_t *process, *gpu, *pid;
+	size_t i, k, n;
+
+	json_array_foreach(processes, i, process) {
+		bool off = false;
+
+		json_array_foreach(json_object_get(status, "who"), k, gpu)
+			json_array_foreach(json_object_get(gpu, "off"), n, pid)
+				off |= json_equal(pid, json_object_get(process, "pid"));
+		held += off;
+	}
+	return held;
+}
+
+static void print_head(const json_t *status, const json_t *processes)
 {
 	const char *policy = gp_ask_text(status, "policy");
 
@@ -101,9 +119,10 @@ static void print_head(const json_t *status)
 		puts("observes only; 'gpreempt policy priority' or gpreempt.conf makes it act");
 	else
 		printf("policy %s, mechanism %s\n", policy, gp_ask_text(status, "mechanism"));
-	printf("%" PRIu64 " GPUs, %" PRIu64 " processes, %" PRIu64 " held off\n",
-	       gp_ask_number(status, "gpus"), gp_ask_number(status, "processes"),
-	       gp_ask_number(status, "held"));
+	printf("%s, %s, %" PRIu32 " held off\n",
+	       gp_number_of(gp_ask_number(status, "gpus"), "GPU").s,
+	       gp_number_of(gp_ask_number(status, "processes"), "process").s,
+	       held_off(status, processes));
 }
 
 static void print_text(const json_t *status, const json_t *processes)
@@ -112,7 +131,7 @@ static void print_text(const json_t *status, const json_t *processes)
 	json_t *line;
 	size_t i;
 
-	print_head(status);
+	print_head(status, processes);
 	if (*ejected)
 		printf("%sthe policy was ejected%s: %s\n", gp_paint(GP_BAD), gp_paint(GP_PLAIN),
 		       ejected);

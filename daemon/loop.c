@@ -333,7 +333,8 @@ int gp_loop(const struct gp_loop_args *args, struct gp_heart *heart)
 
 	if (!code) {
 		gp_notify("READY=1\nSTATUS=running");
-		gp_log(GP_LOG_INFO, "%u GPUs, policy %s, mechanism %s%s", l.home->nr_gpus,
+		gp_log(GP_LOG_INFO, "%u GPU%s, policy %s, mechanism %s%s", l.home->nr_gpus,
+		       l.home->nr_gpus == 1 ? "" : "s",
 		       gp_ops_policy_name(l.home), l.home->doer->ops->name,
 		       l.home->enabled ? "" : ", switched off");
 		code = run(&l);

@@ -24,7 +24,8 @@ static const char usage[] =
 "  --help, --version\n"
 "\n"
 "SIGTERM releases everybody and ends it; SIGHUP reads the configuration again.\n"
-"Exit status: 0 told to end, 1 failed, 2 usage or configuration, 3 another one runs.\n";
+"Exit status: 0 told to end, 1 failed, 2 usage or configuration, 3 another one runs;\n"
+"with --check: 0 it would be taken, 1 it would not, 2 it cannot be read.\n";
 
 struct options {
 	struct gp_loop_args loop;
@@ -55,7 +56,7 @@ static int parse(int argc, char **argv, struct options *o)
 	int c;
 
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":", table, NULL)) != -1) {
 		switch (c) {
 		case CONFIG:
 			o->loop.config = optarg;
@@ -82,8 +83,9 @@ static int parse(int argc, char **argv, struct options *o)
 			puts("gpreemptd " GP_VERSION);
 			return GP_EXIT_OK;
 		default:
-			fprintf(stderr, "gpreemptd: '%s': no such option, or it lacks its value; "
-				"see gpreemptd --help\n", argv[optind - 1]);
+			fprintf(stderr, "gpreemptd: '%s' %s; see gpreemptd --help\n",
+				argv[optind - 1],
+				c == ':' ? "needs a value" : "is no option");
 			return GP_EXIT_USAGE;
 		}
 	}

@@ -279,7 +279,8 @@ static int check(struct gp_control *c, const struct method *m, const struct gp_p
 		return err;
 	err = c->args.ops->raises(c->args.ctx, &target, a->class);
 	if (err == -EINVAL)
-		snprintf(why, GP_WHY_MAX, "there is no class %s", a->class);
+		snprintf(why, GP_WHY_MAX, "there is no class %.31s; there are online, interactive, "
+			 "offline, idle, unmanaged, and those of gpreempt.conf", a->class);
 	if (err <= 0 || peer->privileged)
 		return err < 0 ? err : 0;
 	return deny(c, why, "this raises the class of the process");
