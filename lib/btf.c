@@ -218,11 +218,13 @@ static bool find_member(struct search *s, u32 id, u64 base, u32 depth)
 
 	if (!depth || !is_struct(s->b, id) || !get(s->b, id, &t))
 		return false;
-	for (u32 i = 0; i < elements(t.info) && s->left; i++, s->left--) {
+	/* Taken before what is within: that may use up the rest. */
+	for (u32 i = 0; i < elements(t.info) && s->left; i++) {
 		const u8 *m = t.behind + 12 * i;
 		u32 bits = t.info >> 31 ? word(m + 8) & 0xffffff : word(m + 8);
 		const char *name = string(s->b, word(m));
 
+		s->left--;
 		if (*name && !strcmp(name, s->name)) {
 			s->found.offset = base + bits / 8;
 			s->found.size = gp_btf_size(s->b, word(m + 4));

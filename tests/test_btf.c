@@ -123,6 +123,24 @@ static void members_are_found_through_base_typedef_and_nameless_unions(void **st
 	gp_btf_close(&base);
 }
 
+/* Three ways on at each of 32 steps: only a limit ends that, and it is reached within. */
+static void nameless_members_in_circles_come_to_an_end(void **state)
+{
+	struct gp_btf_member found;
+	struct blob b = { .strings = 1 };
+	struct gp_btf btf;
+	size_t size;
+
+	(void)state;
+	type(&b, "", STRUCT << 24 | 3, 8);
+	for (u32 i = 0; i < 3; i++)
+		member(&b, "", 1, 0);
+	size = finish(&b);
+	EXPECT_EQ(gp_btf_open(&btf, b.bytes, size, NULL), 0);
+	EXPECT_EQ(gp_btf_member(&btf, 1, "m", &found), -ENOENT);
+	gp_btf_close(&btf);
+}
+
 static void every_truncation_and_every_changed_byte_is_survived(void **state)
 {
 	struct blob k = { 0 };
@@ -188,6 +206,7 @@ static void a_section_is_found_by_its_whole_name(void **state)
 
 PROVE(
 	CLAIM(members_are_found_through_base_typedef_and_nameless_unions),
+	CLAIM(nameless_members_in_circles_come_to_an_end),
 	CLAIM(every_truncation_and_every_changed_byte_is_survived),
 	CLAIM(a_section_is_found_by_its_whole_name),
 )
