@@ -51,8 +51,8 @@ online=$!
 await '"name": "gpload-online"'
 keep record gpreempt record /tmp/keep.timeline.json --for 3s --json
 keep list gpreempt list
-keep list-none gpreempt list 99999999
-keep stats-none gpreempt stats 99999999
+keep list-none gpreempt list 999999
+keep stats-none gpreempt stats 999999
 keep dry gpreempt policy fair slice=7ms --dry-run
 keep policy-after gpreempt policy --json
 keep stats gpreempt stats
