@@ -109,7 +109,8 @@ static void an_error_is_a_number_and_the_daemons_sentence(void **state)
 	EXPECT_EQ(gp_daemon_disable(d), -EPERM);
 	EXPECT_EQ(gp_daemon_set_class(d, &bobs, "nonsense"), -EPERM);
 	EXPECT_EQ(gp_daemon_register(d, "nonsense"), -EINVAL);
-	assert_string_equal(gp_strerror(-EINVAL), "there is no class nonsense");
+	assert_string_equal(gp_strerror(-EINVAL), "there is no class nonsense; there are online, "
+			    "interactive, offline, idle, unmanaged, and those of gpreempt.conf");
 	EXPECT_EQ(gp_daemon_call(d, "Nonsense", NULL, NULL), -ENOSYS);
 	EXPECT_EQ(gp_daemon_call(d, "Status", "nonsense", NULL), -EINVAL);
 	w->refuse = ENOTTY;

@@ -212,8 +212,8 @@ static const struct refusal {
 	  "between two looks); write a time from 1us to 1s\n" },
 	{ "[policy]\nlinger = 2ns\n", "conf:2: linger: '2ns' will not do (how long victims stay "
 	  "off after the last work); write learnt, ski or a time from 0 to 10s\n" },
-	{ "[policy]\nreserve = 5%\n", "conf:2: reserve: '5%' will not do (of the GPU never "
-	  "promised to anybody); write thousandths from 0 to 1000\n" },
+	{ "[policy]\nreserve = 5%\n", "conf:2: reserve: '5%' will not do (thousandths of the "
+	  "GPU promised to nobody); write thousandths from 0 to 1000\n" },
 	{ "[policy]\nlook_weight = -1\n", "conf:2: look_weight: '-1' will not do (us of processor "
 	  "time one us of latency is worth); write a number from 0 to 10000\n" },
 	{ "[rule a]\nmatch = any\n",
