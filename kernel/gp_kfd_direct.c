@@ -128,7 +128,8 @@ static const char *node_refusal(struct kfd_node *node, const struct gp_kfd_memor
 		return "not a gfx9 GPU scheduled by runlists";
 	if (!m || node->kfd->gtt_sa_chunk_size < CHUNK_BYTES)
 		return "no place for a fence";
-	if (m->late)
+	/* A reset has emptied the HIQ: what was on it is not awaited any more. */
+	if (m->late && m->resets == gp_kfd_resets(node))
 		return "an earlier command is still without answer";
 	if (!d->sched_running)
 		return "the driver has stopped scheduling";

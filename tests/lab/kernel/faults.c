@@ -49,6 +49,8 @@ static void all_is_well(const char *mechanism)
 	task = attach(ctl, t.pid);
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
 	EQ(preempt(ctl, &task, 1), 0);
+	if (!CHECK(!strcmp(gpu_of(ctl).mechanism, mechanism)))
+		printf("# %s\n", gpu_of(ctl).why_not_direct);
 	EQ(mapped_of(t.pid), 0);
 	EQ(resume(ctl, &task, 1), 0);
 	target_ends_right(&t);
@@ -98,14 +100,15 @@ static void direct_hang(void)
 	hang_while_stopping("direct");
 }
 
-static void hang_while_held(void)
+static void hang_while_held(const char *mechanism)
 {
-	int ctl = control("evict");
+	int ctl = control(mechanism);
 	struct target t = target_ready(1), other = target_ready(1);
 	u32 task = attach(ctl, t.pid);
 
 	/* Nothing but the reset itself is to wake the module before the end of the lease. */
 	EQ(preempt(ctl, &task, 1), 0);
+	CHECK(!strcmp(gpu_of(ctl).mechanism, mechanism));
 	hang();
 	target_tell(&other, ASK_QUEUE, 0);	/* a cycle of the driver, which hangs */
 	for (u32 i = 0; i < 1000 && !gpu_of(ctl).resets; i++)
@@ -114,7 +117,17 @@ static void hang_while_held(void)
 	end(&t);
 	end(&other);
 	close(ctl);
-	all_is_well("evict");
+	all_is_well(mechanism);
+}
+
+static void evict_held_hang(void)
+{
+	hang_while_held("evict");
+}
+
+static void direct_held_hang(void)
+{
+	hang_while_held("direct");
 }
 
 /* A queue that does not let go: the driver resets it, and the rest of the stop is as ordered. */
@@ -160,8 +173,11 @@ const struct story faults[] = {
 	{ "direct: the same, by the driver's own eviction", direct_failed },
 	{ "evict: a hang while stopping: LOST, reset, and the GPU is as before for the next",
 	  evict_hang },
-	{ "direct: the same", direct_hang },
-	{ "a hang while a process is held: LOST, and the GPU is as before for the next",
-	  hang_while_held },
+	{ "direct: a hang while stopping: LOST, reset, and the GPU is as before for the next",
+	  direct_hang },
+	{ "evict: a hang while a process is held: LOST, and the GPU is as before for the next",
+	  evict_held_hang },
+	{ "direct: a hang while a process is held: LOST, and the GPU is as before for the next",
+	  direct_held_hang },
 	{ 0 },
 };
