@@ -97,10 +97,10 @@ static s64 worker_open(struct worker *w, bool no_runtime)
 	return err;
 }
 
-static s64 worker_queue(struct worker *w)
+static s64 worker_queue(struct worker *w, u32 type)
 {
 	struct gp_queue *q = &w->queue[w->queues];
-	int err = gp_queue_create(&w->c, q, &(struct gp_queue_args){ .type = GP_KFD_QUEUE_AQL });
+	int err = gp_queue_create(&w->c, q, &(struct gp_queue_args){ .type = type });
 
 	if (err)
 		return err;
@@ -222,7 +222,7 @@ static s64 worker_do(struct worker *w, const struct request *r)
 	case ASK_RUNTIME:
 		return raw(w->c.kfd_fd, GP_KFD_IOC_RUNTIME_ENABLE, &runtime);
 	case ASK_QUEUE:
-		return worker_queue(w);
+		return worker_queue(w, r->a ? r->a : GP_KFD_QUEUE_AQL);
 	case ASK_RING:
 		return (s64)(uintptr_t)w->queue[r->a].ring.at;
 	case ASK_LONG:

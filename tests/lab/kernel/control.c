@@ -34,15 +34,21 @@ static void be_patient(int fd)
 	set_param(fd, "stop_deadline", 10000000000);
 }
 
+void set_mechanism(int control, const char *name, u32 grace)
+{
+	struct gp_uapi_mechanism m = { .grace = grace };
+
+	snprintf(m.name, sizeof(m.name), "%s", name);
+	NEED(call(control, GP_IOC_SET_MECHANISM, &m) == 0);
+}
+
 int control(const char *mechanism)
 {
-	struct gp_uapi_mechanism m = { 0 };
 	struct gp_uapi_task on = { .task = 1 };
 	int fd = open("/dev/gpreempt", O_RDWR | O_CLOEXEC);
 
 	NEED(fd >= 0);
-	snprintf(m.name, sizeof(m.name), "%s", mechanism);
-	NEED(call(fd, GP_IOC_SET_MECHANISM, &m) == 0);
+	set_mechanism(fd, mechanism, 0);
 	NEED(call(fd, GP_IOC_ENABLE, &on) == 0);
 	be_patient(fd);
 	return fd;

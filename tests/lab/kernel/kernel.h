@@ -6,10 +6,12 @@
 #include "tests/lab/debug/story.h"
 #include "uapi/gpreempt.h"
 
-extern const struct story packets[], nested[], faults[], refusals[], late[], watch[];
+extern const struct story packets[], nested[], edges[], faults[], refusals[], late[], watch[];
 
 /* /dev/gpreempt, switched on, by this mechanism. */
 int control(const char *mechanism);
+/* @grace: 0 is the driver's. */
+void set_mechanism(int control, const char *name, u32 grace);
 /* A parameter of the scheduler (core/param.c), ns. */
 void set_param(int control, const char *name, u64 value);
 /* One raw call: 0 or -errno. */

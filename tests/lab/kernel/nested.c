@@ -22,7 +22,42 @@ static u32 rounds(void)
 	return nr;
 }
 
-/* The driver's eviction begins and ends inside a hold, or around its end: all four orders. */
+static const char *const ways[] = { "evict", "direct" };
+
+/* By one and the other in turn: what direct books is undone by the driver, too. */
+static void take_off_by(int ctl, u32 task, const char *wanted, const char *used)
+{
+	set_mechanism(ctl, wanted, 0);
+	EQ(preempt(ctl, &task, 1), 0);
+	if (!CHECK(!strcmp(gpu_of(ctl).mechanism, used)))
+		printf("# %s: %s\n", gpu_of(ctl).mechanism, gpu_of(ctl).why_not_direct);
+}
+
+/* A hold and the driver's eviction: whichever begins first, whichever ends first. */
+static void nest(int ctl, u32 task, const struct target *t, u32 round)
+{
+	const char *way = ways[round / 4 % 2];
+	bool held_first = round & 1, released_first = round & 2;
+
+	if (!held_first)
+		EQ(target_ask(t, ASK_CRIU, GP_KFD_CRIU_PAUSE), 0);
+	/* Nothing of it is there to be taken off by a packet of ours. */
+	take_off_by(ctl, task, way, held_first ? way : "evict");
+	if (held_first)
+		EQ(target_ask(t, ASK_CRIU, GP_KFD_CRIU_PAUSE), 0);
+	EQ(mapped_of(t->pid), 0);
+	if (released_first)
+		EQ(resume(ctl, &task, 1), 0);
+	else
+		EQ(target_ask(t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
+	EQ(mapped_of(t->pid), 0);	/* the other still has it off */
+	if (released_first)
+		EQ(target_ask(t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
+	else
+		EQ(resume(ctl, &task, 1), 0);
+	CHECK(device_maps(t->pid, t->ring[0], true));
+}
+
 static void checkpoints(void)
 {
 	int ctl = control("evict");
@@ -31,18 +66,7 @@ static void checkpoints(void)
 
 	for (u32 i = 0, nr = rounds(); i < nr; i++) {
 		NEED(target_ask(&t, ASK_SHORT, i % 2) == 0);
-		EQ(preempt(ctl, &task, 1), 0);
-		EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_PAUSE), 0);
-		if (i % 2) {
-			EQ(resume(ctl, &task, 1), 0);
-			EQ(mapped_of(t.pid), 0);	/* the driver still has it off */
-			EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
-		} else {
-			EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
-			EQ(mapped_of(t.pid), 0);	/* we still have it off */
-			EQ(resume(ctl, &task, 1), 0);
-		}
-		CHECK(device_maps(t.pid, t.ring[0], true));
+		nest(ctl, task, &t, i);
 	}
 	target_ends_right(&t);
 	target_ends_right(&other);
@@ -94,7 +118,7 @@ static void memory_pressure(void)
 	NEED(target_ask(&t, ASK_VRAM, 32) == 0);		/* of the 64 there are */
 	for (u32 i = 0, nr = rounds(); i < nr; i++) {
 		NEED(target_ask(&t, ASK_SHORT, 0) == 0);
-		EQ(preempt(ctl, &task, 1), 0);
+		take_off_by(ctl, task, ways[i % 2], ways[i % 2]);
 		pid = hungry_process(c.node.render_minor, 4, -1);
 		EQ(waitpid(pid, &status, 0), pid);
 		EQ(status, 0);
@@ -108,24 +132,6 @@ static void memory_pressure(void)
 	CHECK(evicted_ms(t.pid, c.node.gpu_id) > 0);
 	target_ends_right(&t);
 	target_ends_right(&other);
-	close(ctl);
-}
-
-/* It exits while held: nothing blocks, nothing is restored, the next one starts clean. */
-static void exit_while_held(void)
-{
-	int ctl = control("evict");
-	struct target t = target_ready(2), next;
-	u32 task = attach(ctl, t.pid);
-
-	EQ(target_ask(&t, ASK_LONG, 0), 0);
-	EQ(preempt(ctl, &task, 1), 0);
-	target_tell(&t, ASK_EXIT, 0);
-	EQ(waitpid(t.pid, NULL, 0), t.pid);
-	CHECK(driver_forgot(t.pid));
-	next = target_ready(1);
-	EQ(target_ask(&next, ASK_SHORT, 0), 0);
-	target_ends_right(&next);
 	close(ctl);
 }
 
@@ -153,7 +159,7 @@ static void kill_frees(void)
 {
 	int ctl = control("evict");
 
-	for (u32 held = 0; held < 2; held++) {
+	for (u32 held = 0; held < 3; held++) {
 		u64 before = vram_used();
 		struct target t = target_ready(2);
 		u32 task = attach(ctl, t.pid);
@@ -162,7 +168,7 @@ static void kill_frees(void)
 		EQ(target_ask(&t, ASK_LONG, 0), 0);
 		CHECK(vram_used() >= before + (16 << 20));
 		if (held)
-			EQ(preempt(ctl, &task, 1), 0);
+			take_off_by(ctl, task, ways[held - 1], ways[held - 1]);
 		kill(t.pid, SIGKILL);
 		EQ(waitpid(t.pid, NULL, 0), t.pid);
 		CHECK(driver_forgot(t.pid));
@@ -177,24 +183,27 @@ static void kill_frees(void)
 /* The descriptor of who held it is closed: it runs. */
 static void close_restores(void)
 {
-	struct target t = target_ready(2);	/* it must not inherit the descriptor */
-	int ctl = control("evict");
-	u32 task = attach(ctl, t.pid);
+	for (u32 i = 0; i < 2; i++) {
+		struct target t = target_ready(2);	/* it must not inherit the descriptor */
+		int ctl = control(ways[i]);
+		u32 task = attach(ctl, t.pid);
 
-	EQ(preempt(ctl, &task, 1), 0);
-	EQ(target_ask(&t, ASK_SHORT, 1), 0);
-	CHECK(held(&t, 0));
-	close(ctl);
-	CHECK(device_maps(t.pid, t.ring[0], true));
-	target_ends_right(&t);
+		take_off_by(ctl, task, ways[i], ways[i]);
+		EQ(target_ask(&t, ASK_SHORT, 1), 0);
+		CHECK(held(&t, 0));
+		close(ctl);
+		CHECK(device_maps(t.pid, t.ring[0], true));
+		target_ends_right(&t);
+	}
 }
 
 const struct story nested[] = {
-	{ "checkpoints of a held process nest with the hold, in every order", checkpoints },
-	{ "memory pressure evicts and restores a held process: counts and contents right",
-	  memory_pressure },
-	{ "a process that exits while held is gone", exit_while_held },
-	{ "a process that is killed, held or not, leaves no memory behind", kill_frees },
-	{ "closing the descriptor restores what it held", close_restores },
+	{ "evict, direct: checkpoints of a held process nest with the hold, in every order",
+	  checkpoints },
+	{ "evict, direct: memory pressure evicts and restores a held process: counts and contents "
+	  "right", memory_pressure },
+	{ "evict, direct: a process that is killed, held or not, leaves no memory behind",
+	  kill_frees },
+	{ "evict, direct: closing the descriptor restores what it held", close_restores },
 	{ 0 },
 };

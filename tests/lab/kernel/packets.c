@@ -239,29 +239,71 @@ static void direct_refuses_oversubscription(void)
 	close(ctl);
 }
 
-static void a_new_queue_stays_off(void)
+/* What direct books is what the driver would have: its counts of queues neither grow nor shrink. */
+static void direct_keeps_count(void)
 {
-	static const char *const ways[] = { "evict", "direct" };
+	int ctl = control("direct");
+	struct target t = target_busy(2);
+	u32 task = attach(ctl, t.pid);
+	struct device_counts start;
 
-	for (u32 i = 0; i < 2; i++) {
-		int ctl = control(ways[i]);
-		struct target t = target_ready(1), other = target_ready(1);
-		u32 task = attach(ctl, t.pid);
-
+	/* So often that queues counted twice would be more than there are places. */
+	for (u32 i = 0; i < 16; i++) {
 		EQ(preempt(ctl, &task, 1), 0);
-		target_queue(&t, 1);
-		EQ(target_ask(&t, ASK_SHORT, 0), 0);
-		EQ(target_ask(&t, ASK_SHORT, 1), 0);
-		CHECK(held(&t, 1));
-		EQ(mapped_of(t.pid), 0);
-		EQ(target_ask(&other, ASK_SHORT, 0), 0);
-		EQ(target_ask(&other, ASK_DONE, 0), 0);
-		EQ(mapped_of(t.pid), 0);
+		if (!CHECK(!strcmp(gpu_of(ctl).mechanism, "direct")))
+			printf("# %s\n", gpu_of(ctl).why_not_direct);
 		EQ(resume(ctl, &task, 1), 0);
-		target_ends_right(&t);
-		target_ends_right(&other);
-		close(ctl);
 	}
+	set_mechanism(ctl, "evict", 0);
+	start = device_counts();
+	EQ(preempt(ctl, &task, 1), 0);
+	COST(&start, 1, 1, 0);			/* nobody is left to be mapped */
+	EQ(resume(ctl, &task, 1), 0);
+	target_ends_right(&t);
+	close(ctl);
+}
+
+/* Of an engine that the packet may not reach. */
+static void direct_refuses_sdma(void)
+{
+	int ctl = control("direct");
+	struct target t = target_busy(1), other = target_ready(1);
+	u32 task = attach(ctl, t.pid);
+
+	CHECK(target_ask(&t, ASK_QUEUE, GP_KFD_QUEUE_SDMA) >= 0);
+	EQ(preempt(ctl, &task, 1), 0);
+	EQ(mapped_of(t.pid), 0);
+	CHECK(!strcmp(gpu_of(ctl).mechanism, "evict"));
+	CHECK(strstr(gpu_of(ctl).why_not_direct, "SDMA"));
+	EQ(resume(ctl, &task, 1), 0);
+	target_ends_right(&t);
+	target_ends_right(&other);
+	close(ctl);
+}
+
+/* One write when it is set, one when whoever set it has gone. */
+static void grace_is_given_back(void)
+{
+	struct target t = target_busy(1);	/* it must not inherit the descriptor */
+	int ctl = control("evict");
+	u32 task = attach(ctl, t.pid), before = 0, last = 0;
+	struct device_counts start = device_counts();
+
+	set_mechanism(ctl, "evict", 3);
+	CHECK(SAW(&start, 0, 0, 1));
+	set_mechanism(ctl, "evict", 3);		/* is so already */
+	EQ(preempt(ctl, &task, 1), 0);
+	EQ(resume(ctl, &task, 1), 0);
+	EQ(since(&start).write_data, 1);
+	close(ctl);
+	for (u32 i = 0; i < 1000 && since(&start).write_data < 2; i++)
+		usleep(10000);
+	EQ(since(&start).write_data, 2);
+	EQ(device_graces(&before, &last), 0);
+	EQ(before, 3);
+	CHECK(last != 3);
+	printf("# the driver's grace period is %u\n", last);
+	target_ends_right(&t);
 }
 
 static void halt_is_the_whole_gpu(void)
@@ -290,7 +332,10 @@ const struct story packets[] = {
 	  "evict and kfd-debug save them", direct_saves_no_other },
 	{ "direct refuses more queues than places, and evict is used",
 	  direct_refuses_oversubscription },
-	{ "a queue created while held stays off until resumed", a_new_queue_stays_off },
+	{ "direct books what it did as the driver would have", direct_keeps_count },
+	{ "direct refuses a victim with an SDMA queue, and evict is used", direct_refuses_sdma },
+	{ "the grace period is set by one packet, and set back when its owner is gone",
+	  grace_is_given_back },
 	{ "halt stops everybody, and unhalt is one RUN_LIST", halt_is_the_whole_gpu },
 	{ 0 },
 };

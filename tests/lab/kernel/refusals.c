@@ -117,10 +117,46 @@ static void of_another_process(void)
 	close(ctl);
 }
 
+/* The module's parameters bound what callers set: the guest loads it with 60 s and 10 s. */
+static void beyond_bounds(void)
+{
+	static const struct {
+		const char *name;
+		u64 value;
+		int err;
+	} tries[] = {
+		{ "max_hold", 60000000000, 0 },		{ "max_hold", 60000000001, -ERANGE },
+		{ "stop_deadline", 10000000000, 0 },	{ "stop_deadline", 10000000001, -ERANGE },
+		{ "look_min", 20000, 0 },		{ "look_min", 19999, -ERANGE },
+		{ "no_such", 1, -ENOENT },
+	};
+	struct target t = target_ready(1);	/* it must not inherit our KFD file */
+	int ctl = control("evict"), kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+	u32 task = attach(ctl, t.pid), online = attach_online(ctl, getpid());
+	struct gp_uapi_move m = {
+		.tasks = (u64)(uintptr_t)&task, .nr_tasks = 1, .lease_ns = 60000000001,
+	};
+
+	for (size_t i = 0; i < sizeof(tries) / sizeof(*tries); i++) {
+		struct gp_uapi_param p = { .value = tries[i].value };
+
+		snprintf(p.name, sizeof(p.name), "%s", tries[i].name);
+		EQ(call(ctl, GP_IOC_SET_PARAM, &p), tries[i].err);
+	}
+	EQ(call(ctl, GP_IOC_PREEMPT, &m), -EINVAL);
+	EQ(preempt(ctl, &online, 1), -EPERM);	/* not preemptible */
+	EQ(seat_of(ctl, task).state, GP_UAPI_ON);
+	target_ends_right(&t);
+	close(ctl);
+	close(kfd);
+}
+
 const struct story refusals[] = {
 	{ "every other kind of descriptor is EBADF, as KFD file and as pidfd",
 	  every_wrong_descriptor },
 	{ "a KFD file and a pidfd of two processes are EXDEV; of a program that is gone, refused",
 	  of_another_process },
+	{ "what is beyond the module's bounds is refused, as is a hold of who is not preemptible",
+	  beyond_bounds },
 	{ 0 },
 };
