@@ -35,10 +35,14 @@ def counter(name): [.counters | seeds | .parameters.processes[0].counters[name]]
 # Of the offline process: how long it took, less what its kernels take when it is alone.
 def lost: [.["with-offline"] as $with | .["offline-alone"] as $alone | $with | keys[] |
 	$with[.].elapsed_ns - $with[.].completed * $alone[.].elapsed_ns / $alone[.].completed] | median;
+def kernel: [.["with-offline"] | seeds | .kernel.workgroup_ns] | median;
 def requests(name): [.[name] | seeds | .completed] | median;
-# A request that comes between two offline kernels is on the GPU before anybody can preempt for it: it takes turns with
-# the next of them. Each gets half of the GPU, so the request takes two rounds and the kernel ends as much later; a third
-# round is for what begins and ends between.
+# What a request can cost the offline process while that is on. One that comes between two offline kernels gets slots
+# before anybody can preempt for it, and shares with the next of them: by vgpu/dispatch.c each gets half of the slots and
+# keeps them, so its 160 workgroups take two rounds in 80 slots, and the last half of the offline kernel begins, and ends,
+# two rounds later. That is the most for one that was not preempted for. Some of those that were have had slots at the
+# end of a kernel too, until the stop came, at most a round; how many cannot be seen from outside, but as both come about at
+# the ends of kernels only, they are taken to be no more than the first: hence the third round. (Seeds 1 to 5: 0.9 to 2.5.)
 def met: ([.with | seeds | .kernel.workgroup_ns] | median) * 3 * (requests("with") - counter("stopped"));
 # Not of the medians, but of each seed.
 def every(f): . as $all | [.account | keys[]] | all(. as $seed | $all | with_entries(.value |= {($seed): .[$seed]}) | f);
@@ -64,9 +68,10 @@ holds 'every(account("preemptions") == counter("stopped"))'
 
 claim "what the offline process lost is the time that the device had it off, online work that met it, and nothing else"
 # Within a command it is not said when waves stop or go on, and not every request that was not preempted for met it: that is
-# the doubt, and it is small.
+# the doubt. It must be less than one offline kernel: else a preemption that lost a kernel's work once, which would then
+# have been done again, could hide in it.
 holds 'every(lost >= account("least") and lost <= account("most") + account("other") + met)'
-holds 'every(account("most") + account("other") + met <= 1.2 * account("least"))'
+holds 'every(account("most") + account("other") + met - account("least") < kernel)'
 
 claim "the device had it off only while the daemon wanted that"
 holds 'every(account("least") >= account("off") and account("most") <= account("stopping") + account("off") + account("starting"))'
