@@ -25,7 +25,7 @@ cp "$tmp/out" "$tmp/all"
 claim "doctor finds nothing to fail on the real driver, and the queue that is there"
 ended doctor 0 && of doctor '.fail == 0 and .mechanism == "kfd-debug"' &&
 	of doctor 'any(.checks[]; .check == "kfd-version" and (.found | test("^1[.]"))) and
-		any(.checks[]; .check == "debugfs" and .result == "PASS" and (.found | test("[1-9] queues"))) and
+		any(.checks[]; .check == "debugfs" and .result == "PASS" and (.found | test("[1-9] queues?$"))) and
 		any(.checks[]; .check == "save-place" and (.found | test("^gpload.*: (host|its own) memory"))) and
 		any(.checks[]; .check == "scheduler" and (.found | test("debugfs: CPSCH")))'
 
