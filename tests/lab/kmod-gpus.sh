@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreempt.ko by evict and by direct, with two GPUs: a gang over both, each with work of its own, many preemptions
-# from several processes, a hundred queues; with read pointers that pass a packet at its launch; with GP_FULL=1 also
-# at its completion. The guest prints facts.
+# from several processes; with read pointers that pass a packet at its launch. With GP_FULL=1 also with those that do at
+# its completion, and the eight steps with a hundred queues. The guest prints facts.
 # shellcheck disable=SC2016 # conditions are awk's
 # shellcheck source=tests/cli/claims.sh
 . "$(dirname "$0")/../cli/claims.sh"
 
-many=10 steps=evict pointers=launch timeout=500
+many=10 steps='' pointers=launch timeout=500
 [ "${GP_FULL:-0}" = 0 ] || many=1000 steps="evict direct" pointers="launch completion" timeout=1700
 
 value() { sed -n "s/^$1 //p" "$tmp/out"; }
