@@ -26,7 +26,7 @@ static const char readme[] =
 "doctor.json       every check, as `gpreempt doctor --json` prints it\n"
 "versions.txt      gpreempt, the kernel, the distribution, the module amdgpu\n"
 "parameters/       of the modules amdgpu and gpreempt\n"
-"topology/         what the driver says of the GPUs (/sys/class/kfd/kfd/topology)\n"
+"topology/         what the driver says of the GPUs (/sys/class/kfd/kfd/topology), without caches\n"
 "debugfs/          queues and runlists as the driver has them (/sys/kernel/debug/kfd)\n"
 "kernel.log        lines of the kernel's log about the GPU\n"
 "status.json, list.json, stats.json   of gpreemptd: names and users of GPU processes are in it\n"
@@ -109,6 +109,12 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* The caches: hundreds of files about what the name of the GPU says, and somebody reads them. */
+static bool is_noise(const char *entry)
+{
+	return *entry == '.' || !strcmp(entry, "caches");
+}
+
 /* Every plain file below the folder @path; links lead elsewhere and are left. */
 static void add_folder(struct bundle *b, const char *path, const char *name, u32 depth)
 {
@@ -126,7 +132,7 @@ static void add_folder(struct bundle *b, const char *path, const char *name, u32
 
 		snprintf(inner, sizeof(inner), "%s/%s", path, entry);
 		snprintf(inner_name, sizeof(inner_name), "%s/%s", name, entry);
-		if (*entry != '.' && b->tar.files < FILES_MOST &&
+		if (!is_noise(entry) && b->tar.files < FILES_MOST &&
 		    !lstat(gp_doctor_path(b->d, inner, full), &st)) {
 			if (S_ISDIR(st.st_mode) && depth < DEPTH_MOST)
 				add_folder(b, inner, inner_name, depth + 1);

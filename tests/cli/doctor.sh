@@ -379,6 +379,7 @@ put /dev/kmsg "6,1,1,-;[drm] add ip block number 3 <gfx_v9_4_3>
 4,4,4,-;amdgpu 0000:c1:00.0: HIQ MQD's queue_doorbell_id0 is not 0"
 sed -i 's/^unique_id .*/unique_id 998877665544/' "$m$kfd/topology/nodes/1/properties"
 ln -s /etc/passwd "$m$parameters/link"
+put $kfd/topology/nodes/1/caches/0/properties 'size 16'
 doctor --json --bundle "$tmp/b.tar"
 exits 0 && json '.schema == 1' && says_err 'wrote [0-9]* files' && check test "$(stat -c %a "$tmp/b.tar")" = 600
 mkdir "$tmp/b" && check tar -xf "$tmp/b.tar" -C "$tmp/b"
@@ -386,6 +387,7 @@ json '.checks | length > 10' "$tmp/b/doctor.json"
 for f in README.txt versions.txt parameters/amdgpu/cwsr_enable topology/nodes/1/mem_banks/0/properties debugfs/hqds debugfs/mqds; do
 	check test -s "$tmp/b/$f"
 done
+check test ! -e "$tmp/b/topology/nodes/1/caches"
 check grep -q queue_doorbell_id0 "$tmp/b/kernel.log"
 check grep -q '^gpreemptd: ' "$tmp/b/missing.txt"
 check grep -q '^unique_id xxxxxxxxxxxx$' "$tmp/b/topology/nodes/1/properties"
