@@ -46,12 +46,12 @@ claim "the module cannot be unloaded while a descriptor is open"
 check test "$(value rmmod_open)" -ne 0
 
 for how in held unheld; do
-	claim "a target that is killed while $how is let go within 100 ms: no process, no queue"
+	claim "a target that is killed while $how is let go within 100 ms: no process, no queue, no memory of any kind"
 	is died_${how}_soon yes
 	is died_${how}_state gone
 done
 claim "the one that was held was off, and nobody put it back"
-is died_held yes
+is died_held yes && is died_memory yes
 
 claim "unloaded, nothing of it is left; loaded $reloads times, each time with somebody held, too"
 is rmmod 0
@@ -59,6 +59,11 @@ is reloads $reloads
 is reloads_runs yes
 is reloads_offline 0
 check test "$(value memory)" -lt 1024
+
+claim "a GPU that is pulled out is dropped without a complaint; it comes back, and once the driver serves it, so does the module"
+is pulled_held yes && is pulled yes && is pulled_removals 1 && is pulled_back yes
+is pulled_reloaded 0 && is again_off off && is again_on on && is again_offline 0
+echo "# before it was loaded anew the driver's answer to a new process was $(value pulled_driver)"
 
 claim "a GPU that is unbound under a held process is dropped; what the kernel says of it is not about us"
 is unbound_held yes

@@ -58,6 +58,8 @@ traced() { # PIDS
 	END { print n + 0, good + 0 }' $tracing/trace
 }
 
+fresh=$(cat /sys/kernel/debug/ttm/buffer_objects)
+
 # ---- by itself, with each mechanism ----
 load
 for event in $parts preemption; do
@@ -129,7 +131,10 @@ kill $holder
 wait $holder 2>/dev/null
 
 # ---- kill -9 of a held and of an unheld one ----
-is_gone() { [ -z "$(ls /sys/class/kfd/kfd/proc)" ] && stopped; }
+# Buffers of all kinds (VRAM, GTT, the process's own pages), and what the driver counts as its system memory.
+buffers() { cat /sys/kernel/debug/ttm/buffer_objects; }
+no_memory() { [ "$(buffers)" -le "$fresh" ] && grep -q '^System mem used 0M' /sys/kernel/debug/kfd/mem_limit; }
+is_gone() { [ -z "$(ls /sys/class/kfd/kfd/proc)" ] && stopped && no_memory; }
 # Sets $soon. The host may keep the whole guest waiting: whether it takes 100 ms is asked three times at most.
 kill_one() { # held | unheld
 	has_queues $offline || { offline --seconds 900; until_true 30 has_queues $offline; }
@@ -140,6 +145,7 @@ kill_one() { # held | unheld
 	holder=$!
 	until_true 20 test -e /tmp/ready
 	rm -f /tmp/ready
+	[ "$(buffers)" -gt "$fresh" ] && had_memory=yes
 	[ "$1" = unheld ] || { stopped && held=yes; }
 	kill -KILL $offline
 	usleep 100000
@@ -149,7 +155,7 @@ kill_one() { # held | unheld
 	wait $offline $holder 2>/dev/null
 	state=$(cat /tmp/state)
 }
-held=no
+held=no had_memory=no
 for how in held unheld; do
 	for _ in 1 2 3; do
 		kill_one $how
@@ -159,6 +165,7 @@ for how in held unheld; do
 	fact died_${how}_state "$state"
 done
 fact died_held $held
+fact died_memory $had_memory
 
 # ---- again and again ----
 rmmod gpreempt
@@ -183,8 +190,39 @@ ended reloads_offline $offline
 until_true 20 test -z "$(ls /sys/class/kfd/kfd/proc)"
 fact memory $(($(memory) - before))
 
-# ---- the GPU goes, under a process that is held ----
+# ---- the GPU is pulled out of its slot and put back; its last process, which was held, has just ended ----
 load
+offline --seconds 900
+until_true 30 has_queues $offline
+# shellcheck disable=SC2086
+gpkmod $patient offline=$offline preempt=0 run="touch /tmp/ready" \
+	run="while ! test -e /tmp/gone; do usleep 50000; done" mark=pulled_removals stats=removals &
+holder=$!
+until_true 20 test -e /tmp/ready
+stopped && fact pulled_held yes
+kill -KILL $offline
+wait $offline 2>/dev/null
+until_true 20 is_gone
+gpu=$(basename "$(echo $pci/0000:*)")
+echo 1 >/sys/bus/pci/devices/"$gpu"/remove && fact pulled yes
+touch /tmp/gone
+ended pulled_holder $holder
+rm -f /tmp/ready /tmp/gone
+echo 1 >/sys/bus/pci/rescan
+until_true 20 test -e $pci/"$gpu" && fact pulled_back yes
+# The driver stays locked after a removal, for every GPU: its next life serves it again.
+gpload --requests 1 >/dev/null 2>&1
+fact pulled_driver $?
+rmmod gpreempt && rmmod amdgpu && modprobe amdgpu && load
+fact pulled_reloaded $?
+offline --seconds 900
+until_true 30 has_queues $offline
+# shellcheck disable=SC2086
+gpkmod $patient offline=$offline preempt=0 mark=again_off state=0 resume=0 mark=again_on state=0
+kill $offline
+ended again_offline $offline
+
+# ---- the GPU goes, under a process that is held ----
 offline --seconds 900
 until_true 30 has_queues $offline
 # shellcheck disable=SC2086
