@@ -50,8 +50,10 @@ is same_list yes
 claim "who ends by itself while held does so when its lease is over, with right sums"
 is held_at_exit yes && is exit_while_held 0
 
-claim "who is killed while it is being stopped leaves nothing, and every stop is accounted for"
-is killed_at_stop yes && is killed_at_stop_left 0 && is killed_at_stop_online 0
+claim "who is killed while it is being stopped leaves nothing; every stop is accounted for, and none is lost but the one under way of who is killed"
+is killed_at_stop yes && is killed_at_stop_left 0 && is killed_at_stop_online 0 && is killed_at_stop_listed '' &&
+	is killed_at_stop_living 0
+for i in 0 1 2; do check test "$(value killed_at_stop_$i)" -le 1; done
 
 claim "the daemon is killed $kills times at any instant, $((kills / 5)) and more of them while somebody is in hsa_init or hsa_shut_down: every process finishes with right sums"
 check test "$(value aimed_kills)" -ge $((kills / 5)) && is passer '' && is killed_daemons $kills && check test "$(value saved_by_killed)" -gt 0 && is online_after_kills 0 && is offline_after_kills 0

@@ -121,16 +121,27 @@ call Hold "{\"pid\":$offline,\"lease_ns\":2000000000,\"wait\":true}" >/dev/null 
 kill $offline
 ended exit_while_held $offline
 # ---- killed while it is being stopped, or anywhere near ----
+# A stop is lost when its process ends under it, or when it is not answered by its deadline: the first may happen once for
+# each that is killed, the second to nobody. So the losses of the living and of the killed are counted apart.
 online --seconds 600 --kernel 300us --poisson 150
+is_unlisted() { call List "{\"pid\":$1}" | grep -q '"processes":\[\]'; }
+known=$(count stops_lost)
+living=0
 i=0
 while [ $i -lt 3 ]; do
 	offline --seconds 600
 	until_true 20 state_is off $offline
 	usleep $(($(od -An -N2 -tu2 /dev/urandom) % 100 * 2000))
+	before=$(count stops_lost)
 	kill -KILL $offline
 	wait $offline
+	until_true 20 is_unlisted $offline || fact killed_at_stop_listed $offline
+	living=$((living + before - known))
+	known=$(count stops_lost)
+	fact "killed_at_stop_$i" $((known - before))
 	i=$((i + 1))
 done
+fact killed_at_stop_living $living
 until_true 20 [ ! -e /sys/class/kfd/kfd/proc/$offline ] && fact killed_at_stop yes
 fact killed_at_stop_left $(($(count stops_asked) - $(count stopped) - $(count stops_failed) - $(count stops_lost)))
 kill $online
