@@ -41,11 +41,7 @@ claim "without debugfs the attached are watched by their debug session, and the 
 is bare_offline watched && is bare_offline_trouble '' && is bare_status yes && is bare_online_sums 0 && is bare_offline_sums 0
 case $(value bare_online) in *"cannot be watched"*debugfs*) ;; *) no "trouble: $(value bare_online)" ;; esac
 
-claim "calls by users: all may read, the owner lowers and holds its own, the rest is root's (stranger, owner, root)"
-for call in status list stats getpolicy; do is may_$call YYY; done
-for call in lower hold release hint; do is may_$call nYY; done
-for call in back raise others setpolicy reload enable; do is may_$call nnY; done
-is same_list yes
+judge_users
 
 claim "who ends by itself while held does so when its lease is over, with right sums"
 is held_at_exit yes && is exit_while_held 0

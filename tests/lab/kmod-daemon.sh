@@ -6,14 +6,14 @@
 . "$(dirname "$0")/../cli/claims.sh"
 
 build=${GP_BUILD:-$top/build}
-kills=5
+kills=3
 [ -z "${GP_FULL:-}" ] || [ "$GP_FULL" = 0 ] || kills=50
 
-is() { [ "$(sed -n "s/^$1 //p" "$tmp/out")" = "$2" ] || no "$1 is '$(sed -n "s/^$1 //p" "$tmp/out")', not '$2'"; }
-value() { sed -n "s/^$1 //p" "$tmp/out"; }
+# shellcheck source=tests/lab/daemon/often.sh
+. "$top/tests/lab/daemon/often.sh"
 
 claim "a guest runs the daemon with the module beside its loads without a complaint of the kernel"
-try "$top/lab/run" --timeout 500 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
+try "$top/lab/run" --timeout 1700 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
 	--copy "$GPREEMPT" --copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/kmod/guest.sh" -- sh ./guest.sh $kills
 exits 0 || cat "$tmp/err"
 
@@ -62,8 +62,13 @@ is held_at_kill yes && is killed 137 && is killed_is_gone yes && is nobody_left 
 claim "the kill switch releases, and is switched back"
 is off_releases yes && is on_again yes && is offline_switch 0
 
-claim "the daemon is killed $kills times at any instant: every process finishes with right sums"
-is killed_daemons $kills && check test "$(value saved_by_killed)" -gt 0 && is online_after_kills 0 && is offline_after_kills 0
+judge_users
+
+for way in evict direct; do
+	claim "$way: the daemon is killed $kills times at any instant, also while somebody is in hsa_init or hsa_shut_down: every process finishes with right sums"
+	is ${way}_killed_daemons $kills && is ${way}_passer '' && check test "$(value ${way}_aimed_kills)" -ge $((kills / 5))
+	check test "$(value ${way}_saved_by_killed)" -gt 0 && is ${way}_online_after_kills 0 && is ${way}_offline_after_kills 0
+done
 
 claim "the module can be unloaded then, and the daemon goes back to kfd-debug"
 is unloaded 0 && is without kfd-debug

@@ -153,3 +153,45 @@ kill_daemons() {
 	fact aimed_kills $aimed
 	fact saved_by_killed $(($(device waves_saved) - saved))
 }
+# Who may do what, one letter for each user: a stranger, the owner of a process, root. Sets @offline, @online.
+may() { # METHOD PARAMETERS NAME
+	row=
+	for uid in 1001 1000 0; do
+		./gpcall --uid $uid "$1" "$2" >/dev/null 2>&1
+		case $? in
+		0) row=${row}Y ;;
+		4) row=${row}n ;;
+		*) row="$row?" ;;
+		esac
+	done
+	fact "may_$3" "$row"
+}
+# Nobody sees more than everybody: numbers apart, the lists are the same.
+shape() { ./gpcall --uid "$1" List | tr -d '0-9' | sed 's/"state":"[a-z]*"//g; s/"work":"[a-z]*"//g'; }
+call_as_users() {
+	printf 'root:x:0:0::/:/bin/sh\nalice:x:1000:1000::/:/bin/sh\n' >/etc/passwd
+	chmod 666 /dev/kfd /dev/dri/renderD*
+	su alice -c 'exec gpload --class offline --queues 2 --kernel 20ms --seconds 600' >/tmp/offline 2>&1 &
+	offline=$!
+	online --seconds 600
+	until_true 20 state_is on $offline
+	until_true 20 attached
+	may Status '{}' status
+	may List '{}' list
+	may Stats '{}' stats
+	may GetPolicy '{}' getpolicy
+	may SetClass "{\"pid\":$offline,\"class\":\"idle\"}" lower
+	may SetClass "{\"pid\":$offline,\"class\":\"offline\"}" back
+	may SetClass "{\"pid\":$offline,\"class\":\"online\"}" raise
+	call SetClass "{\"pid\":$offline,\"class\":\"offline\"}" >/dev/null
+	may SetClass "{\"pid\":$online,\"class\":\"idle\"}" others
+	call SetClass "{\"pid\":$online,\"class\":\"online\"}" >/dev/null
+	until_true 20 can_be_held $offline
+	may Hold "{\"pid\":$offline,\"lease_ns\":1000000}" hold
+	may Release "{\"pid\":$offline}" release
+	may Hint "{\"pid\":$offline,\"in_ns\":0,\"for_ns\":1000}" hint
+	may SetPolicy '{"parameters":{"min_share":"0"}}' setpolicy
+	may Reload '{}' reload
+	may Enable '{}' enable
+	[ "$(shape 0)" = "$(shape 1001)" ] && fact same_list yes
+}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# shellcheck shell=sh disable=SC2154 # read in by tests/lab/daemon.sh and tests/lab/daemon-edges.sh
-# What the guest says after preempt_often() of common.sh, for either behaviour of read pointers.
+# shellcheck shell=sh disable=SC2154 # read in by tests/lab/daemon*.sh and tests/lab/kmod-daemon.sh
+# What the guest says after preempt_often(), for either behaviour of read pointers, and call_as_users() of common.sh.
 
 is() { [ "$(sed -n "s/^$1 //p" "$tmp/out")" = "$2" ] || no "$1 is '$(sed -n "s/^$1 //p" "$tmp/out")', not '$2'"; }
 value() { sed -n "s/^$1 //p" "$tmp/out"; }
@@ -24,4 +24,12 @@ judge_often() { # N
 
 	claim "nobody is traced once the daemon has attached, and the online processes never were"
 	is often_traced '0 0 0 0 0 '
+}
+
+judge_users() {
+	claim "calls by users: all may read, the owner lowers and holds its own, the rest is root's (stranger, owner, root)"
+	for call in status list stats getpolicy; do is may_$call YYY; done
+	for call in lower hold release hint; do is may_$call nYY; done
+	for call in back raise others setpolicy reload enable; do is may_$call nnY; done
+	is same_list yes
 }

@@ -49,11 +49,24 @@ preempt() {
 	stop
 }
 
+# ---- the daemon is killed at any instant ----
+kill_them() { # MECHANISM
+	offline --seconds 600
+	online --seconds 600
+	kill_daemons "$kills" | sed "s/^/$1_/"
+	kill $online
+	ended "$1_online_after_kills" $online
+	kill $offline
+	ended "$1_offline_after_kills" $offline
+}
+
 load
 preempt evict >/tmp/facts
 # Of two rounds the first tells these.
 cat /tmp/facts
+kill_them evict
 rmmod gpreempt
+# From here on by direct.
 load
 # The self test opens the way for direct.
 offline --seconds 600
@@ -110,14 +123,13 @@ call Release "{\"pid\":$offline}" >/dev/null
 ended offline_switch $offline
 stop
 
-# ---- killed at any instant ----
-offline --seconds 600
-online --seconds 600
-kill_daemons "$kills"
-kill $online
-ended online_after_kills $online
-kill $offline
-ended offline_after_kills $offline
+# ---- who may do what ----
+start
+call_as_users
+kill $online $offline
+ended may_online $online
+stop
+kill_them direct
 
 # ---- without the module ----
 rmmod gpreempt
