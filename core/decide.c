@@ -47,6 +47,14 @@ void gp_ask(struct gp_verdict *v, struct gp_seat *seat)
 	seat->ask = true;
 }
 
+void gp_ask_since(struct gp_verdict *v, struct gp_seat *seat, u64 ns)
+{
+	if (seat->asked_ns >= ns)
+		return;
+	gp_ask(v, seat);
+	seat->probe_ns = 0;
+}
+
 /*
  * Not the policy's: nobody knows where it is, or somebody else keeps it off
  * (people, or another device of its gang), so that it could not use the GPU.

@@ -70,6 +70,8 @@ void gp_hold(struct gp_verdict *verdict, struct gp_seat *victim, const struct gp
 void gp_wake_at(struct gp_verdict *verdict, u64 ns);
 /* Only inside @decide: find out whether @seat executes, if the home can. */
 void gp_ask(struct gp_verdict *verdict, struct gp_seat *seat);
+/* The same, at once, unless it was asked about at @ns or later. */
+void gp_ask_since(struct gp_verdict *verdict, struct gp_seat *seat, u64 ns);
 
 /* The active seats of the device, in a fixed order. NULL ends the walk. */
 struct gp_seat *gp_active_first(const struct gp_verdict *verdict);

@@ -48,13 +48,16 @@ static bool lingers(struct gp_verdict *v, struct gp_seat *seat)
 }
 
 /*
- * Do all victims below @priority together leave so much of the GPU free that
- * a task beside them runs at once? Unknown is no.
+ * Do all victims below @top together leave so much of the GPU free that it runs
+ * beside them at once? Unknown is no. A small share may have been the gap between
+ * two kernels: it is read again for each work of @top, and as often as its own.
  */
-static bool victims_small(const struct gp_verdict *v, u32 priority)
+static bool victims_small(struct gp_verdict *v, const struct gp_seat *top)
 {
 	u64 limit = v->sched->param[GP_SMALL_VICTIM], sum = 0;
-	const struct gp_seat *seat;
+	u64 since = top->probed_ns > top->arrived_ns ? top->probed_ns : top->arrived_ns;
+	u32 priority = gp_class_of(v->sched, top)->priority;
+	struct gp_seat *seat;
 
 	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
 		if (gp_class_of(v->sched, seat)->priority >= priority ||
@@ -63,6 +66,8 @@ static bool victims_small(const struct gp_verdict *v, u32 priority)
 		if (seat->occupancy == GP_OCCUPANCY_UNKNOWN || seat->state != GP_ON)
 			return false;
 		sum += seat->occupancy;
+		if (seat->occupancy <= limit)
+			gp_ask_since(v, seat, since);
 	}
 	return sum && sum <= limit;
 }
@@ -78,7 +83,7 @@ static bool takes_the_gpu(struct gp_verdict *v, struct gp_seat *seat)
 		return true;
 	if (!seat->starved)
 		return false;
-	if (!victims_small(v, gp_class_of(v->sched, seat)->priority))
+	if (!victims_small(v, seat))
 		return true;
 	/*
 	 * Beside a small victim it may well be running: only its waves can tell.
