@@ -382,6 +382,7 @@ static void kernel_counters(struct gp_doer *d, void (*tell)(void *ctx, const cha
 	if (!s)
 		return;
 	tell(ctx, "kernel_looks", s->looks);
+	tell(ctx, "kernel_looks_put_off", s->looks_put_off);
 	tell(ctx, "kernel_wakeups", s->wakeups);
 	tell(ctx, "kernel_decisions", s->decisions);
 	tell(ctx, "kernel_actions", s->actions);

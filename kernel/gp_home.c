@@ -90,7 +90,7 @@ void gp_home_settle(u64 now_ns)
 	lockdep_assert_held(&gp_home.lock);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
 		if (gpu->node)
-			gp_gpu_arm(gpu, now_ns);
+			gp_gpu_arm(gpu);
 	if (gp_sched_due(s, now_ns)) {
 		gp_sched_tick(s, now_ns);
 		wake_for(s->dirty | s->ready);

@@ -177,6 +177,7 @@ struct gp_gpu {
 	struct gp_hot *hot;
 	u32 nr_hot, room;
 	u64 look_at_ns;			/* what the timer is armed for, GP_NEVER */
+	bool put_off;			/* to then, by gp_bounds.look_share */
 	struct gp_sample sample[GP_HOME_LOOK];
 
 	/* the worker */
@@ -283,7 +284,7 @@ void gp_selftest_run(struct gp_gpu *gpu);
 /* ---- gp_look.c: under home.lock ---- */
 
 /* The look's timer is as the scheduler wants it. */
-void gp_gpu_arm(struct gp_gpu *gpu, u64 now_ns);
+void gp_gpu_arm(struct gp_gpu *gpu);
 /* One look now. */
 void gp_gpu_look(struct gp_gpu *gpu, u64 now_ns);
 enum hrtimer_restart gp_gpu_look_fires(struct hrtimer *timer);

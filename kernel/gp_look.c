@@ -5,30 +5,26 @@
  */
 #include "gp_floor.h"
 
-/* No oftener than its bounds: the shortest interval, and a share of a processor. */
-static u64 not_before(const struct gp_gpu *gpu, u64 now_ns)
+/*
+ * When it is to be looked at next; GP_NEVER. No oftener than the bounds allow: the shortest
+ * interval, and a share of a processor.
+ */
+static u64 next_look(struct gp_gpu *gpu)
 {
-	u32 share = READ_ONCE(gp_bounds.look_share);
-	u64 least = READ_ONCE(gp_bounds.look_min_us) * GP_USEC;
-	u64 by_cost = gpu->look_cost_ns * 1000 / (share ? share : 1);
-
-	return now_ns + max(least, by_cost);
-}
-
-/* When it is to be looked at next; GP_NEVER. */
-static u64 next_look(const struct gp_gpu *gpu, u64 now_ns)
-{
-	const struct gp_device *d = &gp_home.sched->devices[gpu->device];
+	u64 looked = gp_home.sched->devices[gpu->device].looked_ns;
 	u64 at = gp_sched_look_at(gp_home.sched, gpu->device);
+	u64 by_share = gpu->look_cost_ns * 1000 / max(READ_ONCE(gp_bounds.look_share), 1u);
 
 	if (at == GP_NEVER || gpu->gone || !gpu->nr_hot)
 		return GP_NEVER;
-	return max(at, not_before(gpu, d->looked_ns));
+	at = max(at, looked + READ_ONCE(gp_bounds.look_min_us) * GP_USEC);
+	gpu->put_off = looked + by_share > at;
+	return max(at, looked + by_share);
 }
 
-void gp_gpu_arm(struct gp_gpu *gpu, u64 now_ns)
+void gp_gpu_arm(struct gp_gpu *gpu)
 {
-	u64 at = next_look(gpu, now_ns);
+	u64 at = next_look(gpu);
 
 	if (at == gpu->look_at_ns || (gp_floor && hrtimer_is_queued(&gpu->look)))
 		return;
@@ -112,6 +108,7 @@ enum hrtimer_restart gp_gpu_look_fires(struct hrtimer *timer)
 		gp_floor_look(gpu, now);
 	} else if (gpu->node && !gpu->gone && gpu->look_at_ns <= now) {
 		gpu->look_at_ns = GP_NEVER;
+		gp_home.stats->looks_put_off += gpu->put_off;
 		gp_gpu_look(gpu, now);
 		notice(gpu, now);
 		gp_home_settle(now);

@@ -19,7 +19,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define GP_UAPI_VERSION	1	/* goes up with every change that a program can notice */
+#define GP_UAPI_VERSION	2	/* goes up with every change that a program can notice */
 
 enum {
 	GP_UAPI_NAME	= 16,
@@ -259,6 +259,7 @@ struct gp_uapi_stats {
 	__u64 resets, removals, deaths, events_dropped, ejections;
 	__u64 look_ns_max, worker_ns_max;
 	__u64 nr_tasks, nr_off;
+	__u64 looks_put_off;	/* so as not to exceed the cap on their share of a processor */
 	struct gp_uapi_part part[6];	/* enum gp_part, the last is the whole */
 };
 
@@ -277,6 +278,6 @@ static_assert(sizeof(struct gp_uapi_seat) == 112, "ABI");
 static_assert(sizeof(struct gp_uapi_gpu) == 168, "ABI");
 static_assert(sizeof(struct gp_uapi_selftest) == 120, "ABI");
 static_assert(sizeof(struct gp_uapi_event) == 88, "ABI");
-static_assert(sizeof(struct gp_uapi_stats) == 352, "ABI");
+static_assert(sizeof(struct gp_uapi_stats) == 360, "ABI");
 
 #endif /* UAPI_GPREEMPT_H */

@@ -179,7 +179,9 @@ static const struct field stats_fields[] = {
 	FIELD(gp_uapi_stats, deaths), FIELD(gp_uapi_stats, resets), FIELD(gp_uapi_stats, removals),
 	FIELD(gp_uapi_stats, direct_stops), FIELD(gp_uapi_stats, direct_refused),
 	FIELD(gp_uapi_stats, evict_cycles),
-	FIELD(gp_uapi_stats, rescans), FIELD(gp_uapi_stats, nr_off), { NULL, 0 },
+	FIELD(gp_uapi_stats, rescans), FIELD(gp_uapi_stats, nr_off),
+	FIELD(gp_uapi_stats, looks_put_off),
+	{ NULL, 0 },
 };
 
 static int print(const struct field *fields, const void *from, const char *name)

@@ -32,6 +32,14 @@ gpkmod policy=priority $attach sleep=0.3 mark=idle_looks gpu=looks mark=idle_wak
 # shellcheck disable=SC2086
 gpkmod policy=priority $attach online=$online sleep=0.5 mark=looks gpu=looks mark=look gpu=look_ns \
 	mark=every gpu=look_every_ns mark=stopped stats=stopped
+# The cap on what looking may take: as much as it likes, and a thousandth of the processor.
+for share in 1000 1; do
+	echo $share >/sys/module/gpreempt/parameters/look_share
+	# shellcheck disable=SC2086
+	gpkmod policy=priority $attach online=$online sleep=0.1 mark=share_${share} gpu=looks \
+		mark=share_${share} stats=looks_put_off sleep=0.3 mark=share_${share} gpu=looks \
+		mark=share_${share} stats=looks_put_off mark=share_${share} gpu=look_ns
+done
 # shellcheck disable=SC2086
 kill $others $online
 wait
