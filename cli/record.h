@@ -8,6 +8,7 @@
 
 /* What one call of the driver does, where nobody can tell its parts. */
 #define GP_PARTS_WITHIN	"command, save and switch"
+#define GP_PARTS_SAVE	"command and save"
 
 /* A queue as last seen. */
 struct gp_drawn_queue {

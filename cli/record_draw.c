@@ -78,9 +78,18 @@ static void take_task_gone(struct gp_drawing *d, const struct gp_rec *rec)
 
 /* ---- preemptions ---- */
 
+/* With the parts that are inside it. */
+static const char *part_name(const struct gp_rec *rec, u32 part)
+{
+	if (part == GP_PART_COMMAND && rec->arg[GP_PART_SAVE] == GP_PART_WITHIN)
+		return GP_PARTS_WITHIN;
+	if (part == GP_PART_SAVE && rec->arg[GP_PART_COMMAND] == GP_PART_WITHIN)
+		return GP_PARTS_SAVE;
+	return gp_part_names[part];
+}
+
 static void take_parts(struct gp_drawing *d, const struct gp_rec *rec)
 {
-	bool hidden = rec->arg[GP_PART_SAVE] == GP_PART_WITHIN;
 	const struct gp_rec_who *t;
 	char track[GP_TRACK_NAME], what[128];
 	u64 at = rec->arg[GP_NR_PARTS + 1];
@@ -90,13 +99,11 @@ static void take_parts(struct gp_drawing *d, const struct gp_rec *rec)
 	t = &d->records->task[rec->task];
 	snprintf(track, sizeof(track), "GPU %u: preemptions", d->gpu[rec->device]);
 	for (u32 i = 0; i < GP_PART_TOTAL; i++) {
-		const char *name = hidden && i == GP_PART_COMMAND ? GP_PARTS_WITHIN :
-								    gp_part_names[i];
 		u64 ns = rec->arg[i];
 
 		if (ns == GP_PART_WITHIN)
 			continue;
-		span(d, track, name, at, at + ns);
+		span(d, track, part_name(rec, i), at, at + ns);
 		at += ns;
 	}
 	snprintf(what, sizeof(what), "for %s (%d), %s in all", t->name, (int)t->pid,

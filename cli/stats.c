@@ -66,26 +66,28 @@ static void print_counters(const json_t *stats)
 	gp_table_print(&table, stdout);
 }
 
-/* Nothing of the next part, but of this one: then it is hidden in this one. */
-static const char *name_of(const json_t *part, const json_t *next)
+/* Nothing of the part beside it, but of this one: then it is hidden in this one. */
+static const char *name_of(const json_t *parts, size_t i)
 {
-	const char *name = gp_ask_text(part, "name");
+	const char *name = gp_ask_text(json_array_get(parts, i), "name");
 
-	if (!strcmp(name, "command") && !gp_ask_number(next, "count"))
+	if (!strcmp(name, "command") && !gp_ask_number(json_array_get(parts, i + 1), "count"))
 		return GP_PARTS_WITHIN;
+	if (i && !strcmp(name, "save") && !gp_ask_number(json_array_get(parts, i - 1), "count"))
+		return GP_PARTS_SAVE;
 	return name;
 }
 
-static void print_part(struct gp_table *t, const json_t *process, const json_t *part,
-		       const json_t *next)
+static void print_part(struct gp_table *t, const json_t *process, size_t i)
 {
+	const json_t *parts = json_object_get(process, "parts"), *part = json_array_get(parts, i);
 	char whose[64];
 
 	snprintf(whose, sizeof(whose), "%.40s (%" PRIu64 ")", gp_ask_text(process, "name"),
 		 gp_ask_number(process, "pid"));
 	gp_table_row(t, strcmp(gp_ask_text(part, "name"), "total") ? GP_PLAIN : GP_BOLD);
 	gp_table_cell(t, whose);
-	gp_table_cell(t, name_of(part, next));
+	gp_table_cell(t, name_of(parts, i));
 	gp_table_cell(t, gp_count(gp_ask_number(part, "count")).s);
 	gp_table_cell(t, gp_time(gp_ask_number(part, "mean_ns")).s);
 	gp_table_cell(t, gp_time(gp_ask_number(part, "p50_ns")).s);
@@ -110,7 +112,7 @@ static void print_parts(const json_t *stats)
 		json_array_foreach(parts, k, part) {
 			if (!gp_ask_number(part, "count"))
 				continue;
-			print_part(&table, process, part, json_array_get(parts, k + 1));
+			print_part(&table, process, k);
 			shown++;
 		}
 	}

@@ -66,7 +66,9 @@ static void note_parts(struct gp_sched *s, struct gp_device *d, const struct gp_
 	parts[GP_PART_COMMAND] = elapsed(command, a->saved_ns ? a->acted_ns : a->switched_ns);
 	parts[GP_PART_SAVE] = parts[GP_PART_SWITCH] = GP_PART_WITHIN;
 	if (a->saved_ns) {
-		parts[GP_PART_SAVE] = elapsed(a->acted_ns, a->saved_ns);
+		if (!a->acted_ns)
+			parts[GP_PART_COMMAND] = GP_PART_WITHIN;
+		parts[GP_PART_SAVE] = elapsed(a->acted_ns ? a->acted_ns : command, a->saved_ns);
 		parts[GP_PART_SWITCH] = elapsed(a->saved_ns, a->switched_ns);
 	}
 	parts[GP_PART_TOTAL] = elapsed(w.begin, a->switched_ns);

@@ -41,7 +41,7 @@ struct gp_answer {
 	u32 outcome;		/* enum gp_outcome */
 	/* when it happened, for the parts of a latency; 0 where not known */
 	u64 command_ns;		/* command on its way */
-	u64 acted_ns;		/* the device acted, grace over */
+	u64 acted_ns;		/* the device acted, grace over; by kmod/direct: was told to */
 	u64 saved_ns;		/* no wave of the victims holds a slot */
 	u64 switched_ns;	/* those who stay or come are mapped */
 };

@@ -49,7 +49,7 @@ enum gp_init_flag {
 	GP_INIT_MIDDLE	= 1 << 0,	/* of a scheduler at work: no replay gives the same */
 };
 
-/* Of a part that is inside the one before it: the mechanism cannot tell them apart. */
+/* Of a part that is inside the one beside it: the mechanism cannot tell them apart. */
 #define GP_PART_WITHIN	(~0ull)
 
 struct gp_rec {

@@ -90,5 +90,8 @@ void gp_home_choose_doer(struct gp_home *h, bool anew)
 		gp_home_news(h, GP_NEWS_TROUBLE, NULL, "%s", h->doer_trouble);
 	for (i = 0; i < h->nr_residents; i++)
 		gp_job_settle(h, h->resident[i]);
+	/* Another scheduler decides now. */
+	if (h->recorder.emit)
+		gp_home_describe(h);
 	h->tend = true;
 }

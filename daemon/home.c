@@ -152,7 +152,7 @@ int gp_home_new(const struct gp_home_args *args, struct gp_home **ret, char *why
 	}
 	h->args = *args;
 	h->config = args->config;
-	h->epoll = h->inotify = -1;
+	h->epoll = h->inotify = h->record_fd = -1;
 	h->doer = gp_doer_none();
 	if (!h->args.clock)
 		h->args.clock = monotonic;
@@ -269,7 +269,7 @@ static u64 look_at(const struct gp_home *h, u32 device)
 	const struct gp_device *d = &h->sched->devices[device];
 	u64 at = gp_sched_look_at(h->sched, device);
 
-	if (!h->look_always || !d->nr_seats)
+	if (!h->recorder.emit || !d->nr_seats)
 		return at;
 	return sooner(at, d->looked_ns + h->sched->param[GP_LOOK_RELAXED]);
 }
@@ -421,10 +421,21 @@ bool gp_home_quiet(const struct gp_home *h)
 	return true;
 }
 
-void gp_home_trace(struct gp_home *h, const struct gp_trace *trace, bool look_always)
+void gp_home_trace(struct gp_home *h, const struct gp_trace *watcher,
+		   const struct gp_trace *recorder)
 {
-	h->watcher = trace ? *trace : (struct gp_trace){ 0 };
+	h->watcher = watcher ? *watcher : (struct gp_trace){ 0 };
+	h->recorder = recorder ? *recorder : (struct gp_trace){ 0 };
 	if (!h->doer->ops->decides)
 		h->sched->trace = h->watcher;
-	h->look_always = look_always;
+	else if (!recorder)
+		gp_kernel_record(h, false);
+}
+
+void gp_home_describe(struct gp_home *h)
+{
+	if (h->doer->ops->decides)
+		gp_kernel_record(h, true);
+	else if (h->recorder.emit)
+		gp_trace_describe(h->sched, &h->recorder);
 }

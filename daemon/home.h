@@ -119,8 +119,15 @@ int gp_home_set_policy(struct gp_home *h, const struct gp_policy *policy, char *
 int gp_home_set_param(struct gp_home *h, enum gp_param param, u64 value);
 /* @config is the home's if 0 is returned, and stays the caller's else. */
 int gp_home_reload(struct gp_home *h, struct gp_config *config, char *why);
-/* Whatever goes into and comes out of the scheduler, from now on. */
-void gp_home_trace(struct gp_home *h, const struct gp_trace *trace, bool look_always);
+/*
+ * Whatever goes into and comes out of the home's scheduler, from now on, to @watcher. Somebody
+ * records if there is a @recorder: then all queues are looked at, and if the kernel decides, it is
+ * told what goes into and comes out of the kernel's scheduler.
+ */
+void gp_home_trace(struct gp_home *h, const struct gp_trace *watcher,
+		   const struct gp_trace *recorder);
+/* To the recorder: the scheduler that decides, as it is now (gp_trace_describe). */
+void gp_home_describe(struct gp_home *h);
 /*
  * Reads how much memory of which GPU everybody has, into gp_resident.usage; not more often
  * than is good for who waits for decisions.
@@ -166,6 +173,7 @@ struct gp_resident {
 
 	/* the scheduler's task; all of a gang have the same */
 	u32 task;		/* GP_NONE: none: no queues, not managed, not admitted */
+	u32 kernel_task;	/* in the kernel's records; GP_NONE: not told */
 	u64 devices;
 	struct gp_class told;	/* what the scheduler was told of its class */
 	u64 stopped_before;	/* as other tasks: before it came to use one more GPU */
@@ -222,8 +230,9 @@ struct gp_home {
 	bool observe;		/* no policy: nobody is attached or held */
 	bool enabled;		/* the kill switch */
 	bool leaving;
-	bool look_always;
 	struct gp_trace watcher;	/* who wants to hear the scheduler */
+	struct gp_trace recorder;	/* who wants to hear the one that decides */
+	int record_fd;		/* the kernel's, for him; -1: none */
 	struct gp_doer *doer;	/* never NULL */
 	char doer_trouble[GP_HOME_WHY];
 

@@ -121,6 +121,7 @@ static void part(struct gp_home *h, struct gp_resident *r, const struct gp_accou
 	r->stopped_before += a->stopped;
 	r->grip = GP_GRIP_NONE;
 	r->task = GP_NONE;
+	r->kernel_task = GP_NONE;
 	r->devices = 0;
 }
 

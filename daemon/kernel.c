@@ -315,6 +315,7 @@ void gp_kernel_take(struct gp_home *h)
 	gp_sched_tick(h->sched, h->now_ns);
 	for (i = 0; i < EVENTS && !gp_kmod_next(k->fd, &e); i++)
 		take_event(k, &e);
+	gp_kernel_take_records(h);
 	if (k->missed && i < EVENTS)
 		gp_kernel_refresh(h);
 }
@@ -351,6 +352,7 @@ static void kernel_free(struct gp_doer *d)
 {
 	struct kernel *k = (struct kernel *)d;
 
+	gp_kernel_record(k->h, false);
 	k->h->sched->trace = k->h->watcher;
 	if (k->stats)
 		munmap((void *)k->stats, (size_t)sysconf(_SC_PAGESIZE));

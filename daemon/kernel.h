@@ -32,5 +32,14 @@ void gp_kernel_tend(struct gp_home *h);
 void gp_kernel_refresh(struct gp_home *h);
 /* All queues are looked at now. */
 void gp_kernel_trigger(struct gp_home *h);
+/* ---- kernel_record.c ---- */
+
+/*
+ * The kernel's scheduler is described to the home's recorder, and what goes into and comes out of
+ * it follows; or no more.
+ */
+void gp_kernel_record(struct gp_home *h, bool on);
+/* Those that have come since the last time. */
+void gp_kernel_take_records(struct gp_home *h);
 
 #endif /* GP_DAEMON_KERNEL_H */

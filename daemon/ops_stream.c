@@ -110,11 +110,12 @@ static json_t *tasks_json(const struct gp_home *h)
 
 	for (i = 0; i < h->nr_residents; i++) {
 		const struct gp_resident *r = h->resident[i];
+		u32 task = h->doer->ops->decides ? r->kernel_task : r->task;
 
-		if (r->task == GP_NONE)
+		if (r->task == GP_NONE || task == GP_NONE)
 			continue;
 		json_array_append_new(tasks, json_pack(
-			"{s:i, s:i, s:I, s:s, s:s, s:b}", "task", (int)r->task, "pid",
+			"{s:i, s:i, s:I, s:s, s:s, s:b}", "task", (int)task, "pid",
 			(int)r->pid, "start", (json_int_t)r->start, "name", r->name, "class",
 			r->class.name, "preemptible",
 			!!(r->class.is.flags & GP_PREEMPTIBLE)));
@@ -142,16 +143,11 @@ static void flush_named(struct gp_ops *o)
 			   json_pack("{s:o}", "tasks", tasks_json(o->args.home)));
 }
 
-static void keep_record(struct gp_ops *o, const struct gp_rec *record)
+static void keep_record(struct gp_ops *o, const struct gp_rec *rec)
 {
-	const struct gp_home *h = o->args.home;
-	struct gp_rec copy = *record, *rec = &copy;
 	json_t *a = json_array();
 	u32 i, last = 0;
 
-	/* The scheduler knows devices, people know GPUs. */
-	if (rec->kind == GP_REC_DEVICE_ADD && rec->device < h->nr_gpus)
-		rec->arg[1] = h->gpu[rec->device].index;
 	if (!o->records)
 		o->records = json_array();
 	for (i = 0; i < 8; i++)
@@ -169,6 +165,21 @@ static void keep_record(struct gp_ops *o, const struct gp_rec *record)
 		flush(o);
 }
 
+/* Of the scheduler that decides: ours, or the kernel's. */
+static void keep(void *ctx, const struct gp_rec *record)
+{
+	struct gp_ops *o = ctx;
+	const struct gp_home *h = o->args.home;
+	struct gp_rec rec = *record;
+
+	/* Ours knows devices, people know GPUs. */
+	if (rec.kind == GP_REC_DEVICE_ADD && !h->doer->ops->decides && rec.device < h->nr_gpus)
+		rec.arg[1] = h->gpu[rec.device].index;
+	o->unnamed |= rec.kind == GP_REC_TASK_ADD || rec.kind == GP_REC_NAME;
+	if (rec.kind != GP_REC_NAME)
+		keep_record(o, &rec);
+}
+
 /* From inside the scheduler: reads it, and never calls it. */
 static void emit(void *ctx, const struct gp_rec *rec)
 {
@@ -178,15 +189,14 @@ static void emit(void *ctx, const struct gp_rec *rec)
 		publish_state(o, rec);
 	if (rec->kind == GP_REC_PARTS && WANTS(o, GP_EVENT_PREEMPTION))
 		publish_parts(o, rec);
-	if (!WANTS(o, GP_EVENT_RECORD))
-		return;
-	keep_record(o, rec);
-	o->unnamed |= rec->kind == GP_REC_TASK_ADD;
+	if (WANTS(o, GP_EVENT_RECORD) && !o->args.home->doer->ops->decides)
+		keep(o, rec);
 }
 
 void gp_ops_stream(struct gp_ops *o)
 {
-	struct gp_trace trace = { .emit = emit, .ctx = o };
+	struct gp_trace watcher = { .emit = emit, .ctx = o };
+	struct gp_trace recorder = { .emit = keep, .ctx = o };
 	u32 wanted;
 
 	if (!o->control)
@@ -197,11 +207,12 @@ void gp_ops_stream(struct gp_ops *o)
 						  BIT_ULL(GP_EVENT_RECORD));
 	if (wanted != o->wanted) {
 		o->wanted = wanted;
-		gp_home_trace(o->args.home, wanted ? &trace : NULL, WANTS(o, GP_EVENT_RECORD));
+		gp_home_trace(o->args.home, wanted ? &watcher : NULL,
+			      WANTS(o, GP_EVENT_RECORD) ? &recorder : NULL);
 	}
 	if (o->describe && WANTS(o, GP_EVENT_RECORD)) {
 		o->describe = false;
-		gp_trace_describe(o->args.home->sched, &trace);
+		gp_home_describe(o->args.home);
 		flush(o);
 	}
 }

@@ -90,27 +90,105 @@ void gp_client_tell(const struct gp_uapi_event *event, const struct gp_target *t
 			push(c, event);
 }
 
+/* ---- records ---- */
+
+/* Thousands of looks a second at queues that do not move, and what only asks the scheduler. */
+static bool says_nothing(const struct gp_rec *rec)
+{
+	static u32 sampled;	/* bit per GPU: since its last look; home.lock */
+	u32 bit = rec->device < GP_HOME_DEVICES ? BIT(rec->device) : 0;
+	bool moved = sampled & bit;
+
+	switch (rec->kind) {
+	case GP_REC_SAMPLE:
+		sampled |= bit;
+		return false;
+	case GP_REC_LOOK:
+		sampled &= ~bit;
+		return !moved;
+	case GP_REC_DEVICE_ADD:
+		return !gp_home.gpu[rec->device].node;	/* told once it is known */
+	case GP_REC_TICK:
+	case GP_REC_PULL:
+	case GP_REC_PROBE:
+		return true;
+	}
+	return false;
+}
+
+/* As it crosses the boundary: a GPU has another name outside. */
+static struct gp_uapi_event record_of(const struct gp_rec *rec)
+{
+	struct gp_uapi_event event;
+
+	memcpy(&event, rec, sizeof(event));
+	if (rec->kind == GP_REC_DEVICE_ADD)
+		event.arg[1] = gp_home.gpu[rec->device].is.gpu_id;
+	return event;
+}
+
 void gp_client_record(const struct gp_rec *rec)
 {
 	struct gp_uapi_event event;
 	struct gp_client *c;
 
-	if (!recorders)
+	if (says_nothing(rec) || !recorders)
 		return;
-	memcpy(&event, rec, sizeof(event));
+	event = record_of(rec);
 	list_for_each_entry(c, &gp_home.clients, of_home)
 		if (c->what & GP_UAPI_TRACE)
 			push(c, &event);
+}
+
+/* Whose a task is, for who knows only its number in the records. */
+static struct gp_rec name_of(const struct gp_target *t)
+{
+	struct gp_rec rec = { .now_ns = gp_home.sched->now_ns, .kind = GP_REC_NAME,
+			      .device = !!(t->class.flags & GP_PREEMPTIBLE), .task = t->task };
+	u32 i;
+
+	for (i = 0; i < t->nr_members && !rec.queue; i++)
+		if (t->member[i])
+			rec.queue = (u32)pid_nr(t->member[i]->pid);
+	return rec;
+}
+
+void gp_client_record_task(const struct gp_target *t)
+{
+	struct gp_rec rec = name_of(t);
+
+	gp_client_record(&rec);
+}
+
+void gp_client_record_gpu(const struct gp_gpu *gpu)
+{
+	struct gp_rec rec = { .now_ns = gp_home.sched->now_ns, .kind = GP_REC_DEVICE_ADD,
+			      .device = gpu->device,
+			      .arg = { gp_home.sched->devices[gpu->device].flags } };
+
+	gp_client_record(&rec);
 }
 
 /* ---- subscribing ---- */
 
 static void describe_to(void *ctx, const struct gp_rec *rec)
 {
-	struct gp_uapi_event event;
+	struct gp_uapi_event event = record_of(rec);
 
-	memcpy(&event, rec, sizeof(event));
 	push(ctx, &event);
+}
+
+static void name_all_to(struct gp_client *c)
+{
+	struct gp_rec rec;
+	u32 task;
+
+	for (task = 0; task < GP_HOME_TASKS; task++) {
+		if (!gp_home.of_task[task])
+			continue;
+		rec = name_of(gp_home.of_task[task]);
+		describe_to(c, &rec);
+	}
 }
 
 /* From now on; who records first learns what there is. Under home.lock. */
@@ -121,8 +199,10 @@ static void set_wants(struct gp_client *c, u32 what)
 	recorders -= !!(c->what & GP_UAPI_TRACE);
 	recorders += !!(what & GP_UAPI_TRACE);
 	c->what = what;
-	if (what & GP_UAPI_TRACE)
-		gp_trace_describe(gp_home.sched, &to);
+	if (!(what & GP_UAPI_TRACE))
+		return;
+	gp_trace_describe(gp_home.sched, &to);
+	name_all_to(c);
 }
 
 static int get_eventfd(int fd, struct eventfd_ctx **ret)

@@ -31,8 +31,10 @@ void gp_client_close(struct gp_client *client);
 /* -EBADF: not an eventfd. */
 int gp_client_subscribe(struct gp_client *client, const struct gp_uapi_subscribe *s);
 ssize_t gp_client_read(struct gp_client *client, char __user *to, size_t bytes, bool wait);
-/* To those who record. Under home.lock. */
+/* To those who record: what the scheduler says, and whose its numbers are. Under home.lock. */
 void gp_client_record(const struct gp_rec *rec);
+void gp_client_record_task(const struct gp_target *target);
+void gp_client_record_gpu(const struct gp_gpu *gpu);
 __poll_t gp_client_poll(struct gp_client *client, struct file *file, poll_table *table);
 
 #endif /* GP_KERNEL_CLIENT_H */

@@ -199,7 +199,7 @@ static int subscribe(struct gp_client *c, struct gp_dev_arg *a)
 {
 	if (a->subscribe.what & ~(u32)(GP_UAPI_EVENTS | GP_UAPI_TRACE) || a->subscribe.eventfd < -1)
 		return -EINVAL;
-	if ((a->subscribe.what & GP_UAPI_TRACE) && !capable(CAP_SYS_ADMIN))
+	if ((a->subscribe.what & GP_UAPI_TRACE) && !capable(CAP_SYS_PTRACE))
 		return -EPERM;
 	return gp_client_subscribe(c, &a->subscribe);
 }

@@ -42,13 +42,15 @@ void gp_floor_look(struct gp_gpu *gpu, u64 now_ns)
 static void tell(const struct gp_gpu *gpu, u64 seen)
 {
 	const struct gp_kfd_times *times = &gpu->crew->step.times;
+	u64 acted = times->acted_ns ? times->acted_ns : times->command_ns;
 	struct gp_uapi_event event = {
 		.time_ns = times->switched_ns, .kind = GP_UAPI_EVENT_PREEMPTION,
 		.gpu_id = gpu->is.gpu_id,
 	};
 
 	event.arg[GP_PART_DECIDE] = times->command_ns - seen;
-	event.arg[GP_PART_SAVE] = times->saved_ns - times->command_ns;
+	event.arg[GP_PART_COMMAND] = acted - times->command_ns;
+	event.arg[GP_PART_SAVE] = times->saved_ns - acted;
 	event.arg[GP_PART_SWITCH] = times->switched_ns - times->saved_ns;
 	gp_client_tell(&event, NULL);
 }

@@ -4,7 +4,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "gp_home.h"
+#include "gp_client.h"
 
 /* A GPU that does not answer for so long is the driver's to reset. */
 #define LAST_WAIT_MS	30000
@@ -75,6 +75,7 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 {
 	struct gp_gpu *gpu = gp_gpu_find(node);
 	struct gp_kfd_gpu is;
+	unsigned long flags;
 	u32 device;
 	int err;
 
@@ -101,7 +102,10 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 		clear(gpu);
 		return ERR_PTR(err);
 	}
+	spin_lock_irqsave(&gp_home.lock, flags);
 	WRITE_ONCE(gpu->node, node);
+	gp_client_record_gpu(gpu);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
 	if (gp_home.grace && !gp_kfd_set_grace(node, gp_home.grace))
 		gpu->grace = gp_home.grace;
 	return gpu;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The stock driver as the rest of the module sees it: gp_kfd.c is the only file that knows its
- * private structures. Nothing of the driver is exported to us; everything is reached from a file
- * of /dev/kfd and called through the driver's own tables.
+ * The stock driver as the rest of the module sees it: only the files gp_kfd*.c know its private
+ * structures (tools/check-layers). Nothing of the driver is exported to us; everything is reached
+ * from a file of /dev/kfd and called through the driver's own tables.
  *
  * Lifetimes. A struct kfd_process and its seats (kfd_process_device: one process on one GPU) are
  * valid while a reference to a KFD file of that process is held, and that only while the process
@@ -114,6 +114,7 @@ struct gp_kfd_move {
 /* CLOCK_MONOTONIC; 0 where it is not known. */
 struct gp_kfd_times {
 	u64 command_ns;		/* before the command was given */
+	u64 acted_ns;		/* it was; not known of what the driver itself gives */
 	u64 saved_ns;		/* the GPU has said that they are off */
 	u64 switched_ns;	/* the rest is mapped, or asked to be */
 };

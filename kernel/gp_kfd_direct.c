@@ -261,6 +261,7 @@ static int stop_locked(struct gp_kfd_step *s)
 	mutex_lock(&d->packet_mgr.lock);
 	s->times.command_ns = ktime_get_ns();
 	err = send(s, fence);
+	s->times.acted_ns = ktime_get_ns();
 	mutex_unlock(&d->packet_mgr.lock);
 	if (err)
 		return err;

@@ -171,7 +171,7 @@ static int evict_move(struct gp_kfd_step *s)
 	int err, kicked = 0;
 
 	s->kicks = 0;
-	s->times.command_ns = ktime_get_ns();
+	s->times = (struct gp_kfd_times){ .command_ns = ktime_get_ns() };
 	err = move_all(d, s);
 	if (gate && gate_open(d)) {
 		kicked = kick(d, who);
@@ -287,7 +287,7 @@ static int halt_move(struct gp_kfd_step *s)
 	was = m->halts;
 	for (i = 0; i < s->nr; i++)
 		wanted |= s->move[i].out;
-	s->times.command_ns = ktime_get_ns();
+	s->times = (struct gp_kfd_times){ .command_ns = ktime_get_ns() };
 	if (wanted && !was) {
 		err = halt_now(d);
 		if (err)

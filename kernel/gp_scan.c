@@ -8,7 +8,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "gp_home.h"
+#include "gp_client.h"
 
 enum {
 	SCAN_ROOM	= 1024,		/* queues of one process on one GPU */
@@ -222,6 +222,7 @@ static int retask(struct gp_target *t, u64 devices, u64 now_ns, const char **why
 	}
 	t->devices = devices;
 	gp_home.of_task[t->task] = t;
+	gp_client_record_task(t);
 	return 0;
 }
 

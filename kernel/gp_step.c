@@ -193,7 +193,7 @@ static void answer(struct gp_gpu *gpu, int err, u64 now_ns)
 	const struct gp_kfd_times *times = &gpu->crew->step.times;
 	struct gp_answer a = {
 		.action = action->id, .command_ns = times->command_ns,
-		.acted_ns = times->command_ns, .saved_ns = times->saved_ns,
+		.acted_ns = times->acted_ns, .saved_ns = times->saved_ns,
 		.switched_ns = times->switched_ns,
 	};
 	u32 i;

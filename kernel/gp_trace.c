@@ -49,7 +49,8 @@ static void trace_parts(const struct gp_rec *rec)
 	who = who_of(rec);
 	trace_detect(&who, rec->arg[GP_PART_DETECT]);
 	trace_decide(&who, rec->arg[GP_PART_DECIDE]);
-	trace_command(&who, rec->arg[GP_PART_COMMAND]);
+	if (rec->arg[GP_PART_COMMAND] != GP_PART_WITHIN)
+		trace_command(&who, rec->arg[GP_PART_COMMAND]);
 	trace_save(&who, rec->arg[GP_PART_SAVE]);
 	trace_switch(&who, rec->arg[GP_PART_SWITCH]);
 	trace_preemption(&who, rec->arg[GP_PART_TOTAL], (u32)rec->arg[GP_NR_PARTS]);
@@ -119,6 +120,8 @@ static void count_parts(struct gp_uapi_stats *st, const struct gp_rec *rec)
 	u32 i;
 
 	for (i = 0; i < GP_NR_PARTS; i++) {
+		if (rec->arg[i] == GP_PART_WITHIN)
+			continue;
 		st->part[i].count++;
 		st->part[i].total_ns += rec->arg[i];
 		st->part[i].max_ns = max(st->part[i].max_ns, rec->arg[i]);

@@ -363,34 +363,60 @@ static void keep_parts(void *ctx, const struct gp_rec *rec)
 		*(struct gp_rec *)ctx = *rec;
 }
 
+/* INFER's work takes TRAIN off; the mechanism's answer says no more than @when. */
+static void preempts(const struct gp_answer *when, struct gp_rec *parts, struct gp_account *account)
+{
+	struct core_world *w = cw_new(&cast);
+	struct gp_answer a = *when;
+
+	w->s->trace = (struct gp_trace){ keep_parts, parts };
+	SCENE(w,
+	      {    0, ARRIVE,   TRAIN,  1,   "",       "oo" },
+	      {  100, ARRIVE,   INFER,  1,   "-train", "so" });
+	a.action = w->action[TRAIN][0];
+	a.task = w->task[TRAIN];
+	a.outcome = GP_DONE;
+	EXPECT_EQ(gp_sched_answer(w->s, &a, US(155)), 0);
+	cw_account(w, INFER, account);
+	EXPECT_EQ(parts->task, w->task[INFER]);
+	EXPECT_EQ(parts->arg[GP_NR_PARTS + 1], US(100));
+	EXPECT_EQ(parts->arg[GP_PART_TOTAL], US(50));
+	cw_free(w);
+}
+
 /* One call of a driver stops somebody: when it saved and switched is not known. */
 static void parts_that_a_mechanism_cannot_tell_are_not_counted(void **state)
 {
-	struct core_world *w = cw_new(&cast);
+	const struct gp_answer when = { .command_ns = US(115), .switched_ns = US(150) };
 	struct gp_rec parts = { 0 };
 	struct gp_account a;
 
 	(void)state;
-	w->s->trace = (struct gp_trace){ keep_parts, &parts };
-	SCENE(w,
-	      {    0, ARRIVE,   TRAIN,  1,   "",       "oo" },
-	      {  100, ARRIVE,   INFER,  1,   "-train", "so" });
-	EXPECT_EQ(gp_sched_answer(w->s, &(struct gp_answer){
-		.action = w->action[TRAIN][0], .task = w->task[TRAIN], .outcome = GP_DONE,
-		.command_ns = US(115), .switched_ns = US(150) }, US(155)), 0);
-	cw_account(w, INFER, &a);
+	preempts(&when, &parts, &a);
 	EXPECT_EQ(a.part[GP_PART_DETECT].count, 1);
 	EXPECT_EQ(a.part[GP_PART_DECIDE].max, US(15));
 	EXPECT_EQ(a.part[GP_PART_COMMAND].max, US(35));
 	EXPECT_EQ(a.part[GP_PART_SAVE].count, 0);
 	EXPECT_EQ(a.part[GP_PART_SWITCH].count, 0);
 	EXPECT_EQ(a.part[GP_PART_TOTAL].max, US(50));
-	EXPECT_EQ(parts.task, w->task[INFER]);
-	EXPECT_EQ(parts.arg[GP_NR_PARTS + 1], US(100));
 	EXPECT_EQ(parts.arg[GP_PART_COMMAND], US(35));
 	EXPECT_EQ(parts.arg[GP_PART_SAVE], GP_PART_WITHIN);
-	EXPECT_EQ(parts.arg[GP_PART_TOTAL], US(50));
-	cw_free(w);
+}
+
+/* The driver gives the command and waits: when the one ended and the other began is not known. */
+static void a_command_that_cannot_be_told_from_the_save_is_inside_it(void **state)
+{
+	const struct gp_answer when = { .command_ns = US(115), .saved_ns = US(140),
+					.switched_ns = US(150) };
+	struct gp_rec parts = { 0 };
+	struct gp_account a;
+
+	(void)state;
+	preempts(&when, &parts, &a);
+	EXPECT_EQ(a.part[GP_PART_COMMAND].count, 0);
+	EXPECT_EQ(a.part[GP_PART_SAVE].max, US(25));
+	EXPECT_EQ(a.part[GP_PART_SWITCH].max, US(10));
+	EXPECT_EQ(parts.arg[GP_PART_COMMAND], GP_PART_WITHIN);
 }
 
 PROVE(
@@ -407,4 +433,5 @@ PROVE(
 	CLAIM(a_queue_may_come_and_go_with_work_in_it),
 	CLAIM(states_add_up_to_the_life_of_a_task),
 	CLAIM(parts_that_a_mechanism_cannot_tell_are_not_counted),
+	CLAIM(a_command_that_cannot_be_told_from_the_save_is_inside_it),
 )

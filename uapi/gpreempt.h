@@ -145,7 +145,7 @@ struct gp_uapi_hint {
 
 enum gp_uapi_subscription {
 	GP_UAPI_EVENTS	= 1 << 0,	/* kinds from GP_UAPI_EVENT_FIRST on, of own tasks */
-	GP_UAPI_TRACE	= 1 << 1,	/* all in and out of the scheduler; CAP_SYS_ADMIN */
+	GP_UAPI_TRACE	= 1 << 1,	/* what the scheduler hears and says; CAP_SYS_PTRACE */
 };
 
 struct gp_uapi_subscribe {
@@ -221,11 +221,19 @@ struct gp_uapi_selftest {
 
 /* ---- read(2): whole records, as many as fit; waits or EAGAIN if there are none; poll(2) ---- */
 
-/* Below GP_UAPI_EVENT_FIRST: struct gp_rec of core/trace.h, with the scheduler's own numbers. */
+/*
+ * Below GP_UAPI_EVENT_FIRST: struct gp_rec of core/trace.h, with the scheduler's own numbers. First
+ * those that would make the scheduler as it is; then what happens, but for looks at which nothing
+ * moved. GP_REC_DEVICE_ADD has the gpu_id in arg[1], GP_REC_NAME the pid of a task in queue.
+ */
 enum gp_uapi_event_kind {
 	GP_UAPI_EVENT_FIRST	= 128,
 	GP_UAPI_EVENT_STATE	= 128,	/* arg: from, to (enum gp_uapi_state) */
-	GP_UAPI_EVENT_PREEMPTION,	/* for @task; arg: the five parts, ns, victims, 0, begin */
+	/*
+	 * For @task; arg: the five parts, ns, victims, 0, begin. The third part is ~0 if the
+	 * driver gave the command and waited: then it is inside the fourth, the save.
+	 */
+	GP_UAPI_EVENT_PREEMPTION,
 	GP_UAPI_EVENT_QUEUES,		/* arg: how many there are now */
 	GP_UAPI_EVENT_GONE,		/* all of the task has ended; its handle is void */
 	GP_UAPI_EVENT_RESET,		/* the GPU was reset */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreemptd with gpreempt.ko: the kernel looks, decides and preempts, by the rules of the daemon, and whatever
 # happens to the daemon, everybody runs on. One boot; the guest prints facts, which are judged here.
+# shellcheck disable=SC2016 # conditions are awk's
 # shellcheck source=tests/cli/claims.sh
 . "$(dirname "$0")/../cli/claims.sh"
 
@@ -11,6 +12,10 @@ kills=3
 
 # shellcheck source=tests/lab/daemon/often.sh
 . "$top/tests/lab/daemon/often.sh"
+holds_of() { # NAME CONDITION: an awk condition on its words
+	check test "$(value "$1" | awk "{ print ($2) }")" = 1 || echo "# $1 $(value "$1" | cut -c 1-400)"
+}
+has() { [ "$drawn" = "$1" ] || no "drawn are $drawn not $1"; }
 
 claim "a guest runs the daemon with the module beside its loads without a complaint of the kernel"
 try "$top/lab/run" --timeout 1700 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
@@ -31,9 +36,26 @@ for way in evict direct; do
 
 	claim "$way: gpreempt record draws the preemptions that the kernel decided on, part by part"
 	check test "$(value ${way}_recorded)" -gt 0
-	for part in detect decide save; do
-		is ${way}_drawn_$part yes
-	done
+	drawn=$(value ${way}_drawn | tr '\n' ,)
+	case $way in
+	evict) has "detect,decide,command and save,switch," ;;
+	direct) has "detect,decide,command,save," ;;
+	esac
+
+	claim "$way: what goes into the kernel's scheduler and comes out of it is in the recording, nothing was lost"
+	holds_of ${way}_records '$1 > 20 && $2 > 20 && $3 > 4 && $4 > 4 && $5 > 8 && $6 > 0'
+	case $way in
+	evict) holds_of ${way}_parts '$1 == 0 && $2 > 0 && $3 == 0' ;;
+	direct) holds_of ${way}_parts '$1 > 0 && $3 == 0' ;;
+	esac
+
+	claim "$way: what-if repeats that recording: who they were, and what they asked for"
+	holds_of ${way}_what_if '$1 == 0' && value ${way}_what_if | sed 's/^0 //' >"$tmp/what-if.json"
+	check jq -e '.recorded.acted and (.recorded.processes | length) == 2' "$tmp/what-if.json" >/dev/null
+	check jq -e '.recorded.processes[] | select(.name == "gpload-online") | .online and .requests > 5' \
+		"$tmp/what-if.json" >/dev/null
+	check jq -e '.recorded.processes[] | select(.name == "gpload-offline") | (.online | not) and .busy_ns > 0' \
+		"$tmp/what-if.json" >/dev/null
 
 	claim "$way: every wave that was saved was restored"
 	check test "$(value ${way}_saved)" -gt 0

@@ -33,7 +33,7 @@ claim "every wave that was saved was restored"
 check test "$(value saved | awk '{ print ($1 > 0 && $1 == $2) }')" = 1
 
 claim "the tracepoints gpreempt:* tell the five parts of every preemption, and they make sense"
-check test "$(value traced | awk '{ print ($1 >= 3 && $1 == $2) }')" = 1 || echo "# $(value traced)"
+check test "$(value traced | awk '{ print ($1 >= 3 && $1 == $2 && $3 >= 3 && $3 < $1) }')" = 1 || echo "# $(value traced)"
 
 claim "a hold ends with its lease, though its owner is stopped, or frozen with its cgroup"
 is lease_began yes && is lease_ended yes

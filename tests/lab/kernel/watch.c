@@ -146,8 +146,8 @@ static void events_are_told(void)
 
 /* ---- the scheduler's own records ---- */
 
-/* Kinds among what @ctl has to read, as bits. */
-static u64 read_kinds(int ctl, u32 *first)
+/* Kinds among what @ctl has to read, as bits; GPUs and the only task are called by their names. */
+static u64 read_kinds(int ctl, pid_t pid, u32 *first)
 {
 	struct gp_uapi_event e;
 	u64 kinds[2] = { 0 };
@@ -156,6 +156,10 @@ static u64 read_kinds(int ctl, u32 *first)
 	while (read(ctl, &e, sizeof(e)) == sizeof(e)) {
 		if (!*first)
 			*first = e.kind;
+		if (e.kind == GP_REC_DEVICE_ADD)
+			EQ(e.arg[1], gpu_of(ctl).gpu_id);
+		if (e.kind == GP_REC_NAME)
+			EQ(e.queue, (u32)pid);
 		if (e.kind < 128)
 			kinds[e.kind / 64] |= 1ull << e.kind % 64;
 	}
@@ -168,21 +172,26 @@ static u64 read_kinds(int ctl, u32 *first)
 static void records_are_told(void)
 {
 	const u64 described = INPUT(GP_REC_INIT) | INPUT(GP_REC_DEVICE_ADD) |
-			      INPUT(GP_REC_TASK_ADD) | INPUT(GP_REC_QUEUE_ADD);
-	const u64 of_a_stop = INPUT(GP_REC_HOLD) | INPUT(GP_REC_PULL) | INPUT(GP_REC_ANSWER) |
+			      INPUT(GP_REC_TASK_ADD) | INPUT(GP_REC_QUEUE_ADD) |
+			      OUTPUT(GP_REC_NAME);
+	const u64 of_a_stop = INPUT(GP_REC_HOLD) | INPUT(GP_REC_ANSWER) |
 			      OUTPUT(GP_REC_ACTION) | OUTPUT(GP_REC_STATE);
+	const u64 idle_talk = INPUT(GP_REC_TICK) | INPUT(GP_REC_PULL);
 	struct gp_uapi_subscribe all = { .what = GP_UAPI_TRACE, .eventfd = -1 };
 	struct target t = target_ready(1);
 	int ctl = control("evict"), status = 0;
 	u32 task = attach(ctl, t.pid), first;
 	pid_t nobody;
+	u64 kinds;
 
 	NEED(fcntl(ctl, F_SETFL, O_NONBLOCK) == 0);
 	EQ(call(ctl, GP_IOC_SUBSCRIBE, &all), 0);
-	EQ(read_kinds(ctl, &first) & described, described);
+	EQ(read_kinds(ctl, t.pid, &first) & described, described);
 	EQ(first, GP_REC_INIT);
 	EQ(preempt(ctl, &task, 1), 0);
-	EQ(read_kinds(ctl, &first) & of_a_stop, of_a_stop);
+	kinds = read_kinds(ctl, t.pid, &first);
+	EQ(kinds & of_a_stop, of_a_stop);
+	EQ(kinds & idle_talk, 0);
 	/* They are about everybody's tasks: not for everybody who has the device open. */
 	nobody = fork();
 	if (!nobody)
@@ -240,7 +249,7 @@ const struct story watch[] = {
 	  "barrier, until it passes", barrier },
 	{ "events: poll, eventfd and read tell each state, to the owner of the task only",
 	  events_are_told },
-	{ "records: who may has the scheduler described, then all that goes in and comes out of it",
+	{ "records: who may has the scheduler described, then what goes into and comes out of it",
 	  records_are_told },
 	{ "the page of statistics counts, and is for reading only", statistics },
 	{ 0 },

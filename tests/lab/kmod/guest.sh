@@ -12,6 +12,24 @@ held() { call Hold "{\"pid\":$1,\"lease_ns\":$2,\"wait\":true}" >/dev/null; }
 # The module takes back what it is told when the last descriptor is closed: somebody keeps it open.
 load() { modprobe gpreempt lease_max_ms=60000 stop_deadline_ms=30000; }
 
+# ---- a recording (core/trace.h) ----
+words() { hexdump -v -s 8 -e '22/4 "%u " "\n"' /tmp/run.gptrace; }
+# How many samples, looks, actions, answers, states and parts are in it.
+records() { words | awk '{ n[$3]++ } END { print n[12] + 0, n[13] + 0, n[64] + 0, n[15] + 0, n[67] + 0, n[69] + 0 }'; }
+# Of how many preemptions the parts are those of direct (a command that took time), of evict (it is inside
+# the save), or neither; each of them as long as its parts.
+parts() {
+	words | awk '
+	function ns(i) { return $(7 + 2 * i) + 4294967296 * $(8 + 2 * i) }
+	$3 == 69 {
+		within = $11 == 4294967295 && $12 == 4294967295
+		command = within ? 0 : ns(2)
+		sane = ns(3) > 0 && ns(0) + ns(1) + command + ns(3) + ns(4) == ns(5)
+		n[!sane || (!within && !command) ? "neither" : within ? "evict" : "direct"]++
+	}
+	END { print n["direct"] + 0, n["evict"] + 0, n["neither"] + 0 }'
+}
+
 # ---- preemption, counted by both sides ----
 preempt() {
 	start
@@ -20,12 +38,19 @@ preempt() {
 	offline --seconds 600
 	online --seconds 600
 	until_true 20 attached
+	./gpreempt record /tmp/run.gptrace --for 6s --json >/tmp/records &
+	second=$!
 	./gpreempt record /tmp/timeline.json --for 6s --json >/tmp/record
 	fact "$1_recorded" "$(sed -n 's/.*"preemptions": *\([0-9]*\).*/\1/p' /tmp/record)"
 	# Parts of no length are not drawn; these have one.
-	for part in detect decide save; do
-		grep -q "\"name\": *\"$part\"" /tmp/timeline.json && fact "$1_drawn_$part" yes
+	for part in detect decide command save "command and save" switch; do
+		grep -q "\"name\": *\"$part\"" /tmp/timeline.json && fact "$1_drawn" "$part"
 	done
+	wait $second
+	fact "$1_records" "$(records)"
+	fact "$1_parts" "$(parts)"
+	./gpreempt what-if /tmp/run.gptrace -p priority -m evict --json >/tmp/what-if 2>&1
+	fact "$1_what_if" "$? $(tr -d '\n' </tmp/what-if)"
 	fact traced "$(sed -n 's/TracerPid:\t//p' /proc/$offline/status) $(sed -n 's/TracerPid:\t//p' /proc/$online/status)"
 	find "/proc/$(daemon_of $keeper)/fd" -lname /dev/kfd >/tmp/kfd
 	# Its own, for the driver's news of resets, is one of two kinds; nobody else's is there.

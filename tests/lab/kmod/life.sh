@@ -22,8 +22,8 @@ stopped() { ! runs; }
 ended() { wait "$2"; fact "$1" $?; }
 device() { sed -n "s/^$1 //p" /sys/kernel/debug/vgpu/0/counters; }
 
-# What the tracepoints told of preemptions for the processes PIDS: how many, and of how many all
-# parts were told before it, as numbers that make sense.
+# What the tracepoints told of preemptions for the processes PIDS: how many, of how many all parts were told
+# before it, as numbers that make sense, and of how many the command, which by evict is inside the save.
 traced() { # PIDS
 	awk -v pids=" $1 " '
 	function value(name,  i) {
@@ -48,14 +48,16 @@ traced() { # PIDS
 		}
 		n++
 		whole = 1
-		for (k = split("detect: decide: command: save: switch:", want, " "); k; k--)
+		for (k = split("detect: decide: save: switch:", want, " "); k; k--)
 			whole = whole && told[want[k]] == 1
+		whole = whole && told["command:"] <= 1
+		commands += told["command:"]
 		whole = whole && sane && value("victims") == 1
 		good += whole && value("total_ns") > 0 && sum >= value("total_ns")
 		delete told
 		sum = 0
 	}
-	END { print n + 0, good + 0 }' $tracing/trace
+	END { print n + 0, good + 0, commands + 0 }' $tracing/trace
 }
 
 fresh=$(cat /sys/kernel/debug/ttm/buffer_objects)
