@@ -79,7 +79,7 @@ static void trace_rec(const struct gp_rec *rec)
 	case GP_REC_STATE:
 		if (trace_state_enabled()) {
 			who = who_of(rec);
-			trace_state(&who, (u32)rec->arg[0], (u32)rec->arg[1]);
+			trace_state(&who, rec);
 		}
 		break;
 	case GP_REC_PARTS:

@@ -144,11 +144,12 @@ TRACE_EVENT(answer,
 		  __entry->saved_ns, __entry->switched_ns)
 );
 
-/* A task is in another state on a GPU: enum gp_uapi_state. */
+/* A task is in another state on a GPU: enum gp_uapi_state; now_ns is the scheduler's. */
 TRACE_EVENT(state,
-	TP_PROTO(const struct gp_trace_who *who, u32 from, u32 to),
-	TP_ARGS(who, from, to),
+	TP_PROTO(const struct gp_trace_who *who, const struct gp_rec *rec),
+	TP_ARGS(who, rec),
 	TP_STRUCT__entry(
+		__field(u64, now_ns)
 		__field(u32, gpu_id)
 		__field(u32, task)
 		__field(s32, pid)
@@ -159,11 +160,12 @@ TRACE_EVENT(state,
 		__entry->gpu_id = who->gpu_id;
 		__entry->task = who->task;
 		__entry->pid = who->pid;
-		__entry->from = from;
-		__entry->to = to;
+		__entry->from = (u32)rec->arg[0];
+		__entry->to = (u32)rec->arg[1];
+		__entry->now_ns = rec->now_ns;
 	),
-	TP_printk("gpu_id=%u task=%u pid=%d from=%u to=%u", __entry->gpu_id, __entry->task,
-		  __entry->pid, __entry->from, __entry->to)
+	TP_printk("gpu_id=%u task=%u pid=%d from=%u to=%u now_ns=%llu", __entry->gpu_id,
+		  __entry->task, __entry->pid, __entry->from, __entry->to, __entry->now_ns)
 );
 
 #endif /* GP_KERNEL_TRACE_H */

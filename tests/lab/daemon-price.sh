@@ -2,21 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # What preemption by gpreemptd gives and takes, in the deterministic lab (times are of the model's device clock, the
 # ledger applied): an online process beside an offline one that keeps the GPU full. One seed; five in the long tier.
+# usage: daemon-price.sh [kfd-debug|evict|direct]: without the module, or with it, by this mechanism
 # shellcheck source=tests/cli/claims.sh
 . "$(dirname "$0")/../cli/claims.sh"
 
 build=${GP_BUILD:-$top/build}
+way=${1:-kfd-debug}
 seeds=1
 [ -z "${GP_FULL:-}" ] || [ "$GP_FULL" = 0 ] || seeds='1 2 3 4 5'
 
-claim "the guest runs all of it, and every process finds its sums right"
+claim "$way: the guest runs all of it, and every process finds its sums right"
 # shellcheck disable=SC2086 # a list
 try "$top/lab/run" --deterministic --param marks=262144 --param idle_poll_us=0 --timeout 1500 \
-	--copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
-	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/price.sh" -- sh ./price.sh $seeds
+	--copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" --copy "$GPREEMPT" \
+	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/price.sh" -- sh ./price.sh "$way" $seeds
 exits 0 || cat "$tmp/err"
 [ -z "${GP_KEEP:-}" ] || cp "$tmp/out" "$GP_KEEP"
-check "$top/tests/lab/daemon/price-account" <"$tmp/out" >"$tmp/account"
+check "$top/tests/lab/daemon/price-account" "$way" <"$tmp/out" >"$tmp/account"
 # One object: {NAME: {SEED: what it printed}}
 sed -n 's/^\([a-z-]*\) \([0-9]*\) \({.*\)/{"\1":{"\2":\3}}/p' "$tmp/out" "$tmp/account" |
 	jq -s 'reduce .[] as $x ({}; . * $x)' >"$tmp/all"
@@ -56,28 +58,30 @@ figures='{alone: p99("alone"), native: p99("native"), with: p99("with"), suspend
 	online: online, stopped: counter("stopped")}'
 check test "$(jq '[.[] | .[] | select(.program == "gpload") | .verified] | all' "$tmp/all")" = true
 
-claim "natively the online p99 is at least ten times that of the process alone"
+claim "$way: natively the online p99 is at least ten times that of the process alone"
 holds 'p99("native") >= 10 * p99("alone")'
 
-claim "with gpreemptd it is at most that of the process alone + the longest look interval + two suspends"
+claim "$way: with gpreemptd it is at most that of the process alone + the longest look interval + two suspends"
 # The default look_max is 50 us.
 holds 'p99("with") <= p99("alone") + 50000 + 2 * suspend'
 
-claim "the device's account has every preemption that the daemon counts"
+claim "$way: the device's account has every preemption that the daemon counts"
 holds 'every(account("preemptions") == counter("stopped"))'
 
-claim "what the offline process lost is the time that the device had it off, online work that met it, and nothing else"
+claim "$way: what the offline process lost is the time that the device had it off, online work that met it, and nothing else"
 # Within a command it is not said when waves stop or go on, and not every request that was not preempted for met it: that is
 # the doubt. It must be less than one offline kernel: else a preemption that lost a kernel's work once, which would then
 # have been done again, could hide in it.
 holds 'every(lost >= account("least") and lost <= account("most") + account("other") + met)'
 holds 'every(account("most") + account("other") + met - account("least") < kernel)'
 
-claim "the device had it off only while the daemon wanted that"
-holds 'every(account("least") >= account("off") and account("most") <= account("stopping") + account("off") + account("starting"))'
+claim "$way: the device had it off only while the daemon wanted that"
+holds 'every(account("least") >= account("off") and account("taken") <= account("stopping") + account("off") + account("starting"))'
 
-claim "and that is online work and the cost of preemptions: to take off, to put back, and four looks to see the end of the work"
-holds 'every(lost >= online and lost - online <= counter("stopped") * (moves + 4 * 50000))'
+claim "$way: and that is online work and the cost of preemptions: to take off, to put back, and four looks to see the end of the work"
+holds 'every(lost >= online and account("most") - online <= counter("stopped") * (moves + 4 * 50000))'
 
+[ "$way" != direct ] || claim "direct: it was by direct"
+[ "$way" != direct ] || check test "$(sed -n 's/^direct_stops //p' "$tmp/out" | sort -n | head -n 1)" -gt 0
 echo "# of a model, ns, medians of seeds $seeds: $(jq -c "$median $figures" "$tmp/all")"
 end
