@@ -205,6 +205,13 @@ u32 mapped_of(pid_t pid)
 	return sum_of(pid).mapped;
 }
 
+bool soon_mapped(pid_t pid, u32 queues)
+{
+	for (u32 i = 0; i < LOOKS && mapped_of(pid) != queues; i++)
+		usleep(LOOK_US);
+	return mapped_of(pid) == queues;
+}
+
 u32 first_doorbell(pid_t pid)
 {
 	return sum_of(pid).doorbell;

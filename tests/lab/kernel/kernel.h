@@ -34,6 +34,7 @@ struct gp_uapi_gpu gpu_of(int control);
 /* The device: of the queues of @pid. */
 u32 waves_of(pid_t pid);
 u32 mapped_of(pid_t pid);
+bool soon_mapped(pid_t pid, u32 queues);
 /* It has 400 waves on the device, or comes to. */
 bool runs_huge(pid_t pid);
 /* The model's fault, as in lab/adapter/fault.c. */
