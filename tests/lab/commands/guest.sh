@@ -9,6 +9,7 @@ export PATH
 cat >/etc/gpreempt/gpreempt.conf <<'END'
 [daemon]
 policy = priority
+heartbeat = 10s
 [rule online]
 cmdline = *--class online*
 class = online
