@@ -10,6 +10,9 @@ cat >/etc/gpreempt/gpreempt.conf <<'END'
 [daemon]
 policy = priority
 heartbeat = 10s
+[policy priority]
+stop_deadline = 20s
+lease = 30s
 [rule online]
 cmdline = *--class online*
 class = online
@@ -33,9 +36,17 @@ await() {
 	echo "never listed: $1"
 }
 
+# Until the daemon, whose output goes to $1, can be called.
+await_daemon() {
+	until gpreempt status >/dev/null 2>&1; do
+		kill -0 "$daemon" || { cat "$1" >&2; exit 1; }
+		sleep 1
+	done
+}
+
 gpreemptd >/tmp/keep.daemon 2>&1 &
 daemon=$!
-until gpreempt status >/dev/null 2>&1; do sleep 1; done
+await_daemon /tmp/keep.daemon
 
 gpreempt run --class offline -- gpload --kernel 5ms --requests 100000 >/tmp/keep.offline 2>&1 &
 offline=$!
@@ -84,10 +95,10 @@ kill $daemon
 wait $daemon
 echo "exit $?" >>/tmp/keep.daemon
 # ---- a daemon without a policy only looks, and what it sees can be recorded ----
-sed -i '/^policy/d' /etc/gpreempt/gpreempt.conf
+sed -i '/^policy/d; /^heartbeat/d' /etc/gpreempt/gpreempt.conf
 gpreemptd >/tmp/observer 2>&1 &
 daemon=$!
-until gpreempt status >/dev/null 2>&1; do sleep 1; done
+await_daemon /tmp/observer
 gpreempt on >/dev/null
 gpload --class offline --kernel 5ms --requests 100000 >/dev/null 2>&1 &
 offline=$!
