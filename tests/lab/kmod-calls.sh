@@ -4,7 +4,7 @@
 # threads that attach, detach, preempt and end processes at the same time. One boot with the
 # kernel's checks of memory. GP_FULL=1: a million calls, five minutes of threads.
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
-count=25000 seconds=15
+count=25000 seconds=60
 [ "${GP_FULL:-0}" = 0 ] || count=250000 seconds=300
 
 exec "$top/lab/run" --debug-kernel --param no_system_mem_limit=1 --timeout 1700 -- sh -c '
