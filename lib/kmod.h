@@ -57,8 +57,8 @@ int gp_kmod_resume(int fd, const struct gp_kmod_move *move, u32 *nr_done);
 /* The next event. -EAGAIN: none. The descriptor must not block. */
 int gp_kmod_next(int fd, struct gp_uapi_event *ret);
 /*
- * The statistics page; NULL with errno. munmap() it with the page's size: while it is mapped, close()
- * of the descriptor releases nothing, only the leases do.
+ * The statistics page; NULL with errno. munmap() it with the page's size: while it is mapped,
+ * close() of the descriptor releases nothing, only the leases do.
  */
 const struct gp_uapi_stats *gp_kmod_stats(int fd);
 
