@@ -89,9 +89,21 @@ static void a_victim_that_was_small_between_two_kernels_goes_when_it_has_grown(v
 		{  460, EXECUTES, TRAIN,  900,  "-train", "soo" },
 	};
 
+	/* at once, however long it has been as it is and would be left alone otherwise */
+	static const struct line old[] = {
+		{     0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
+		{   200, WAIT,     NOBODY, 0,    "?train", "ooo" },
+		{   210, EXECUTES, TRAIN,  100,  "",       "ooo" },
+		{ 10210, WAIT,     NOBODY, 0,    "?train", "ooo" },
+		{ 10215, EXECUTES, TRAIN,  100,  "",       "ooo" },
+		{ 10300, ARRIVE,   INFER,  1,    "?infer ?train", "ooo" },
+		{ 10310, EXECUTES, TRAIN,  900,  "-train", "soo" },
+	};
+
 	(void)state;
 	PLAY(&probing, grown);
 	PLAY(&probing, grows);
+	PLAY(&probing, old);
 }
 
 static void a_victim_that_is_large_or_unknown_goes_at_once(void **state)
