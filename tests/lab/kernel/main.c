@@ -5,6 +5,8 @@
 
 #include "kernel.h"
 
+u64 vram_at_start;
+
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
@@ -13,6 +15,7 @@ int main(int argc, char **argv)
 
 	if (only && !strcmp(only, "--sleep"))
 		return pause();
+	vram_at_start = vram_used();
 	all = tell_all(refusals, only, &number);
 	all = tell_all(packets, only, &number) && all;
 	all = tell_all(nested, only, &number) && all;
