@@ -53,6 +53,11 @@ suite 'echo 1..1; echo "# quiet"; echo "#| 42 rows"; echo ok 1 - a'
 try run_suite
 exits 0 && says '^ *42 rows$' && check test "$(grep -c quiet "$tmp/out")" -eq 0
 
+claim "the remarks beside a claim that does not hold are shown below it"
+suite 'echo 1..2; echo "# quiet"; echo ok 1 - a; echo "# why"; echo not ok 2 - b; echo "# how"; exit 1'
+try run_suite
+exits 1 && check test "$(grep -A2 '^  FAIL b' "$tmp/out" | tr -s ' \n' ' ')" = ' FAIL b # why # how '
+
 claim "a run without a single claim fails"
 suite 'exit 77'
 try run_suite
