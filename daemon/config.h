@@ -82,6 +82,13 @@ void gp_config_free(struct gp_config *config);	/* NULL is fine */
 /* GP_NR_PARAMS settings for gp_sched_set() under @policy; NULL: of the one configured. */
 const u64 *gp_config_params(const struct gp_config *config, const struct gp_policy *policy);
 
+/*
+ * Do GP_NR_PARAMS settings go together? If not, @why is a sentence. A stopped daemon must be
+ * ended before the longest hold it promised is over, so heartbeats come sooner than leases end.
+ */
+bool gp_looks_fit(const u64 *param, char *why, size_t size);
+bool gp_lease_fits(const u64 *param, u64 heartbeat_ns, char *why, size_t size);
+
 /* The effective configuration as a file that loads to the same. 0, or -EIO. */
 int gp_config_print(const struct gp_config *config, FILE *to);
 /* As JSON, times in ns. 0, -EIO, or -ENOMEM. */

@@ -156,6 +156,13 @@ static void would_be(const struct gp_home *h, const struct change *c, u64 *param
 		param[i] = c->param_set[i] ? c->param[i] : from[i];
 }
 
+/* What the configuration may not say may not be said here either. */
+static int fits(const struct gp_home *h, const u64 *param, char *why)
+{
+	return gp_looks_fit(param, why, GP_WHY_MAX) &&
+	       gp_lease_fits(param, h->config->daemon.heartbeat_ns, why, GP_WHY_MAX) ? 0 : -EINVAL;
+}
+
 static int ops_set_policy(void *ctx, struct gp_request *rq, const struct gp_policy_args *args)
 {
 	struct gp_home *h = home_of(ctx);
@@ -164,6 +171,9 @@ static int ops_set_policy(void *ctx, struct gp_request *rq, const struct gp_poli
 	struct change c;
 	int err = read_change(h, args, &c, rq->why);
 
+	would_be(h, &c, param);
+	if (!err && (c.policy || !c.policy_set))
+		err = fits(h, param, rq->why);
 	if (!err && args->dry_run)
 		err = try_policy(h, c.policy, rq->why);
 	else if (!err)
@@ -171,7 +181,6 @@ static int ops_set_policy(void *ctx, struct gp_request *rq, const struct gp_poli
 	if (err)
 		return err;
 	name = gp_ops_policy_name(h);
-	would_be(h, &c, param);
 	if (args->dry_run && c.policy_set)
 		name = c.policy ? c.policy->name : "none";
 	return reply(ctx, rq, json_pack("{s:s, s:o, s:b}", "policy", name, "parameters",

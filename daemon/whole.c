@@ -108,17 +108,38 @@ static struct gp_place said(const struct gp_load *l, u32 set, u32 i, u32 j)
 	return nowhere;
 }
 
-static void check_looks(struct gp_load *l, u32 set)
+bool gp_looks_fit(const u64 *param, char *why, size_t size)
 {
-	const u64 *param = l->config->param[set - 1];
 	char min[24], max[24];
 
 	if (param[GP_LOOK_MIN] <= param[GP_LOOK_MAX])
-		return;
+		return true;
 	gp_print_ns(param[GP_LOOK_MIN], min, sizeof(min));
 	gp_print_ns(param[GP_LOOK_MAX], max, sizeof(max));
-	FAULT_AT(l, said(l, set, GP_LOOK_MIN, GP_LOOK_MAX),
-		 "look_min %s is above look_max %s; raise the second or lower the first", min, max);
+	snprintf(why, size, "look_min %s is above look_max %s; raise the second or lower the first",
+		 min, max);
+	return false;
+}
+
+bool gp_lease_fits(const u64 *param, u64 heartbeat_ns, char *why, size_t size)
+{
+	char a[24], b[24];
+
+	if (heartbeat_ns <= param[GP_LEASE])
+		return true;
+	gp_print_ns(heartbeat_ns, a, sizeof(a));
+	gp_print_ns(param[GP_LEASE], b, sizeof(b));
+	snprintf(why, size, "heartbeat %s is above lease %s, so a stopped daemon could hold for "
+		 "longer; lower heartbeat or raise lease", a, b);
+	return false;
+}
+
+static void check_looks(struct gp_load *l, u32 set)
+{
+	char why[128];
+
+	if (!gp_looks_fit(l->config->param[set - 1], why, sizeof(why)))
+		FAULT_AT(l, said(l, set, GP_LOOK_MIN, GP_LOOK_MAX), "%s", why);
 }
 
 static void finish_params(struct gp_load *l)
@@ -139,24 +160,21 @@ static void finish_params(struct gp_load *l)
 	}
 }
 
-/* A stopped daemon must be ended before the longest hold it promised is over. */
 static void check_heartbeat(struct gp_load *l)
 {
-	u64 lease = gp_config_params(l->config, NULL)[GP_LEASE];
+	const u64 *param = gp_config_params(l->config, NULL);
 	int key = gp_setting_find(gp_daemon_settings, "heartbeat");
 	struct gp_place place = l->daemon_at[key];
-	char a[24], b[24];
 	u32 number = gp_policy_number(l->config->policy);
+	char why[160];
 
-	if (l->faults.nr || l->config->daemon.heartbeat_ns <= lease)
+	if (l->faults.nr ||
+	    gp_lease_fits(param, l->config->daemon.heartbeat_ns, why, sizeof(why)))
 		return;
 	if (!place.file)
 		place = said(l, number == GP_NONE ? GP_FOR_ALL : number + 1, GP_LEASE,
 			     GP_NR_PARAMS);
-	gp_print_ns(l->config->daemon.heartbeat_ns, a, sizeof(a));
-	gp_print_ns(lease, b, sizeof(b));
-	FAULT_AT(l, place, "heartbeat %s is above lease %s, so a stopped daemon could hold for "
-		 "longer; lower heartbeat or raise lease", a, b);
+	FAULT_AT(l, place, "%s", why);
 }
 
 void gp_load_finish(struct gp_load *l)

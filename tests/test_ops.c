@@ -232,6 +232,11 @@ static void stats_have_counters_and_parts(void **state)
 
 static void a_policy_is_tried_set_and_refused(void **state)
 {
+	static const char *const wrong[] = {
+		"{\"parameters\":{\"look_min\":\"1ms\"}}",
+		"{\"parameters\":{\"lease\":\"1ms\"}}",
+		"{\"policy\":\"fifo\",\"parameters\":{\"lease\":\"1ms\"},\"dry_run\":true}",
+	};
 	struct room *r = *state;
 	char error[64];
 	json_t *a;
@@ -254,6 +259,14 @@ static void a_policy_is_tried_set_and_refused(void **state)
 			 "{\"policy\":\"fifo\",\"parameters\":{\"slice\":\"3 parsec\"}}", error));
 	EXPECT(!strcmp(error, "InvalidParameter"));
 	EXPECT(r->w->home->sched->policy == &gp_policy_fair);
+	/* What the configuration may not say: looks without a time, a hold that outlasts its keeper. */
+	for (u32 i = 0; i < 3; i++) {
+		json_decref(call(r, "SetPolicy", wrong[i], error));
+		EXPECT(!strcmp(error, "InvalidParameter"));
+	}
+	EXPECT(r->w->home->sched->policy == &gp_policy_fair);
+	EXPECT(r->w->home->sched->param[GP_LOOK_MIN] < GP_MSEC);
+	EXPECT(r->w->home->sched->param[GP_LEASE] > GP_MSEC);
 	a = call(r, "SetPolicy", "{\"policy\":\"none\"}", NULL);
 	expect_text(a, "policy", "none");
 	EXPECT(r->w->home->observe);

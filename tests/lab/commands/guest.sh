@@ -10,7 +10,7 @@ cat >/etc/gpreempt/gpreempt.conf <<'END'
 [daemon]
 policy = priority
 heartbeat = 10s
-[policy priority]
+[policy]
 stop_deadline = 20s
 lease = 30s
 [rule online]
