@@ -48,6 +48,8 @@ int gp_ask_gpus(const json_t *list, const char *text, u64 *ret);
 /* Drops from a List answer the GPUs that are not in @mask, seats and queues on them, and
  * processes that have neither there. */
 void gp_ask_keep(json_t *list, u64 mask);
+/* Bit per index of the GPUs where a process of a List answer has queues. */
+u64 gp_ask_queues(const json_t *process);
 
 /*
  * Prints {"schema": 1, members of @answer}; on one line if it is repeated. Consumes

@@ -73,3 +73,19 @@ void gp_ask_keep(json_t *list, u64 mask)
 			json_array_remove(processes, i);
 	}
 }
+
+u64 gp_ask_queues(const json_t *process)
+{
+	json_t *queue;
+	u64 gpus = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(process, "queues"), i, queue) {
+		json_int_t gpu = json_integer_value(json_object_get(queue, "gpu"));
+
+		/* -1: on a GPU that the daemon does not have. */
+		if (gpu >= 0 && gpu < GP_GPUS_MAX)
+			gpus |= BIT_ULL(gpu);
+	}
+	return gpus;
+}

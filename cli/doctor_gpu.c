@@ -161,8 +161,9 @@ void gp_check_queues(struct gp_doctor *d)
 				 processes, most);
 		else
 			gp_found(d, GP_PASS, NULL, "GPU %" PRIu32 ": %" PRIu32
-				 " compute queues of %" PRIu32 " processes for %" PRIu32 " slots",
-				 g->index, queues, processes, g->cp_queues);
+				 " compute queue%s of %s for %" PRIu32 " slots", g->index, queues,
+				 queues == 1 ? "" : "s", gp_number_of(processes, "process").s,
+				 g->cp_queues);
 	}
 	if (gp_doctor_log(d, "Runlist is getting oversubscribed") == 1)
 		gp_found(d, GP_WARN, remedy, "the driver's log says that it was oversubscribed");

@@ -37,20 +37,31 @@ static enum place place_of(const struct gp_doctor *d, pid_t pid, u64 at)
 	return is;
 }
 
-static const struct gp_mqd *first_of(const struct gp_mqd_list *list, pid_t pid)
+static const struct gp_gpu_info *gpu_of(const struct gp_doctor *d, u32 gpu_id)
+{
+	for (u32 i = 0; i < d->nr_gpus; i++) {
+		if (d->gpu[i].gpu_id == gpu_id)
+			return gp_doctor_chosen(d, i) ? &d->gpu[i] : NULL;
+	}
+	return NULL;
+}
+
+static const struct gp_mqd *first_of(const struct gp_doctor *d, const struct gp_mqd_list *list,
+				     pid_t pid)
 {
 	for (u32 i = 0; i < list->count; i++) {
-		if (list->mqd[i].pid == pid && list->mqd[i].save_base)
+		if (list->mqd[i].pid == pid && list->mqd[i].save_base &&
+		    gpu_of(d, list->mqd[i].gpu_id))
 			return &list->mqd[i];
 	}
 	return NULL;
 }
 
-static bool has_svm(const struct gp_doctor *d, u32 gpu_id)
+static bool has_queue(const struct gp_doctor *d, const struct gp_process *p)
 {
-	for (u32 i = 0; i < d->nr_gpus; i++) {
-		if (d->gpu[i].gpu_id == gpu_id)
-			return d->gpu[i].capability & GP_CAP_SVM;
+	for (u32 i = 0; i < p->nr_queues; i++) {
+		if (gpu_of(d, p->queues[i].gpu_id))
+			return true;
 	}
 	return false;
 }
@@ -62,7 +73,7 @@ static void judge(struct gp_doctor *d, const struct gp_process *p, const struct 
 	if (is == DRIVER)
 		gp_found(d, GP_PASS, NULL, "%s (%d): a buffer of the driver", p->comm,
 			 (int)p->pid);
-	else if (is == OWN && has_svm(d, q->gpu_id))
+	else if (is == OWN && gpu_of(d, q->gpu_id)->capability & GP_CAP_SVM)
 		gp_found(d, GP_PASS, NULL, "%s (%d): its own memory, which SVM may have moved to "
 			 "VRAM", p->comm, (int)p->pid);
 	else if (is == OWN)
@@ -79,9 +90,9 @@ void gp_check_save_places(struct gp_doctor *d)
 
 	err = gp_mqd_dump_read(gp_doctor_path(d, GP_MQD_DUMP, path), 0, &list, NULL);
 	for (u32 i = 0; i < d->nr_processes; i++) {
-		const struct gp_mqd *q = first_of(&list, d->process[i].pid);
+		const struct gp_mqd *q = first_of(d, &list, d->process[i].pid);
 
-		hidden += d->process[i].nr_queues > 0;
+		hidden += has_queue(d, &d->process[i]);
 		if (q)
 			judge(d, &d->process[i], q);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask.h"
+#include "lib/gpu.h"
 #include "sim/json.h"
 #include "table.h"
 
@@ -116,7 +117,8 @@ static void print_seat(struct gp_table *t, const json_t *process, const json_t *
 	gp_table_cell(t, gigabytes(gp_ask_number(seat, "vram_bytes")).s);
 }
 
-static void print_unseated(struct gp_table *t, const json_t *process)
+/* A row of who has no seat; @gpu is where it has queues, GP_NONE where it has none. */
+static void print_unseated(struct gp_table *t, const json_t *process, u32 gpu)
 {
 	char text[64];
 
@@ -126,10 +128,28 @@ static void print_unseated(struct gp_table *t, const json_t *process)
 	gp_table_cell(t, text);
 	gp_table_cell(t, gp_ask_text(process, "name"));
 	gp_table_cell(t, gp_ask_text(process, "class"));
-	gp_table_cell(t, "-");
+	gp_table_cell(t, gpu == GP_NONE ? "-" : number(gpu).s);
 	/* Nobody looks at the queues of who is left alone. */
-	gp_table_cell(t, strcmp(gp_ask_text(process, "class"), "unmanaged") ? "no queue yet" :
-		      "left alone");
+	gp_table_cell(t, strcmp(gp_ask_text(process, "class"), "unmanaged") ?
+		      gpu == GP_NONE ? "no queue yet" : "not scheduled" : "left alone");
+	if (gpu == GP_NONE)
+		return;
+	gp_table_cell(t, "-");
+	queues(process, gpu, text, sizeof(text));
+	gp_table_cell(t, text);
+}
+
+/* On each GPU where it has a queue: it is there, though nobody will ever hold it off. */
+static void print_alone(struct gp_table *t, const json_t *process)
+{
+	u64 gpus = gp_ask_queues(process);
+
+	if (!gpus)
+		print_unseated(t, process, GP_NONE);
+	for (u32 i = 0; i < GP_GPUS_MAX; i++) {
+		if (gpus & BIT_ULL(i))
+			print_unseated(t, process, i);
+	}
 }
 
 static void print_processes(const json_t *processes)
@@ -150,7 +170,7 @@ static void print_processes(const json_t *processes)
 		json_array_foreach(seats, k, seat)
 			print_seat(&table, process, seat);
 		if (!json_array_size(seats))
-			print_unseated(&table, process);
+			print_alone(&table, process);
 	}
 	gp_table_print(&table, stdout);
 	json_array_foreach(processes, i, process) {

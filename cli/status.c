@@ -16,6 +16,10 @@ static json_t *who(const json_t *gpu, const json_t *processes)
 	size_t i, k;
 
 	json_array_foreach(processes, i, process) {
+		/* Who has no seat is left alone, and on wherever it has a queue. */
+		if (!json_array_size(json_object_get(process, "seats")) &&
+		    gp_ask_queues(process) & BIT_ULL(index))
+			json_array_append(on, json_object_get(process, "pid"));
 		json_array_foreach(json_object_get(process, "seats"), k, seat) {
 			bool is_on = !strcmp(gp_ask_text(seat, "state"), "on");
 

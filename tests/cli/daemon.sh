@@ -123,6 +123,22 @@ exits 0 && says '0000:c1:00.0 .* 4 *80 .*206.2 GB  kfd-debug' && says 'not watch
 	says '101 .*offline *0  off *pending  2 aql, 1 sdma .*2.00.*s .*12  4.0 GB' &&
 	says '13 .*no queue yet' && says '^13: its ROCm never'
 
+claim "who is left alone is on the GPU where it has queues, in list and in status"
+cp "$tmp/world.json" "$tmp/world"
+jq '.list.processes += [{"pid": 14, "start": 8000, "uid": 1001, "name": "alone", "class": "unmanaged", "class_from": "default",
+	"preempted": 0, "trouble": null, "seats": [], "queues": [{"id": 0, "gpu": 1, "type": "aql", "bytes": 65536},
+	{"id": 1, "gpu": -1, "type": "aql", "bytes": 65536}]}]' "$tmp/world" >"$tmp/world.json"
+daemon
+try gpreempt list
+exits 0 && says '14 .*unmanaged *1  left alone *-  *1 aql$'
+check test "$(grep -c 'left alone' "$tmp/out")" -eq 1
+try gpreempt status --json
+exits 0 && json '.who[0].on == [] and .who[1].on == [102, 14]'
+try gpreempt
+says 'infer (102), alone (14)'
+cp "$tmp/world" "$tmp/world.json"
+daemon
+
 claim "list of one process; one that is not there is exit 5; no number is exit 2"
 try gpreempt list 102 --json
 exits 0 && json '.schema == 1 and (.processes | length == 1)'

@@ -293,6 +293,40 @@ finds save-place WARN 'of 1 process with queues'
 rm -r "${m:?}$kfd/proc/77"
 finds save-place PASS 'no process has a queue'
 
+# A dump with one compute queue of process $1 on GPU $2, whose save area is at 0x7f0200010000.
+mqds() {
+	awk -v pid="$1" -v gpu="$(printf %x "$2")" 'BEGIN {
+		printf "Process %d PASID 0x8002:\n  Compute queue on device %s\n", pid, gpu
+		for (i = 0; i < 512; i++) {
+			if (i % 8 == 0) printf "    %08x: ", i * 4
+			word = i == 0 ? "c0310800" : i == 171 ? "00010000" : i == 172 ? "00007f02" : "00000000"
+			printf "%s%s", word, i % 8 == 7 ? "\n" : " "
+		}
+	}' >"$m/sys/kernel/debug/kfd/mqds"
+}
+# What is mapped there, and before it.
+maps() {
+	put /proc/77/maps "7f0100000000-7f0200010000 rw-s 0 00:05 9 /dev/dri/renderD128
+7f0200010000-7f0200020000 rw-p 0 00:00 0 $1"
+}
+
+claim "save-place: a buffer of the driver, memory that SVM may have moved, memory of the host"
+machine
+mqds 77 111
+maps /dev/dri/renderD128
+finds save-place PASS 'job77 .77.: a buffer of the driver'
+maps
+finds save-place PASS 'job77 .77.: its own memory, which SVM may have moved to VRAM'
+card 1 111 49408 $no_svm
+finds save-place WARN 'job77 .77.: host memory'
+
+claim "save-place: -g is for processes on that GPU"
+card 2 222 49664 $all
+doctor --json -g 1
+json '[.checks[] | select(.check == "save-place") | .found] == ["no process has a queue"]'
+doctor --json -g 0
+json '[.checks[] | select(.check == "save-place") | .found] == ["job77 (77): host memory"]'
+
 claim "save-area: in VRAM with SVM, else in host memory with what it costs, or not told"
 machine
 finds save-area PASS '48.9 MB per queue, in VRAM'
@@ -312,7 +346,7 @@ finds vram WARN 'not told'
 
 claim "queues: slots, processes at a time, and what the log says"
 machine
-finds queues PASS '2 compute queues of 1 processes for 24 slots'
+finds queues PASS '2 compute queues of 1 process for 24 slots'
 process 78 23 0
 finds queues WARN '25 compute queues for 24 slots'
 machine
