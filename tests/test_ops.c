@@ -259,7 +259,7 @@ static void a_policy_is_tried_set_and_refused(void **state)
 			 "{\"policy\":\"fifo\",\"parameters\":{\"slice\":\"3 parsec\"}}", error));
 	EXPECT(!strcmp(error, "InvalidParameter"));
 	EXPECT(r->w->home->sched->policy == &gp_policy_fair);
-	/* What the configuration may not say: looks without a time, a hold that outlasts its keeper. */
+	/* What the configuration may not say: looks that never come, a hold beyond its keeper. */
 	for (u32 i = 0; i < 3; i++) {
 		json_decref(call(r, "SetPolicy", wrong[i], error));
 		EXPECT(!strcmp(error, "InvalidParameter"));
