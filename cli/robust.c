@@ -38,8 +38,11 @@ static int by_p99(const void *a, const void *b)
 static void rank(struct order *o)
 {
 	for (u32 i = 0; i < o->c.nr && o->nr < RANKS_MAX; i++) {
-		if (!o->c.row[i].err)
-			o->rank[o->nr++] = &o->c.row[i];
+		const struct gp_compared *row = &o->c.row[i];
+
+		/* Without an answer there is no p99. */
+		if (!row->err && (row->result.online.count || row->figures.saturated))
+			o->rank[o->nr++] = row;
 	}
 	qsort(o->rank, o->nr, sizeof(*o->rank), by_p99);
 }
@@ -170,6 +173,11 @@ static int run_orders(const struct gp_asked *asked, struct order *orders, json_t
 
 	for (int i = 0; i < NR_SCALES && !code; i++)
 		code = run_scale(asked, scales[i], &orders[i]);
+	if (!code && !orders[1].nr) {
+		gp_error("compare: no row has answered an online request, so there is no order: "
+			 "give it more time with --length");
+		code = GP_EXIT_BAD;
+	}
 	if (!code) {
 		swaps(&orders[1], &orders[0], swapped);
 		swaps(&orders[1], &orders[2], swapped);

@@ -57,6 +57,10 @@ try gpreempt compare colocate $short --rows alone,native,ours-evict --robust --j
 exits 0 && json '(.scales | length == 3) and .stays and
 	all(.scales[]; .order[0].name == "alone")'
 
+claim "robust says so when there was no time for a request: there is no order then"
+try gpreempt compare colocate --length 1ms --rows alone,ours-evict --robust
+exits 2 && says_err 'no order: give it more time with --length' && check test ! -s "$tmp/out"
+
 claim "frontier has learnt and fixed points"
 try gpreempt compare colocate-steps $short --frontier --json
 check test "$code" -le 1 && json '(.points | length == 16) and
