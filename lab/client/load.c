@@ -159,6 +159,10 @@ static void complete(struct gp_load *l, struct gp_load_queue *lq)
 	if (l->completed + 1 == l->o->spoil)
 		gp_work_spoil(&l->work, slot);
 	check(l, lq, lq->completed, slot, "when it completed");
+	if (l->o->print_kernels)
+		fprintf(stderr, "kernel %llu %llu\n",
+			(unsigned long long)gp_work_start_ns(&l->work, slot),
+			(unsigned long long)end);
 	if (l->completed >= l->o->warm_up)
 		gp_hist_add(&l->latency, end - l->arrived_ns[slot]);
 	if (end > l->last_done_ns)

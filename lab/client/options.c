@@ -41,6 +41,7 @@ const char gp_load_help[] =
 "  --patience S            give up after S seconds without a completion (120; 0: never)\n"
 "  --print-every S         a line of progress on stderr\n"
 "  --print-submits         when each request was submitted, CLOCK_MONOTONIC ns, on stderr\n"
+"  --print-kernels         when each kernel began and ended, device clock ns, on stderr\n"
 "  --json                  the result as JSON\n"
 "  --check                 what the driver says; create and destroy one queue\n"
 "\n"
@@ -263,6 +264,7 @@ static bool set_flag(const char *name, struct gp_load_options *o)
 {
 	bool *flag = !strcmp(name, "json") ? &o->json : !strcmp(name, "check") ? &o->check :
 		     !strcmp(name, "print-submits") ? &o->print_submits :
+		     !strcmp(name, "print-kernels") ? &o->print_kernels :
 		     !strcmp(name, "help") ? &o->help : NULL;
 
 	if (flag)

@@ -23,6 +23,7 @@ struct gp_load_options {
 	u64 patience_ns;	/* without any completion; 0: for ever */
 	u64 print_every_ns;
 	bool print_submits;	/* when each was, by this machine's clock */
+	bool print_kernels;	/* from when to when each was on, by the device's */
 	u32 gpu;
 	enum gp_memory pointers;
 	enum gp_save_area save_area;
