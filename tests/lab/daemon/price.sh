@@ -73,7 +73,7 @@ for seed; do
 	say native-offline /tmp/offline
 
 	start
-	load_offline --seconds 900
+	load_offline --seconds 900 --print-kernels 2>/tmp/kernels
 	until_true 20 state_is on $offline
 	sleep 0.5
 	watch_states
@@ -93,6 +93,7 @@ for seed; do
 	wait $offline
 	say with-offline /tmp/offline
 	stop
+	sed -n "s/^kernel /kernel $seed /p" /tmp/kernels
 	sed "s/^/states $seed /" /tmp/states
 	sed "s/^/clock $seed /" /sys/kernel/debug/vgpu/0/clock
 done
