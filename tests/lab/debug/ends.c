@@ -14,20 +14,11 @@ enum then { THEN_WAIT, THEN_EXIT, THEN_EXEC, THEN_CLOSE };
 /* A debugger in a process of its own, which has said that all is suspended. */
 static pid_t debugger_process(const struct target *t, u32 queues, enum then then)
 {
+	pid_t pid = fork_until_ready();
 	struct debugger d;
-	char word = 'x';
-	int said[2];
-	pid_t pid;
 
-	NEED(pipe(said) == 0);
-	pid = fork();
-	NEED(pid >= 0);
-	if (pid) {
-		close(said[1]);
-		NEED(read(said[0], &word, 1) == 1);
-		close(said[0]);
+	if (pid)
 		return pid;
-	}
 	debugger_attach(&d, t, 0);
 	detach(t->pid);
 	for (u32 i = 0; i < queues; i++)
@@ -35,12 +26,12 @@ static pid_t debugger_process(const struct target *t, u32 queues, enum then then
 			_exit(1);
 	if (then == THEN_CLOSE)
 		close(d.c.kfd_fd);
-	if (write(said[1], &word, 1) != 1 || then == THEN_EXIT)
-		_exit(0);
+	if (then == THEN_WAIT || then == THEN_CLOSE)
+		ready_until_killed();
+	is_ready();
 	if (then == THEN_EXEC)
 		execl("/proc/self/exe", "lab-debug", "--sleep", NULL);
-	for (;;)
-		pause();
+	_exit(then != THEN_EXIT);
 }
 
 static struct target two_busy_queues(void)
@@ -100,14 +91,10 @@ static void killed_debugger_of_two(void)
 {
 	struct target t = two_busy_queues(), u = two_busy_queues();
 	struct debugger d;
-	char word = 'x';
-	int said[2];
 	u32 queues;
 	pid_t pid;
 
-	NEED(pipe(said) == 0);
-	pid = fork();
-	NEED(pid >= 0);
+	pid = fork_until_ready();
 	if (!pid) {
 		debugger_attach(&d, &t, 0);
 		seize(u.pid);
@@ -115,11 +102,8 @@ static void killed_debugger_of_two(void)
 		NEED(debugger_clear_new(&d, u.pid, &queues) == 0);
 		NEED(debugger_suspend(&d, &t, 0) == 1 && debugger_suspend(&d, &t, 1) == 1);
 		NEED(debugger_suspend(&d, &u, 0) == 1 && debugger_suspend(&d, &u, 1) == 1);
-		NEED(write(said[1], &word, 1) == 1);
-		for (;;)
-			pause();
+		ready_until_killed();
 	}
-	NEED(read(said[0], &word, 1) == 1);
 	both(&t, false);
 	both(&u, false);
 	/* It still traces both, unlike the others. */

@@ -74,27 +74,16 @@ static void go_on_before_it_asks(void)
 /* A process that has enabled @t and then waits to be killed. */
 static pid_t deaf_debugger(const struct target *t)
 {
+	pid_t pid = fork_until_ready();
 	struct debugger d;
-	char word = 'x';
-	int said[2];
-	pid_t pid;
 
-	NEED(pipe(said) == 0);
-	pid = fork();
-	NEED(pid >= 0);
-	if (pid) {
-		close(said[1]);
-		NEED(read(said[0], &word, 1) == 1);
-		close(said[0]);
+	if (pid)
 		return pid;
-	}
 	debugger_open(&d);
 	seize(t->pid);
 	NEED(debugger_enable(&d, t->pid, RUNTIME) == 0);
 	detach(t->pid);
-	NEED(write(said[1], &word, 1) == 1);
-	for (;;)
-		pause();
+	ready_until_killed();
 }
 
 static void poke(const struct target *t)

@@ -53,6 +53,41 @@ void story_stop(const char *file, int line, const char *what)
 	_exit(1);
 }
 
+static int to_parent;
+
+pid_t fork_until_ready(void)
+{
+	char word;
+	int said[2];
+	pid_t pid;
+
+	NEED(pipe(said) == 0);
+	pid = fork();
+	NEED(pid >= 0);
+	if (!pid) {
+		close(said[0]);
+		to_parent = said[1];
+		return 0;
+	}
+	close(said[1]);
+	NEED(read(said[0], &word, 1) == 1);
+	close(said[0]);
+	return pid;
+}
+
+void is_ready(void)
+{
+	NEED(write(to_parent, "x", 1) == 1);
+	close(to_parent);
+}
+
+void ready_until_killed(void)
+{
+	is_ready();
+	for (;;)
+		pause();
+}
+
 /* The story and whoever it started are one process group: all of it ends here. */
 static bool tell(const struct story *s)
 {

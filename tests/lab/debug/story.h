@@ -45,6 +45,14 @@ do {									\
 		story_stop(__FILE__, __LINE__, #cond);			\
 } while (0)
 
+/*
+ * Somebody else in the story: fork(), but the parent's returns once the child is_ready(). It
+ * ends with the story at the latest.
+ */
+pid_t fork_until_ready(void);
+void is_ready(void);
+void ready_until_killed(void) __attribute__((noreturn));
+
 /* The device ------------------------------------------------------------------- */
 
 /* Packets of the HIQ, and what the device did. */

@@ -18,26 +18,17 @@ static pid_t holder(const struct target *t, enum then then)
 {
 	struct gp_session_done done;
 	struct gp_session s;
-	char word = 'x';
-	int said[2];
 	pid_t pid;
 
-	NEED(pipe(said) == 0);
-	pid = fork();
-	NEED(pid >= 0);
+	pid = fork_until_ready();
 	if (pid) {
-		close(said[1]);
-		NEED(read(said[0], &word, 1) == 1);
-		close(said[0]);
 		if (then == THEN_STOP)
 			NEED(kill(pid, SIGSTOP) == 0);
 		return pid;
 	}
 	s = session_of(t);
 	NEED(gp_session_suspend(&s, 0, GRACE, &done) == 0);
-	NEED(write(said[1], &word, 1) == 1);
-	for (;;)
-		pause();
+	ready_until_killed();
 }
 
 static void kill_and_wait(pid_t pid)
@@ -246,20 +237,13 @@ static void sleeper_is_poked(void)
 {
 	struct target t = target_ready(1);
 	struct debugger d;
-	char word = 'x';
-	int said[2];
 	pid_t pid;
 
-	NEED(pipe(said) == 0);
-	pid = fork();
-	NEED(pid >= 0);
+	pid = fork_until_ready();
 	if (!pid) {
 		debugger_attach(&d, &t, RUNTIME);
-		NEED(write(said[1], &word, 1) == 1);
-		for (;;)
-			pause();
+		ready_until_killed();
 	}
-	NEED(read(said[0], &word, 1) == 1);
 	EQ(gp_session_needs_poke(NULL, t.pid), 0);
 	target_tell(&t, ASK_RUNTIME, 0);
 	CHECK(target_sleeps_in(t.pid, "kfd_ioctl_runtime_enable"));
@@ -279,23 +263,16 @@ static void poked_one_never_waits_for_us(void)
 	struct target t = target_start();
 	struct gp_session s;
 	struct debugger d;
-	char word = 'x';
-	int said[2];
 	pid_t pid;
 
 	EQ(target_ask(&t, ASK_OPEN, 1), 0);
-	NEED(pipe(said) == 0);
-	pid = fork();
-	NEED(pid >= 0);
+	pid = fork_until_ready();
 	if (!pid) {
 		debugger_open(&d);
 		seize(t.pid);
 		NEED(debugger_enable(&d, t.pid, RUNTIME) == 0);
-		NEED(write(said[1], &word, 1) == 1);
-		for (;;)
-			pause();
+		ready_until_killed();
 	}
-	NEED(read(said[0], &word, 1) == 1);
 	target_tell(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE);
 	CHECK(target_sleeps_in(t.pid, "kfd_ioctl_runtime_enable"));
 	kill_and_wait(pid);
