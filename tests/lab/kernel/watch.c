@@ -52,6 +52,7 @@ static void barrier(void)
 	set_param(ctl, "small_victim", 0);
 	EQ(target_ask(&t, ASK_HUGE, 0), 0);
 	NEED(runs_huge(t.pid));
+	CHECK(leaves_alone(ctl, victim, 0));
 	EQ(target_ask(&o, ASK_BARRIER, 0), 0);
 	CHECK(is_blocked(ctl, online));
 	CHECK(comes_to(ctl, victim, GP_UAPI_ON));
@@ -245,8 +246,8 @@ static void statistics(void)
 }
 
 const struct story watch[] = {
-	{ "a process at a barrier is blocked: it takes nobody off, nor does work behind the "
-	  "barrier, until it passes", barrier },
+	{ "a process without work takes nobody off; nor does one at a barrier, nor work behind "
+	  "that, until it passes", barrier },
 	{ "events: poll, eventfd and read tell each state, to the owner of the task only",
 	  events_are_told },
 	{ "records: who may has the scheduler described, then what goes into and comes out of it",
