@@ -35,6 +35,13 @@ check test "$(value saved | awk '{ print ($1 > 0 && $1 == $2) }')" = 1
 claim "the tracepoints gpreempt:* tell the five parts of every preemption, and they make sense"
 check test "$(value traced | awk '{ print ($1 >= 3 && $1 == $2 && $3 >= 3 && $3 < $1) }')" = 1 || echo "# $(value traced)"
 
+for mechanism in evict direct; do
+	claim "$mechanism: and the others tell each state, action, answer, move of a pointer and look, with the right values"
+	# Of each kind: good, bad. A stop and a start are four states and two actions.
+	check test "$(value ${mechanism}_told | awk '{ print ($2 >= 12 && $5 >= 6 && $8 >= 6 && $11 > 9 && $14 > 9 &&
+		$3 + $6 + $9 + $12 + $15 == 0) }')" = 1 || echo "# $(value ${mechanism}_told)"
+done
+
 claim "a hold ends with its lease, though its owner is stopped, or frozen with its cgroup"
 is lease_began yes && is lease_ended yes
 is frozen_began yes && is frozen_is yes && is frozen_ended yes

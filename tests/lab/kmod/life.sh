@@ -11,6 +11,7 @@
 mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 pci=/sys/bus/pci/drivers/amdgpu
 tracing=/sys/kernel/tracing
+rest=$tracing/instances/rest
 parts="detect decide command save switch"
 patient="param=stop_deadline=20000000000 param=lease=20000000000"
 
@@ -60,12 +61,55 @@ traced() { # PIDS
 	END { print n + 0, good + 0, commands + 0 }' $tracing/trace
 }
 
+# What the others told while the process PID was preempted: of each kind how many made sense, and how many did not.
+# States follow upon each other, what is answered was ordered, times and pointers go forward.
+told() { # PID
+	awk -v pid="$1" '
+	function value(name,  i) {
+		for (i = 1; i <= NF; i++)
+			if (index($i, name "=") == 1)
+				return substr($i, length(name) + 2) + 0
+		return -1
+	}
+	function judge(kind, is) { if (is) good[kind]++; else bad[kind]++ }
+	/ state: / {
+		judge("state", value("gpu_id") > 0 && value("task") > 0 && value("pid") == pid &&
+			value("from") == at + 0 && value("to") == (at + 1) % 4 && value("now_ns") >= last)
+		at = value("to")
+		last = value("now_ns")
+	}
+	/ action: / { ordered[value("id")] = 1; judge("action", value("gpu_id") > 0 && value("id") > 0) }
+	/ answer: / {
+		judge("answer", (value("id") in ordered) && value("gpu_id") > 0 && value("outcome") == 0 &&
+			value("command_ns") > 0 && value("saved_ns") >= value("command_ns") &&
+			value("switched_ns") >= value("saved_ns"))
+	}
+	/ sample: / {
+		q = value("queue")
+		judge("sample", value("gpu_id") > 0 && value("wptr") >= value("rptr") && value("rptr") >= rptr[q] &&
+			value("wptr") + value("rptr") > wptr[q] + rptr[q])
+		wptr[q] = value("wptr")
+		rptr[q] = value("rptr")
+	}
+	/ look: / { judge("look", value("gpu_id") > 0) }
+	END {
+		nr = split("state action answer sample look", kind, " ")
+		for (i = 1; i <= nr; i++)
+			printf "%s %d %d ", kind[i], good[kind[i]], bad[kind[i]]
+	}' $rest/trace
+}
+
 fresh=$(cat /sys/kernel/debug/ttm/buffer_objects)
 
 # ---- by itself, with each mechanism ----
 load
 for event in $parts preemption; do
 	echo 1 >$tracing/events/gpreempt/"$event"/enable
+done
+mkdir $rest
+echo mono >$rest/trace_clock
+for event in state action answer sample look; do
+	echo 1 >$rest/events/gpreempt/"$event"/enable
 done
 onlines=
 for mechanism in evict direct; do
@@ -81,10 +125,14 @@ for mechanism in evict direct; do
 	ended ${mechanism}_online $online
 	kill $offline
 	ended ${mechanism}_offline $offline
+	fact ${mechanism}_told "$(told $offline)"
+	echo >$rest/trace
 done
 fact saved "$(device waves_saved)" "$(device waves_restored)"
 fact traced "$(traced "$onlines")"
 echo 0 >$tracing/events/enable
+echo 0 >$rest/events/enable
+rmdir $rest
 
 # ---- whoever is stopped, the lease ends ----
 offline --seconds 900
