@@ -16,6 +16,7 @@
  *   clock.c	 the ledger: stolen and modelled time
  *   render.c	 the render node: open, close, info
  *   reset.c	 amdgpu's half of a GPU reset
+ *   standstill.c halted, or about to be reset, while a file is open
  *   absent.c	 what this GPU has not
  *   record.c	 everything that went into the chip, for a replay outside
  *   state.c	 the chip's state as text, here and outside
@@ -208,6 +209,12 @@ void lab_thread_kick(struct lab_gpu *gpu);
 
 /* render.c */
 extern const struct drm_driver lab_drm_driver;
+
+/* reset.c: the domain is locked, and is not afterwards. */
+int lab_reset_locked(struct lab_gpu *gpu, struct amdgpu_reset_context *reset_context);
+
+/* standstill.c */
+extern const struct file_operations lab_halt_fops, lab_reset_fops;
 
 /* fault.c */
 int lab_fault_init(struct lab_gpu *gpu);

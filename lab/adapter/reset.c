@@ -17,14 +17,11 @@ int amdgpu_in_reset(struct amdgpu_device *adev)
 	return atomic_read(&adev->reset_domain->in_gpu_reset);
 }
 
-int amdgpu_device_gpu_recover(struct amdgpu_device *adev, struct amdgpu_job *job,
-			      struct amdgpu_reset_context *reset_context)
+int lab_reset_locked(struct lab_gpu *gpu, struct amdgpu_reset_context *reset_context)
 {
-	struct lab_gpu *gpu = lab_gpu(adev);
+	struct amdgpu_device *adev = &gpu->adev;
 	int r;
 
-	dev_info(adev->dev, "GPU reset begin!\n");
-	amdgpu_device_lock_reset_domain(adev->reset_domain);
 	amdgpu_amdkfd_pre_reset(adev, reset_context);
 
 	spin_lock(&gpu->lock);
@@ -36,4 +33,12 @@ int amdgpu_device_gpu_recover(struct amdgpu_device *adev, struct amdgpu_job *job
 	amdgpu_device_unlock_reset_domain(adev->reset_domain);
 	dev_info(adev->dev, "GPU reset end with ret = %d\n", r);
 	return r;
+}
+
+int amdgpu_device_gpu_recover(struct amdgpu_device *adev, struct amdgpu_job *job,
+			      struct amdgpu_reset_context *reset_context)
+{
+	dev_info(adev->dev, "GPU reset begin!\n");
+	amdgpu_device_lock_reset_domain(adev->reset_domain);
+	return lab_reset_locked(lab_gpu(adev), reset_context);
 }

@@ -232,3 +232,14 @@ void fault(const char *text)
 	fputs(text, f);
 	NEED(fclose(f) == 0);
 }
+
+int standstill(const char *name)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), VIEWS "%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	NEED(fd >= 0);
+	return fd;
+}

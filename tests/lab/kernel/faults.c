@@ -90,6 +90,31 @@ static void hang_while_stopping(const char *mechanism)
 	all_is_well(mechanism);
 }
 
+/* The driver is about to reset the GPU and lets nobody at it: evict, which is asked, says so. */
+static void reset_under_way(void)
+{
+	int ctl = control("direct"), reset;
+	struct target t = target_ready(1), other = target_ready(1);
+	u64 resets = gpu_of(ctl).resets;
+	u32 task = attach(ctl, t.pid);
+
+	reset = standstill("reset");
+	EQ(preempt(ctl, &task, 1), -EIO);
+	CHECK(!strcmp(gpu_of(ctl).mechanism, "evict"));
+	if (!CHECK(strstr(gpu_of(ctl).why_not_direct, "a reset is under way")))
+		printf("# %s\n", gpu_of(ctl).why_not_direct);
+	EQ(seat_of(ctl, task).state, GP_UAPI_LOST);
+	EQ(gpu_of(ctl).resets, resets);
+	close(reset);
+	for (u32 i = 0; i < 1000 && gpu_of(ctl).resets == resets; i++)
+		usleep(10000);
+	EQ(gpu_of(ctl).resets, resets + 1);
+	end(&t);
+	end(&other);
+	close(ctl);
+	all_is_well("direct");
+}
+
 static void evict_hang(void)
 {
 	hang_while_stopping("evict");
@@ -175,6 +200,8 @@ const struct story faults[] = {
 	  evict_hang },
 	{ "direct: a hang while stopping: LOST, reset, and the GPU is as before for the next",
 	  direct_hang },
+	{ "direct refuses while a reset is under way; evict is used, and what it says is LOST",
+	  reset_under_way },
 	{ "evict: a hang while a process is held: LOST, and the GPU is as before for the next",
 	  evict_held_hang },
 	{ "direct: a hang while a process is held: LOST, and the GPU is as before for the next",

@@ -39,6 +39,8 @@ bool soon_mapped(pid_t pid, u32 queues);
 bool runs_huge(pid_t pid);
 /* The model's fault, as in lab/adapter/fault.c. */
 void fault(const char *text);
+/* "halt", "reset": the GPU is at a standstill until this is closed (lab/adapter/standstill.c). */
+int standstill(const char *name);
 /* What the driver has given out of the GPU's memory, bytes: now, and before the first story. */
 u64 vram_used(void);
 extern u64 vram_at_start;

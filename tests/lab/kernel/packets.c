@@ -281,6 +281,34 @@ static void direct_refuses_sdma(void)
 	close(ctl);
 }
 
+/* By the driver: nothing is to be unmapped, and nothing is mapped before it says so. */
+static void direct_refuses_halted(void)
+{
+	int ctl = control("direct"), halt;
+	struct target a = target_ready(1), b = target_ready(1), other = target_ready(1);
+	u32 both[2] = { attach(ctl, a.pid), attach(ctl, b.pid) };
+	struct device_counts start;
+
+	halt = standstill("halt");
+	EQ(mapped_of(a.pid) + mapped_of(b.pid) + mapped_of(other.pid), 0);
+	start = device_counts();
+	EQ(preempt(ctl, both, 2), 0);
+	CHECK(!strcmp(gpu_of(ctl).mechanism, "evict"));
+	if (!CHECK(strstr(gpu_of(ctl).why_not_direct, "halted")))
+		printf("# %s\n", gpu_of(ctl).why_not_direct);
+	EQ(resume(ctl, &both[1], 1), 0);
+	COST(&start, 0, 0, 0);
+	close(halt);
+	CHECK(device_maps(b.pid, b.ring[0], true) && device_maps(other.pid, other.ring[0], true));
+	EQ(mapped_of(a.pid), 0);
+	EQ(resume(ctl, both, 1), 0);
+	CHECK(device_maps(a.pid, a.ring[0], true));
+	target_ends_right(&a);
+	target_ends_right(&b);
+	target_ends_right(&other);
+	close(ctl);
+}
+
 /* One write when it is set, one when whoever set it has gone. */
 static void grace_is_given_back(void)
 {
@@ -334,6 +362,8 @@ const struct story packets[] = {
 	  direct_refuses_oversubscription },
 	{ "direct books what it did as the driver would have", direct_keeps_count },
 	{ "direct refuses a victim with an SDMA queue, and evict is used", direct_refuses_sdma },
+	{ "direct refuses while the driver has the GPU halted, and evict neither lets anybody on "
+	  "nor ends that", direct_refuses_halted },
 	{ "the grace period is set by one packet, and set back when its owner is gone",
 	  grace_is_given_back },
 	{ "halt stops everybody, and unhalt is one RUN_LIST", halt_is_the_whole_gpu },

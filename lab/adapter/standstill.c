@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A GPU at a standstill for as long as a file of debugfs is open. halt: nothing is mapped, as
+ * amdgpu has it while it enforces isolation. reset: its domain is locked; the reset itself is when
+ * the file is closed.
+ */
+#include "gpu.h"
+#include "amdgpu_reset.h"
+
+static int halt_open(struct inode *inode, struct file *file)
+{
+	struct lab_gpu *gpu = inode->i_private;
+
+	file->private_data = gpu;
+	return amdgpu_amdkfd_stop_sched(&gpu->adev, 0);
+}
+
+static int halt_close(struct inode *inode, struct file *file)
+{
+	struct lab_gpu *gpu = file->private_data;
+
+	return amdgpu_amdkfd_start_sched(&gpu->adev, 0);
+}
+
+const struct file_operations lab_halt_fops = {
+	.owner = THIS_MODULE,
+	.open = halt_open,
+	.release = halt_close,
+};
+
+static int reset_open(struct inode *inode, struct file *file)
+{
+	struct lab_gpu *gpu = inode->i_private;
+
+	file->private_data = gpu;
+	amdgpu_device_lock_reset_domain(gpu->adev.reset_domain);
+	return 0;
+}
+
+static int reset_close(struct inode *inode, struct file *file)
+{
+	struct lab_gpu *gpu = file->private_data;
+
+	return lab_reset_locked(gpu, NULL);
+}
+
+const struct file_operations lab_reset_fops = {
+	.owner = THIS_MODULE,
+	.open = reset_open,
+	.release = reset_close,
+};
