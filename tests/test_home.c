@@ -96,9 +96,17 @@ static void nobody_is_attached_before_its_queue_is_old_enough(void **state)
 	EXPECT_EQ(w->doer.attaches, 1);
 }
 
+static void count_samples(void *ctx, const struct gp_rec *rec)
+{
+	*(u32 *)ctx += rec->kind == GP_REC_SAMPLE;
+}
+
 static void observing_attaches_and_stops_nobody(void **state)
 {
 	struct world *w = *state;
+	u32 arrivals = 0;
+	const struct gp_trace recorder = { count_samples, &arrivals };
+	u64 looks;
 	char why[GP_HOME_WHY];
 	u32 online, offline;
 	u64 granted;
@@ -113,6 +121,16 @@ static void observing_attaches_and_stops_nobody(void **state)
 	world_submit(w, online, 0, 1);
 	world_submit(w, offline, 0, 1);
 	world_run(w, 200 * GP_MSEC);
+	/* Nobody looks, unless somebody records: he sees both, with what came before him. */
+	looks = w->home->stats.looks;
+	world_run(w, 20 * GP_MSEC);
+	EXPECT_EQ(w->home->stats.looks, looks);
+	gp_home_trace(w->home, &recorder, &recorder);
+	world_submit(w, online, 0, 1);
+	world_run(w, 20 * GP_MSEC);
+	EXPECT(w->home->stats.looks >= looks + 10);
+	EXPECT_EQ(arrivals, 2);
+	gp_home_trace(w->home, NULL, NULL);
 	EXPECT_EQ(w->doer.attaches, 0);
 	EXPECT_EQ(w->holding, 0);
 	EXPECT(w->home->doer == gp_doer_none());
