@@ -60,7 +60,9 @@ for processes; do
 		looks=$(count looks)
 		before="$(used) $(cut -d ' ' -f 1 /proc/uptime)"
 		sleep 2
-		echo "share $processes $look $before $(used) $(cut -d ' ' -f 1 /proc/uptime) $(($(count looks) - looks))"
+		# In the order of before, so that both spans are equally long: to ask takes long where many are asked about.
+		looks=$(($(count looks) - looks))
+		echo "share $processes $look $before $(used) $(cut -d ' ' -f 1 /proc/uptime) $looks"
 	done
 	# shellcheck disable=SC2086
 	kill -KILL $pids

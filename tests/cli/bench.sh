@@ -110,4 +110,63 @@ exits 2 && one_line
 claim "--help says what is compared and how it ends"
 try "$top/run" bench --help
 exits 0 && says '--against FILE' && says 'Exit code'
+
+# ---- bench_daemon, with a made-up guest ----
+mkdir -p "$tmp/two/bench" "$tmp/two/lab"
+cp "$top/bench/bench_daemon" "$tmp/two/bench/"
+printf '#!/bin/sh\ncat "%s"\n' "$tmp/guest" >"$tmp/two/lab/run"
+chmod +x "$tmp/two/lab/run"
+# reacts LOOK SEEN: 120 requests, 10 ms apart, seen after SEEN ns, called for 50 us later, done after 150 us more.
+reacts() {
+	awk -v look="$1" -v seen="$2" 'BEGIN {
+		print "look " look
+		for (i = 1; i <= 120; i++) printf "submit %d\n", i * 10000000
+		printf "{\"parameters\": {\"records\": [[1, 10, 0, 1, 7]"
+		for (i = 1; i <= 120; i++) {
+			t = i * 10000000 + seen
+			printf ", [%d, 12, 0, 1, 7], [%d, 64, 0, 1, 0, %d]", t, t, i
+			printf ", [%d, 15, 0, 1, 0, %d, 0, %d, 0, 0, %d]", t + 200000, i, t + 50000, t + 200000
+		}
+		print "]}}"
+	}'
+}
+# shares RAN LOOKS: of six parts of 2 s; the last ran for RAN ns, with LOOKS looks.
+shares() {
+	for n in 2 8 32; do
+		echo "share $n 1ms 0 0 0 10.00 40000000 0 0 12.00 1980"
+		[ $n -eq 32 ] || echo "share $n 100us 0 0 0 10.00 400000000 0 0 12.00 19800"
+	done
+	echo "share 32 100us 0 0 0 10.00 $1 0 0 12.00 $2"
+}
+daemon_bench() { "$tmp/two/bench/bench_daemon" "$tmp"; }
+
+claim "bench_daemon: the steps from a packet to the call, and shares with instructions per look"
+{ reacts 1ms 400000; reacts 100us 40000; shares 1000000000 19000; } >"$tmp/guest"
+try daemon_bench
+exits 0 && check jq -se 'length == 16 and all(.source == "model") and
+	(map({key: .bench, value: .value}) | from_entries |
+	.["packet to the look that sees it, looks of 1ms"] == 400000 and .["look to the decision, looks of 1ms"] == 0 and
+	.["decision to the SUSPEND call, looks of 100us"] == 50000 and .["SUSPEND call, looks of 100us"] == 150000 and
+	.["packet to the SUSPEND call, looks of 100us"] == 90000 and
+	.["share of the daemon, 2 processes, looks of 1ms"] == 2 and .["share of the daemon, 32 processes, looks of 100us"] == 50) and
+	any(.instructions_per_look == 10101)' "$tmp/out" >"$tmp/jq"
+
+claim "bench_daemon: a row that cannot be is exit 1 and said: more looks than asked for, none, more than a core, a late look"
+for bad in '1000000000 21000' '1000000000 0' '2100000000 19000' '0 19000'; do
+	# shellcheck disable=SC2086 # words
+	{ reacts 1ms 400000; reacts 100us 40000; shares $bad; } >"$tmp/guest"
+	try daemon_bench
+	exits 1 && one_line && says_err '32 processes, looks of 100us: .*cannot be'
+done
+{ reacts 1ms 400000; reacts 100us 140000; shares 1000000000 19000; } >"$tmp/guest"
+try daemon_bench
+exits 1 && one_line && says_err 'looks of 100us: half of the packets waited'
+
+claim "bench_daemon: a part that is missing, and processes that were not attached, are exit 1"
+{ reacts 1ms 400000; reacts 100us 40000; shares 1000000000 19000 | sed 1d; } >"$tmp/guest"
+try daemon_bench
+exits 1 && one_line && says_err '7 parts instead of 8'
+{ reacts 1ms 400000; reacts 100us 40000; echo not-attached 32; shares 1000000000 19000 | sed 1d; } >"$tmp/guest"
+try daemon_bench
+exits 1 && one_line && says_err 'not everybody of 32'
 end
