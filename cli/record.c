@@ -327,26 +327,21 @@ static int listen_to(struct recording *r, struct gp_events **events)
 	int err = gp_daemon_subscribe(r->daemon, NULL, events);
 
 	if (err)
-		return err;
+		return gp_ask_failed(err, "record");
 	err = gp_records_open(&r->records, r->daemon);
-	if (err)
-		gp_events_close(*events);
-	return err;
+	if (!err)
+		return GP_EXIT_OK;
+	gp_events_close(*events);
+	return gp_ask_failed(err, "record");
 }
 
-static int record(const struct gp_options *o, struct recording *r)
+static int record(const struct gp_options *o, struct recording *r, struct gp_events *events)
 {
 	u64 until_ns = o->for_ns ? now_ns() + o->for_ns : GP_NEVER, end_ns;
-	struct gp_events *events;
-	int code, err, fd = catch_signals();
+	int code, fd = catch_signals();
 
 	r->drawing.timeline = &r->trace.timeline;
 	r->drawing.records = &r->records;
-	err = listen_to(r, &events);
-	if (err) {
-		close(fd);
-		return gp_ask_failed(err, "record");
-	}
 	if (r->trace.form == GP_TRACE_RECORDS)
 		gp_tracefile_begin(r->trace.file);
 	code = begin(r);
@@ -357,8 +352,6 @@ static int record(const struct gp_options *o, struct recording *r)
 		draw(r, &r->seat[i], end_ns);
 	if (r->trace.form != GP_TRACE_RECORDS)
 		gp_drawing_end(&r->drawing, end_ns);
-	gp_records_close(&r->records);
-	gp_events_close(events);
 	close(fd);
 	return code;
 }
@@ -386,6 +379,26 @@ static int report(const struct gp_options *o, const struct recording *r)
 	return GP_EXIT_OK;
 }
 
+/* Who may not record leaves no file: it is made when the daemon has answered. */
+static int write_file(const struct gp_options *o, struct recording *r)
+{
+	struct gp_events *events;
+	int code = listen_to(r, &events);
+
+	if (code)
+		return code;
+	if (gp_trace_open(&r->trace, o->file)) {
+		code = GP_EXIT_BAD;
+	} else {
+		code = record(o, r, events);
+		if (gp_trace_close(&r->trace) && !code)
+			code = GP_EXIT_BAD;
+	}
+	gp_records_close(&r->records);
+	gp_events_close(events);
+	return code;
+}
+
 int gp_cmd_record(const struct gp_options *o)
 {
 	struct recording *r = calloc(1, sizeof(*r));
@@ -394,13 +407,8 @@ int gp_cmd_record(const struct gp_options *o)
 	if (!r)
 		return GP_EXIT_FAILED;
 	code = gp_ask_open(&r->daemon);
-	if (!code && gp_trace_open(&r->trace, o->file))
-		code = GP_EXIT_BAD;
-	if (!code) {
-		code = record(o, r);
-		if (gp_trace_close(&r->trace) && !code)
-			code = GP_EXIT_BAD;
-	}
+	if (!code)
+		code = write_file(o, r);
 	if (!code)
 		code = report(o, r);
 	gp_daemon_close(r->daemon);

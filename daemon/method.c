@@ -12,6 +12,7 @@ enum who {
 	OWNER,		/* a process: that of the caller's user */
 	LOWER,		/* and its class, which must not rise */
 	GROUP,		/* everybody's */
+	WATCHER,	/* nothing, but it sees of everybody what List does not tell */
 };
 
 struct method {
@@ -235,7 +236,7 @@ static const struct method methods[] = {
 	{ "Disable", GROUP, false, 0, 0, disable },
 	{ "Reload", GROUP, false, 0, 0, reload },
 	{ "Subscribe", ANYONE, true, TAKES(KINDS), 0, subscribe },
-	{ "Record", ANYONE, true, 0, 0, record },
+	{ "Record", WATCHER, true, 0, 0, record },
 };
 
 /* ---- may it? ---- */
@@ -272,6 +273,8 @@ static int check(struct gp_control *c, const struct method *m, const struct gp_p
 
 	if (m->who == GROUP && !peer->privileged)
 		return deny(c, why, "this changes what happens to everybody");
+	if (m->who == WATCHER && !peer->privileged)
+		return deny(c, why, "this shows what the queues of everybody do");
 	if (m->who != OWNER && m->who != LOWER)
 		return 0;
 	err = check_owner(c, peer, &target, why);

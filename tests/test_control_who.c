@@ -95,6 +95,37 @@ static void every_call_by_every_user(void **state)
 	}
 }
 
+/* Calls that are answered again and again: anyone may hear what happens, not see every pointer. */
+static void who_may_follow(void **state)
+{
+	static const struct {
+		const char *method;
+		char may[NR_USERS + 1];
+	} streams[] = { { "Subscribe", "YYYY" }, { "Record", "YYnn" } };
+	struct control_world *w = *state;
+	char text[128];
+
+	for (size_t u = 0; u < NR_USERS; u++) {
+		for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+			struct gp_varlink_reader r = { .max = GP_VARLINK_REPLY_MAX };
+			int fd = world_connect(w, users[u].uid, users[u].privileged);
+			bool denied;
+
+			snprintf(text, sizeof(text),
+				 "{\"method\":\"org.gpreempt.%s\",\"more\":true}",
+				 streams[i].method);
+			world_send(fd, text);
+			denied = !strcmp(world_error(world_receive(w, &r, fd)),
+					 "PermissionDenied");
+			if (denied != (streams[i].may[u] == 'n'))
+				fail_msg("%s by %s: denied is %d", streams[i].method,
+					 users[u].name, denied);
+			gp_varlink_reader_fini(&r);
+			close(fd);
+		}
+	}
+}
+
 static void a_process_that_is_not_there_is_nobodys(void **state)
 {
 	struct control_world *w = *state;
@@ -159,6 +190,7 @@ static void the_kernel_says_who_somebody_is(void **state)
 
 PROVE(
 	CLAIM_WITH(every_call_by_every_user, up, down),
+	CLAIM_WITH(who_may_follow, up, down),
 	CLAIM_WITH(a_process_that_is_not_there_is_nobodys, up, down),
 	CLAIM_WITH(the_kernel_says_who_somebody_is, up, down),
 )

@@ -419,6 +419,8 @@ try gpreempt off
 refused 4 && untold disable
 try gpreempt policy fifo
 refused 4 && untold policy
+try gpreempt record "$tmp/others.json" --for 1s
+refused 4 && says_err 'queues of everybody' && check test ! -e "$tmp/others.json"
 try gpreempt run --class online true
 refused 125 && untold register
 try gpreempt class 101 batch
