@@ -35,6 +35,10 @@ stop
 # ---- what looking costs: half of the processes online, half offline, all with a queue, all asleep ----
 # Until they are stopped they sleep in the driver: polling, thirty of them would leave nobody else a turn.
 used() { cat "/proc/$daemon/task/$daemon/schedstat"; }
+# Looks so far, and those of them that came with a probe: nobody asked for them at that time.
+looked() {
+	call Stats | sed 's/"processes":.*//' | sed -n 's/.*"looks":\([0-9]*\),"probes":\([0-9]*\).*/\1 \2/p' | head -n 1
+}
 for processes; do
 	start || { cat /tmp/daemon >&2; exit 1; }
 	daemon=$(daemon_of $keeper)
@@ -57,12 +61,12 @@ for processes; do
 		call SetPolicy "{\"parameters\":{\"look_min\":\"$look\",\"look_max\":\"$look\",\"look_relaxed\":\"$look\"}}" \
 			>/dev/null
 		sleep 0.2
-		looks=$(count looks)
+		before_looks=$(looked)
 		before="$(used) $(cut -d ' ' -f 1 /proc/uptime)"
 		sleep 2
 		# In the order of before, so that both spans are equally long: to ask takes long where many are asked about.
-		looks=$(($(count looks) - looks))
-		echo "share $processes $look $before $(used) $(cut -d ' ' -f 1 /proc/uptime) $looks"
+		looks=$(looked)
+		echo "share $processes $look $before $(used) $(cut -d ' ' -f 1 /proc/uptime) $before_looks $looks"
 	done
 	# shellcheck disable=SC2086
 	kill -KILL $pids

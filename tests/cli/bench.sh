@@ -130,18 +130,18 @@ reacts() {
 		print "]}}"
 	}'
 }
-# shares RAN LOOKS: of six parts of 2 s; the last ran for RAN ns, with LOOKS looks.
+# shares RAN LOOKS PROBES: of six parts of 2 s; the last ran for RAN ns, with LOOKS looks after 100, PROBES probes after 50.
 shares() {
 	for n in 2 8 32; do
-		echo "share $n 1ms 0 0 0 10.00 40000000 0 0 12.00 1980"
-		[ $n -eq 32 ] || echo "share $n 100us 0 0 0 10.00 400000000 0 0 12.00 19800"
+		echo "share $n 1ms 0 0 0 10.00 40000000 0 0 12.00 0 0 1980 0"
+		[ $n -eq 32 ] || echo "share $n 100us 0 0 0 10.00 400000000 0 0 12.00 0 0 19800 0"
 	done
-	echo "share 32 100us 0 0 0 10.00 $1 0 0 12.00 $2"
+	echo "share 32 100us 0 0 0 10.00 $1 0 0 12.00 100 50 $2 ${3-50}"
 }
 daemon_bench() { "$tmp/two/bench/bench_daemon" "$tmp"; }
 
 claim "bench_daemon: the steps from a packet to the call, and shares with instructions per look"
-{ reacts 1ms 400000; reacts 100us 40000; shares 1000000000 19000; } >"$tmp/guest"
+{ reacts 1ms 400000; reacts 100us 40000; shares 1000000000 21100 2050; } >"$tmp/guest"
 try daemon_bench
 exits 0 && check jq -se 'length == 16 and all(.source == "model") and
 	(map({key: .bench, value: .value}) | from_entries |
@@ -152,7 +152,7 @@ exits 0 && check jq -se 'length == 16 and all(.source == "model") and
 	any(.instructions_per_look == 10101)' "$tmp/out" >"$tmp/jq"
 
 claim "bench_daemon: a row that cannot be is exit 1 and said: more looks than asked for, none, more than a core, a late look"
-for bad in '1000000000 21000' '1000000000 0' '2100000000 19000' '0 19000'; do
+for bad in '1000000000 21000' '1000000000 100' '2100000000 19000' '0 19000'; do
 	# shellcheck disable=SC2086 # words
 	{ reacts 1ms 400000; reacts 100us 40000; shares $bad; } >"$tmp/guest"
 	try daemon_bench
