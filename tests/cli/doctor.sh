@@ -123,6 +123,8 @@ put /sys/module/amdgpu/version 6.8.5
 finds kernel WARN 'driver of its own .6.8.5'
 put /proc/sys/kernel/osrelease 10.0.1
 finds kernel PASS 10.0.1
+rm "$m/proc/sys/kernel/osrelease"
+finds kernel FAIL 'cannot be read'
 
 claim "driver: not loaded, without KFD, without its device"
 machine
@@ -222,6 +224,8 @@ for scope in 0 1 2; do
 done
 put /proc/sys/kernel/yama/ptrace_scope 3
 finds ptrace FAIL 'nobody may attach' && json '.mechanism == "none"'
+put /proc/sys/kernel/yama/ptrace_scope often
+finds ptrace WARN 'ptrace_scope cannot be read'
 rm -r "$m/proc/sys/kernel/yama"
 finds ptrace PASS 'no Yama'
 
@@ -232,11 +236,26 @@ put /proc/self/status "Name:	x
 CapEff:	0000000000000000"
 finds permissions WARN 'no CAP_SYS_PTRACE'
 
+# Root may read everything unless it gives its capabilities up.
+humble() { if [ "$(id -u)" -eq 0 ]; then setpriv --inh-caps=-all --bounding-set=-all "$@"; else "$@"; fi; }
+
+claim "permissions, kfd-version, debugfs: files that may not be opened are warnings with a remedy"
+machine
+chmod 0 "$m/dev/kfd" "$m/sys/kernel/debug/kfd/mqds"
+try humble "$GPREEMPT" doctor --root "$m" --json
+exits 0
+for c in permissions kfd-version debugfs; do
+	json "any(.checks[]; .check == \"$c\" and .result == \"WARN\" and .remedy and
+		(.found | test(\"Permission denied|may not be opened\")))"
+done
+
 claim "debugfs: readable, not mounted, and not as we know it"
 machine
 finds debugfs PASS '0 queues'
 put /sys/kernel/debug/kfd/mqds hello
 finds debugfs FAIL 'mqds:1: '
+rm "$m/sys/kernel/debug/kfd/mqds" && mkdir "$m/sys/kernel/debug/kfd/mqds"
+finds debugfs FAIL 'mqds: Is a directory'
 rm -r "$m/sys/kernel/debug"
 finds debugfs WARN 'cannot be watched'
 
