@@ -91,6 +91,9 @@ static bool take_signals(int signals, pid_t daemon, int *status)
 			ended |= waitpid(daemon, status, WNOHANG) == daemon;
 		else
 			kill(daemon, (int)info.ssi_signo);
+		/* One that was stopped while it held nobody is still there, and cannot end. */
+		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
+			kill(daemon, SIGCONT);
 	}
 	return ended;
 }

@@ -240,6 +240,23 @@ static void sigterm_is_passed_on(void **state)
 	EXPECT_EQ(shared->ended_well, 1);
 }
 
+static void a_daemon_that_is_stopped_ends_when_told_to(void **state)
+{
+	pid_t keeper = keeper_of_a_waiting_daemon(), ended = 0;
+	u32 tries;
+
+	(void)state;
+	kill(shared->daemon, SIGSTOP);
+	kill(keeper, SIGTERM);
+	for (tries = 0; tries < 5000 && !ended; tries++) {
+		ended = waitpid(keeper, NULL, WNOHANG);
+		usleep(1000);
+	}
+	kill(shared->daemon, SIGCONT);
+	EXPECT_EQ(ended, keeper);
+	EXPECT_EQ(shared->ended_well, 1);
+}
+
 static void a_daemon_whose_keeper_dies_is_told_to_end(void **state)
 {
 	pid_t keeper = keeper_of_a_waiting_daemon();
@@ -293,6 +310,7 @@ PROVE(
 	CLAIM_WITH(it_gives_up_after_a_few_ends, up, down),
 	CLAIM_WITH(a_daemon_that_wants_it_is_started_again, up, down),
 	CLAIM_WITH(sigterm_is_passed_on, up, down),
+	CLAIM_WITH(a_daemon_that_is_stopped_ends_when_told_to, up, down),
 	CLAIM_WITH(a_daemon_whose_keeper_dies_is_told_to_end, up, down),
 	CLAIM_WITH(systemd_is_told_in_one_datagram, up, down),
 )
