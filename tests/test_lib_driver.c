@@ -38,6 +38,7 @@ static struct {
 	struct target target[TARGETS];
 	bool insists;		/* on the thread that traces */
 	u32 fails;		/* the queue that its hardware does not let go of */
+	u32 fails_of;		/* bit per target whose queue that is */
 	u32 queues;		/* how many each target has */
 	u32 suspends, resumes, grace;
 	u64 last_ns;		/* of ENABLE or DISABLE */
@@ -115,7 +116,7 @@ static int suspend(struct target *t, const struct gp_kfd_dbg *a)
 			continue;
 		}
 		t->held |= 1u << id;
-		if (id == driver.fails)
+		if (id == driver.fails && driver.fails_of >> (t - driver.target) & 1)
 			ids[i] |= GP_KFD_DBG_QUEUE_ERROR;
 	}
 	return 0;
@@ -183,6 +184,7 @@ static int up(void **state)
 	(void)state;
 	driver.insists = false;
 	driver.fails = NOBODY;
+	driver.fails_of = ~0u;
 	driver.queues = QUEUES;
 	driver.suspends = driver.resumes = 0;
 	for (u32 i = 0; i < TARGETS; i++) {
@@ -343,16 +345,28 @@ static void attaching_and_detaching_are_limited_and_counted(void **state)
 	gp_kfdm_free(m);
 }
 
-static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void **state)
+static u32 outcome_of(struct gp_kfdm *m, u64 id, u32 nr_out)
 {
-	struct gp_kfdm *m = mechanism(1);
 	struct gp_mechanism *base = gp_kfdm_mechanism(m);
 	u32 task = 1;
 	struct gp_action action = {
-		.id = 64, .nr_out = 1, .tasks = &task, .cause = GP_NONE, .deadline_ns = ~0ull,
+		.id = id, .nr_out = nr_out, .nr_in = 1 - nr_out, .tasks = &task, .cause = GP_NONE,
+		.deadline_ns = ~0ull,
 	};
-	struct gp_kfdm_stats stats;
 	struct gp_answer a = { 0 };
+
+	EXPECT_EQ(base->ops->begin(base, &action, 0), 0);
+	while (base->ops->poll(base, 0, &a))
+		poll(&(struct pollfd){ .fd = gp_kfdm_fd(m), .events = POLLIN }, 1, 1000);
+	EXPECT_EQ(a.action, id);
+	return a.outcome;
+}
+
+static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void **state)
+{
+	struct gp_kfdm *m = mechanism(1);
+	struct gp_kfdm_stats stats;
+	u32 resumes;
 
 	(void)state;
 	for (u32 i = 0; i < 2; i++)
@@ -360,13 +374,22 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 			.pid = driver.target[i].pid }), 0);
 	wait_for(m, 2, 0);
 	driver.fails = 2;
-	EXPECT_EQ(base->ops->begin(base, &action, 0), 0);
-	while (base->ops->poll(base, 0, &a))
-		poll(&(struct pollfd){ .fd = gp_kfdm_fd(m), .events = POLLIN }, 1, 1000);
-	EXPECT_EQ(a.outcome, GP_REFUSED);
+	EXPECT_EQ(outcome_of(m, 64, 1), GP_REFUSED);
 	EXPECT(!driver.target[0].held && !driver.target[1].held);
 	gp_kfdm_stats(m, &stats);
 	EXPECT(stats.suspend_failures == 1 && !stats.suspends);
+	/* Of one of them only: the other, if it was stopped before, goes on. */
+	for (u32 i = 0; i < 2; i++) {
+		driver.fails_of = 1u << i;
+		EXPECT_EQ(outcome_of(m, 64 * (i + 2), 1), GP_REFUSED);
+		EXPECT(!driver.target[0].held && !driver.target[1].held);
+	}
+	gp_kfdm_stats(m, &stats);
+	EXPECT(stats.suspend_failures == 3 && stats.suspends == 1 && stats.resumes == 1);
+	/* None of them is taken for held: there is nothing to resume. */
+	resumes = driver.resumes;
+	EXPECT_EQ(outcome_of(m, 64 * 4, 0), GP_DONE);
+	EXPECT_EQ(driver.resumes, resumes);
 	gp_kfdm_free(m);
 }
 
