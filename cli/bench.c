@@ -259,10 +259,12 @@ static int measure_all(struct bench *b)
 			if (err == -EALREADY)
 				gp_error("bench: %s; gpreemptd has who it may preempt: %s",
 					 gp_strerror(err), way->until);
+			else if (err == -EPERM)
+				gp_error("bench: %s; run it as root", gp_strerror(err));
 			else if (err)
 				return gp_ask_failed(err, "bench");
 			if (err)
-				return GP_EXIT_FAILED;
+				return err == -EPERM ? GP_EXIT_DENIED : GP_EXIT_FAILED;
 		}
 	}
 	if (!interrupted)

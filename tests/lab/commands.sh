@@ -77,6 +77,11 @@ claim "suspend holds it off and lets it go"
 ended suspend 0 && of held '.processes[0] | .held_until_ns > 0 and .seats[0].state == "off"' &&
 	of released '.processes[0] | .held_until_ns == null'
 
+claim "another user may list, and neither bench nor record: exit 4, one line that says what it takes"
+ended bench-denied 4 && { part bench-denied | grep -q 'cannot be traced.*; run it as root' || no "$(part bench-denied)"; } &&
+	ended record-denied 4 && { part record-denied | grep -q 'needs root or the group gpreempt' || no "$(part record-denied)"; } &&
+	check test "$(part bench-denied | wc -l)$(part record-denied | wc -l)" = 11 && ended list-bob 0
+
 claim "root may raise; off is seen by status"
 ended raise 0 && ended off 0 && of status '.enabled == false and .held == 0'
 

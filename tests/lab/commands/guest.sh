@@ -84,6 +84,11 @@ wait $!
 echo "exit $?" >>/tmp/keep.suspend
 keep released gpreempt list $offline --json
 keep bench-taken gpreempt bench $offline --rounds 1
+printf 'root:x:0:0::/:/bin/sh\nbob:x:1001:1001::/:/bin/sh\n' >/etc/passwd
+chmod 666 /dev/kfd
+keep bench-denied su bob -c "PATH=$PATH gpreempt bench $offline --rounds 1"
+keep record-denied su bob -c "PATH=$PATH gpreempt record /tmp/bob.json --for 1s"
+keep list-bob su bob -c "PATH=$PATH gpreempt list"
 keep raise gpreempt class $offline online
 keep off gpreempt off
 keep status gpreempt status --json
