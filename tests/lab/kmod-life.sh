@@ -52,13 +52,12 @@ is close_held yes && is close_released yes
 claim "the module cannot be unloaded while a descriptor is open"
 check test "$(value rmmod_open)" -ne 0
 
-for how in held unheld; do
-	claim "a target that is killed while $how is let go within 100 ms: no process, no queue, no memory of any kind"
-	is died_${how}_soon yes
-	is died_${how}_state gone
+for how in evict direct; do
+	claim "a target that is killed while held by $how was off, and is let go within 100 ms: no process, no queue, no memory of any kind"
+	is died_${how}_soon yes && is died_${how}_state "off gone "
 done
-claim "the one that was held was off, and nobody put it back"
-is died_held yes && is died_memory yes
+claim "and so is one that is killed while not held"
+is died_unheld_soon yes && is died_unheld_state "on gone " && is died_memory yes
 
 claim "unloaded, nothing of it is left; loaded $reloads times, each time with somebody held, too"
 is rmmod 0

@@ -186,27 +186,26 @@ buffers() { cat /sys/kernel/debug/ttm/buffer_objects; }
 no_memory() { [ "$(buffers)" -le "$fresh" ] && grep -q '^System mem used 0M' /sys/kernel/debug/kfd/mem_limit; }
 is_gone() { [ -z "$(ls /sys/class/kfd/kfd/proc)" ] && stopped && no_memory; }
 # Sets $soon. The host may keep the whole guest waiting: whether it takes 100 ms is asked three times at most.
-kill_one() { # held | unheld
+kill_one() { # evict | direct | unheld
 	has_queues $offline || { offline --seconds 900; until_true 30 has_queues $offline; }
 	hold=
-	[ "$1" = unheld ] || hold=preempt=0
+	[ "$1" = unheld ] || hold="mechanism=$1 preempt=0"
 	# shellcheck disable=SC2086
-	gpkmod $patient offline=$offline $hold run="touch /tmp/ready" sleep=1 state=0 >/tmp/state &
+	gpkmod $patient offline=$offline $hold state=0 run="touch /tmp/ready" sleep=1 state=0 >/tmp/state &
 	holder=$!
 	until_true 20 test -e /tmp/ready
 	rm -f /tmp/ready
 	[ "$(buffers)" -gt "$fresh" ] && had_memory=yes
-	[ "$1" = unheld ] || { stopped && held=yes; }
 	kill -KILL $offline
 	usleep 100000
 	soon=no
 	is_gone && soon=yes
 	until_true 20 is_gone || soon=never
 	wait $offline $holder 2>/dev/null
-	state=$(cat /tmp/state)
+	state=$(tr '\n' ' ' </tmp/state)
 }
-held=no had_memory=no
-for how in held unheld; do
+had_memory=no
+for how in evict direct unheld; do
 	for _ in 1 2 3; do
 		kill_one $how
 		[ $soon = no ] || break
@@ -214,7 +213,6 @@ for how in held unheld; do
 	fact died_${how}_soon "$soon"
 	fact died_${how}_state "$state"
 done
-fact died_held $held
 fact died_memory $had_memory
 
 # ---- again and again ----
