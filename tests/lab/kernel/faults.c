@@ -95,8 +95,8 @@ static void reset_under_way(void)
 {
 	int ctl = control("direct"), reset;
 	struct target t = target_ready(1), other = target_ready(1);
-	u64 resets = gpu_of(ctl).resets;
 	u32 task = attach(ctl, t.pid);
+	u64 resets = gpu_of(ctl).resets;
 
 	reset = standstill("reset");
 	EQ(preempt(ctl, &task, 1), -EIO);
