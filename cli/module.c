@@ -186,8 +186,8 @@ static const char *why_not_loaded(int err)
 	case ENODEV:
 		return "no GPU of the driver amdgpu is there; the kernel log says more";
 	case EOPNOTSUPP:
-		return "the running amdgpu is not the one it was built for; the kernel log says "
-		       "how";
+		return "the running amdgpu is not the one it was built for, or does not save "
+		       "running waves; the kernel log says how";
 	}
 	return strerror(err);
 }

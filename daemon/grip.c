@@ -132,8 +132,8 @@ static const char *why_not(int err)
 	case -EOPNOTSUPP:
 		return "its ROCm never enables the debug runtime (older than 5.7 or so)";
 	case -ENOSYS:
-		return "the driver has no debug interface (before Linux 6.5, or without its "
-		       "hardware scheduler)";
+		return "the driver has no debug interface (before Linux 6.5), no hardware "
+		       "scheduler, or does not save running waves (amdgpu.cwsr_enable=0)";
 	case -EALREADY:
 		return "a debugger has it (rocgdb, or another gpreemptd)";
 	case -EXDEV:

@@ -80,7 +80,7 @@ static int check_packets(const struct check *c, struct packet_manager *pm)
 static int check_dqm(const struct check *c, struct kfd_node *node, struct device_queue_manager *d)
 {
 	struct kfd_dev *kfd = NULL;
-	bool mes = false;
+	bool mes = false, saves = false;
 
 	if (!LEADS(d->dev, node))
 		return differs(c, "device_queue_manager.dev does not lead back");
@@ -95,6 +95,13 @@ static int check_dqm(const struct check *c, struct kfd_node *node, struct device
 #endif
 	if (!GET(mes, kfd->shared_resources.enable_mes) || *(u8 *)&mes > 1)
 		return differs(c, "kgd2kfd_shared_resources.enable_mes is no bool");
+	if (!GET(saves, kfd->cwsr_enabled) || *(u8 *)&saves > 1)
+		return differs(c, "kfd_dev.cwsr_enabled is no bool");
+	if (!saves) {
+		/* A stop would wait for waves to end, and after seconds reset the GPU. */
+		snprintf(c->why, c->size, "amdgpu.cwsr_enable=0: running waves cannot be saved");
+		return -EOPNOTSUPP;
+	}
 	if (!mes && !LEADS(d->packet_mgr.dqm, d))
 		return differs(c, "packet_manager.dqm does not lead back");
 	return mes ? 0 : check_packets(c, &d->packet_mgr);

@@ -107,6 +107,7 @@ static const struct gp_layout layout[] __used __section(GP_LAYOUT_SECTION) __ali
 	MEMBER(kfd_node, dqm)
 	MEMBER(kfd_node, reset_seq_num)
 	MEMBER(kfd_dev, shared_resources)
+	MEMBER(kfd_dev, cwsr_enabled)
 	MEMBER(kfd_dev, gtt_sa_chunk_size)
 	MEMBER(kfd_dev, device_info)
 	MEMBER(kfd_device_info, doorbell_size)

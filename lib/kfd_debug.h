@@ -55,7 +55,7 @@ struct gp_session_args {
  * -EALREADY	a debugger has it (rocgdb, another daemon)
  * -ESRCH	it is gone, has become another, or has not opened the driver
  * -EPERM	it may not be traced (Yama, another user, a container)
- * -ENOSYS	the driver has no debug interface, or no hardware scheduler
+ * -ENOSYS	the driver has no debug interface, no hardware scheduler, or does not save waves
  * -EXDEV	it has GPUs open on which it has no memory: the driver would crash (vm.h)
  * -EBUSY	the driver could not activate it (an older GPU debugs one process at a time)
  */
