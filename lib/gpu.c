@@ -204,6 +204,19 @@ int gp_gpus_generation(const char *root, u32 *ret)
 	return err;
 }
 
+bool gp_driver_saves_waves(void)
+{
+	int fd = open("/sys/module/amdgpu/parameters", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	u64 value = 1;
+
+	if (fd < 0)
+		return true;
+	if (gp_sysfs_number(fd, "cwsr_enable", &value))
+		value = 1;
+	close(fd);
+	return value;
+}
+
 const struct gp_gpu_info *gp_gpus_by_id(const struct gp_gpu_info *gpus, u32 count, u32 gpu_id)
 {
 	for (u32 i = 0; i < count; i++)

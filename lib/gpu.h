@@ -48,6 +48,12 @@ int gp_gpus_read(const char *root, struct gp_gpu_info *gpus, u32 room, u32 *ret_
 int gp_gpus_generation(const char *root, u32 *ret);
 
 /*
+ * Does the driver save running waves (amdgpu.cwsr_enable)? Without that a stop waits until
+ * they end by themselves, and after seconds the driver resets. Not known counts as yes.
+ */
+bool gp_driver_saves_waves(void);
+
+/*
  * What -g was given: "all", or a list of indexes and addresses ("0,2",
  * "0000:c1:00.0", "c1:00.0", "c1:00.0/3" for one partition). *@ret: bit per index.
  * -EINVAL: cannot be read. -ENOENT: no such GPU. @bad, if not NULL, is then the place.

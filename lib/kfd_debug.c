@@ -11,6 +11,7 @@
 
 #include "error.h"
 #include "gpreempt.h"
+#include "gpu.h"
 #include "seize.h"
 #include "vm.h"
 
@@ -266,25 +267,11 @@ static int attach_and_look(struct gp_session *s)
 	return err;
 }
 
-/* Without that a stop waits for the waves to end by themselves: after seconds the GPU is reset. */
-static bool driver_saves_waves(void)
-{
-	FILE *f = fopen("/sys/module/amdgpu/parameters/cwsr_enable", "re");
-	int value = 1;
-
-	if (!f)
-		return true;
-	if (fscanf(f, "%d", &value) != 1)
-		value = 1;
-	fclose(f);
-	return value;
-}
-
 int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 {
 	int err;
 
-	if (!driver_saves_waves())
+	if (!gp_driver_saves_waves())
 		return gp_fail(ENOSYS, "amdgpu.cwsr_enable=0: running waves cannot be saved");
 	if (gp_process_may_be_suspended(NULL, NULL, args->pid) == 0)
 		return gp_fail(EXDEV, "process %d: has memory on some of its GPUs only: suspending "
