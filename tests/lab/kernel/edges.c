@@ -11,7 +11,7 @@
 
 #include "kernel.h"
 
-enum { MOMENT_US = 100000, LOOK_US = 10000, LOOKS = 4000 };
+enum { MOMENT_US = 100000, LOOK_US = 10000, LOOKS = 4000, TURNS = 16 };
 
 static void by_both(void (*tell)(const char *way))
 {
@@ -293,6 +293,62 @@ static void online_comes_late(const char *way)
 	close(p.ctl);
 }
 
+static u64 moves_of(const struct pair *p)
+{
+	struct gp_uapi_seat a = seat_of(p->ctl, p->task), b = seat_of(p->ctl, p->online_task);
+
+	return a.stops + b.stops + a.starts + b.starts;
+}
+
+/* The two take some turns, and are both on again: whether less cycles than moves were needed. */
+static bool turns_share_cycles(const struct pair *p)
+{
+	struct device_counts start = device_counts();
+	u64 before = moves_of(p), moves, cycles;
+
+	set_policy(p->ctl, "fair");
+	do {
+		has_work(&p->victim);
+		has_work(&p->online);
+		usleep(LOOK_US);
+	} while (moves_of(p) - before < TURNS);
+	set_policy(p->ctl, "fifo");
+	CHECK(comes_to(p->ctl, p->task, GP_UAPI_ON));
+	CHECK(comes_to(p->ctl, p->online_task, GP_UAPI_ON));
+	moves = moves_of(p) - before;
+	cycles = device_counts().unmap - start.unmap;
+	EQ(device_counts().run_list - start.run_list, cycles);
+	printf("# %llu moves in %llu cycles\n", (unsigned long long)moves,
+	       (unsigned long long)cycles);
+	return cycles < moves;
+}
+
+/*
+ * Two take turns: who goes out and who comes in share a cycle of the driver's. Beside a third:
+ * with nobody else on the GPU even the driver's own calls would make one cycle of it.
+ */
+static void turns(void)
+{
+	struct pair p = { .ctl = control("evict") };
+	struct target third = target_ready(1);
+	bool shared = false;
+
+	p.victim = target_ready(1);
+	p.online = target_ready(1);
+	p.task = attach(p.ctl, p.victim.pid);
+	p.online_task = attach(p.ctl, p.online.pid);
+	set_param(p.ctl, "slice", 50000000);
+	/* Who runs out of work on a slow machine goes, and comes back, alone. */
+	for (u32 i = 0; i < 5 && !shared; i++)
+		shared = turns_share_cycles(&p);
+	CHECK(shared);
+	CHECK(seat_of(p.ctl, p.task).stops && seat_of(p.ctl, p.online_task).stops);
+	target_ends_right(&third);
+	target_ends_right(&p.online);
+	target_ends_right(&p.victim);
+	close(p.ctl);
+}
+
 static void online_dies(const char *way)
 {
 	struct pair p = held_for_online(way);
@@ -366,6 +422,7 @@ const struct story edges[] = {
 	  has_no_queue_by_both },
 	{ "evict, direct: an online process with its first queue after it was attached preempts",
 	  online_comes_late_by_both },
+	{ "evict: two who take turns change places in one cycle of the driver", turns },
 	{ "evict, direct: online work that dies while it has the GPU gives it back",
 	  online_dies_by_both },
 	{ "evict, direct: who is held for online work is let back, and held again, when a class or "
