@@ -332,6 +332,8 @@ static void apply(struct gp_sched *s, struct gp_verdict *v)
 		if (nothing_to_decide(s, seat))
 			gp_seat_deactivate(s, seat);
 	}
+	if (d->look_ns == GP_NEVER)
+		d->watched_ns = s->now_ns;
 	d->look_ns = look_interval(s, d, victims);
 	d->policy_wake_ns = v->wake_ns;
 }

@@ -37,6 +37,7 @@ struct gp_device {
 
 	/* times */
 	u64 looked_ns;		/* last look, 0 is never */
+	u64 watched_ns;		/* since when looks follow each other */
 	u64 judged_ns;		/* last one that was long enough after another to judge progress */
 	u64 look_ns;		/* interval wanted, GP_NEVER */
 	u64 policy_wake_ns;	/* the policy wants to be asked again */

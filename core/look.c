@@ -90,10 +90,19 @@ static void gap_ended(struct gp_sched *s, struct gp_seat *seat)
 		d->gap_ns = d->gap_ns ? d->gap_ns - d->gap_ns / 8 + gap / 8 : gap;
 }
 
-/* New work where there was none: the clock of its latency starts. */
+/*
+ * New work where there was none: the clock of its latency starts. It came after the look before,
+ * unless that is from a time when nobody had a reason to look: how long it has waited for us
+ * is then not known, and a gap of seconds is not what preempting for it costs.
+ */
 static void work_begins(struct gp_sched *s, struct gp_seat *seat, u64 visible_ns)
 {
-	seat->visible_ns = visible_ns ? visible_ns : s->devices[seat->device].looked_ns;
+	const struct gp_device *d = &s->devices[seat->device];
+
+	if (!visible_ns)
+		visible_ns = d->look_ns == GP_NEVER ? s->now_ns :
+						      later(d->looked_ns, d->watched_ns);
+	seat->visible_ns = visible_ns;
 	seat->arrived_ns = s->now_ns;
 	seat->executing = GP_EXEC_UNKNOWN;
 	seat->probe_ns = 0;

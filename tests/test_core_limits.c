@@ -384,6 +384,31 @@ static void preempts(const struct gp_answer *when, struct gp_rec *parts, struct 
 	cw_free(w);
 }
 
+/* Nobody looks while it is switched off: that is not a wait, and not what preempting costs. */
+static void a_time_without_looks_is_no_detection(void **state)
+{
+	struct core_world *w = cw_new(&cast);
+	struct gp_sample sample = { .queue = w->queue[INFER][0], .wptr = 1 };
+	struct gp_answer a = { .outcome = GP_DONE, .switched_ns = US(1000090) };
+	struct gp_account account;
+
+	(void)state;
+	SCENE(w,
+	      {       0, ARRIVE,   TRAIN,  1,   "",       "oo" },
+	      {      10, TURN_OFF, NOBODY, 0,   "",       "oo" },
+	      { 1000000, TURN_ON,  NOBODY, 0,   NULL,     "oo" });
+	EXPECT_EQ(gp_sched_look(w->s, 0, &sample, 1, US(1000040)), 0);
+	SCENE(w, { 1000050, WAIT,  NOBODY, 0,   NULL,     "so" });
+	a.action = w->action[TRAIN][0];
+	a.task = w->task[TRAIN];
+	EXPECT_EQ(gp_sched_answer(w->s, &a, US(1000090)), 0);
+	cw_account(w, INFER, &account);
+	EXPECT_EQ(account.part[GP_PART_DETECT].count, 1);
+	EXPECT_EQ(account.part[GP_PART_DETECT].max, US(40));
+	EXPECT_EQ(account.part[GP_PART_TOTAL].max, US(90));
+	cw_free(w);
+}
+
 /* One call of a driver stops somebody: when it saved and switched is not known. */
 static void parts_that_a_mechanism_cannot_tell_are_not_counted(void **state)
 {
@@ -432,6 +457,7 @@ PROVE(
 	CLAIM(a_mechanism_that_promises_what_it_does_not_do_is_refused),
 	CLAIM(a_queue_may_come_and_go_with_work_in_it),
 	CLAIM(states_add_up_to_the_life_of_a_task),
+	CLAIM(a_time_without_looks_is_no_detection),
 	CLAIM(parts_that_a_mechanism_cannot_tell_are_not_counted),
 	CLAIM(a_command_that_cannot_be_told_from_the_save_is_inside_it),
 )
