@@ -50,7 +50,7 @@ await_daemon /tmp/keep.daemon
 
 gpreempt run --class offline -- gpload --kernel 5ms --requests 100000 >/tmp/keep.offline 2>&1 &
 offline=$!
-await '"name": "gpload-offline"'
+await '"type": "aql"'		# it is listed before it has made its queue
 keep alone gpreempt list --json
 keep doctor gpreempt doctor --json
 keep bundle-made gpreempt doctor --bundle /tmp/bundle.tar
