@@ -272,7 +272,8 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 	int err;
 
 	if (!gp_driver_saves_waves())
-		return gp_fail(ENOSYS, "amdgpu.cwsr_enable=0: running waves cannot be saved");
+		return gp_fail(ENOSYS, "amdgpu.cwsr_enable=0: running waves cannot be saved; "
+			       "remove it from the kernel's command line");
 	if (gp_process_may_be_suspended(NULL, NULL, args->pid) == 0)
 		return gp_fail(EXDEV, "process %d: has memory on some of its GPUs only: suspending "
 			       "it would crash this driver", args->pid);
