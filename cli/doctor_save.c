@@ -39,11 +39,9 @@ static enum place place_of(const struct gp_doctor *d, pid_t pid, u64 at)
 
 static const struct gp_gpu_info *gpu_of(const struct gp_doctor *d, u32 gpu_id)
 {
-	for (u32 i = 0; i < d->nr_gpus; i++) {
-		if (d->gpu[i].gpu_id == gpu_id)
-			return gp_doctor_chosen(d, i) ? &d->gpu[i] : NULL;
-	}
-	return NULL;
+	const struct gp_gpu_info *g = gp_gpus_by_id(d->gpu, d->nr_gpus, gpu_id);
+
+	return g && gp_doctor_chosen(d, (u32)(g - d->gpu)) ? g : NULL;
 }
 
 static const struct gp_mqd *first_of(const struct gp_doctor *d, const struct gp_mqd_list *list,
