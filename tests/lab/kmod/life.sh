@@ -23,16 +23,21 @@ stopped() { ! runs; }
 ended() { wait "$2"; fact "$1" $?; }
 device() { sed -n "s/^$1 //p" /sys/kernel/debug/vgpu/0/counters; }
 
+# For awk: the number behind NAME= in a line of the trace, -1 if it has none.
+# shellcheck disable=SC2016 # awk's
+value='
+function value(name,  i) {
+	for (i = 1; i <= NF; i++)
+		if (index($i, name "=") == 1)
+			return substr($i, length(name) + 2) + 0
+	return -1
+}
+'
+
 # What the tracepoints told of preemptions for the processes PIDS: how many, of how many all parts were told
 # before it, as numbers that make sense, and of how many the command, which by evict is inside the save.
 traced() { # PIDS
-	awk -v pids=" $1 " '
-	function value(name,  i) {
-		for (i = 1; i <= NF; i++)
-			if (index($i, name "=") == 1)
-				return substr($i, length(name) + 2) + 0
-		return -1
-	}
+	awk -v pids=" $1 " "$value"'
 	{
 		for (i = 1; i <= NF && $i !~ /^(detect|decide|command|save|switch|preemption):$/; i++)
 			;
@@ -64,13 +69,7 @@ traced() { # PIDS
 # What the others told while the process PID was preempted: of each kind how many made sense, and how many did not.
 # States follow upon each other, what is answered was ordered, times and pointers go forward.
 told() { # PID
-	awk -v pid="$1" '
-	function value(name,  i) {
-		for (i = 1; i <= NF; i++)
-			if (index($i, name "=") == 1)
-				return substr($i, length(name) + 2) + 0
-		return -1
-	}
+	awk -v pid="$1" "$value"'
 	function judge(kind, is) { if (is) good[kind]++; else bad[kind]++ }
 	/ state: / {
 		judge("state", value("gpu_id") > 0 && value("task") > 0 && value("pid") == pid &&
