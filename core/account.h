@@ -30,7 +30,7 @@ extern const char *const gp_part_names[GP_NR_PARTS];
 struct gp_account {
 	u64 stops_asked, stopped, stops_failed, stops_lost, stopping;
 	u64 starts_asked, started, starts_failed, starts_lost, starting;
-	u64 late;			/* answers that came after we gave up */
+	u64 late;			/* answers that brought it back after we gave up */
 	u64 preempted_others;		/* actions taken for this task */
 	u64 arrivals;			/* write pointers seen to have moved */
 	u64 longest_hold_ns;		/* stop asked until started */

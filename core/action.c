@@ -197,9 +197,10 @@ static void late_answer(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
 {
 	bool off = (seat->overdue == GP_STOPPING) == (outcome == GP_DONE);
 
-	s->tasks[seat->task].account.late++;
+	/* That nobody knows is no answer: the real one may still come. */
 	if (outcome == GP_TIMED_OUT)
 		return;
+	s->tasks[seat->task].account.late++;
 	seat->overdue = 0;
 	s->devices[seat->device].overdue--;
 	gp_seat_go(s, seat, off ? GP_OFF : GP_ON);

@@ -174,7 +174,11 @@ static void a_late_answer_brings_it_back(void **state)
 	cw_play(w, lost, 4);
 	/* that nobody knows is no answer: the real one may still come */
 	SCENE(w, { 250, TIMED_OUT, TRAIN, 0, "", "xoo" });
+	cw_account(w, TRAIN, &a);
+	EXPECT_EQ(a.late, 0);
 	cw_play(w, refused, 1);
+	cw_account(w, TRAIN, &a);
+	EXPECT_EQ(a.late, 1);
 	/* and preempting works there again */
 	SCENE(w,
 	      {  400, ARRIVE,   INFER,  1,   "-train", "soo" },
