@@ -147,6 +147,34 @@ static void ski_rental_lingers_for_what_a_switch_costs(void **state)
 	cw_free(w);
 }
 
+/* A stop of 10 ms beside one of 40 us, whichever came first, is no price of stopping. */
+static void a_cost_far_from_the_others_is_hardly_believed(void **state)
+{
+	static const u64 stop_us[][2] = { { 40, 10000 }, { 10000, 40 } };
+	u64 us, learnt;
+	u32 i, k;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct core_world *w = cw_new(&cast);
+
+		SCENE(w, { 0, SET, GP_LINGER, GP_LINGER_SKI, "", NULL },
+		      { 0, ARRIVE, TRAIN, 9, "", NULL });
+		for (k = 0, us = 0; k < 2; k++) {
+			us += MS(50) / 1000;
+			SCENE(w, { us, ARRIVE, INFER, 1, "-train", NULL });
+			us += stop_us[i][k];
+			SCENE(w, { us, DONE, TRAIN, 0, "", NULL });
+			SCENE(w, { us, DRAIN, INFER, 0, NULL, NULL });
+			learnt = linger_us(w, us, 20000);
+			us += learnt;
+			SCENE(w, { us, DONE, TRAIN, 0, "", NULL });
+		}
+		EXPECT(learnt > 40 && learnt < 40 * 8);
+		cw_free(w);
+	}
+}
+
 static void the_learnt_linger_covers_short_gaps_and_not_long_ones(void **state)
 {
 	struct core_world *w = cw_new(&cast);
@@ -383,6 +411,7 @@ PROVE(
 	CLAIM(a_hint_that_makes_no_sense_is_refused),
 	CLAIM(a_fixed_linger_is_that_long),
 	CLAIM(ski_rental_lingers_for_what_a_switch_costs),
+	CLAIM(a_cost_far_from_the_others_is_hardly_believed),
 	CLAIM(the_learnt_linger_covers_short_gaps_and_not_long_ones),
 	CLAIM(no_linger_lasts_past_the_lease),
 	CLAIM(a_task_just_started_keeps_the_gpu_for_a_turn_unless_latency_is_critical),
