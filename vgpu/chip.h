@@ -133,6 +133,8 @@ u32 vgpu_chip_hqd(const struct vgpu_chip *c, u32 xcc, u32 pipe, u32 queue, u32 r
 /* Waves that the queue in that slot has on that XCC: SPI_CSQ_WF_ACTIVE_COUNT. */
 u32 vgpu_chip_waves(const struct vgpu_chip *c, u32 xcc, u32 pipe, u32 queue);
 u32 vgpu_chip_iq_wait_time2(const struct vgpu_chip *c);
+/* The command processor has done all that the HIQ's doorbell @rung asks for, or never will. */
+bool vgpu_chip_hiq_idle(const struct vgpu_chip *c, u64 rung);
 
 /* Faults on demand, on top of vgpu_fault(): the same enum, @arg of PREEMPT is a doorbell index. */
 int vgpu_chip_fault(struct vgpu_chip *c, enum vgpu_fault fault, u64 arg);

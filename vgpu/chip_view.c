@@ -88,6 +88,13 @@ u32 vgpu_chip_iq_wait_time2(const struct vgpu_chip *c)
 	return c->wait2;
 }
 
+bool vgpu_chip_hiq_idle(const struct vgpu_chip *c, u64 rung)
+{
+	const struct vgpu_hiq *h = &c->hiq;
+
+	return !h->running || h->hung || (h->waits == VGPU_HIQ_READY && h->rptr == rung);
+}
+
 const char *vgpu_chip_packet_name(enum vgpu_chip_packet kind)
 {
 	static const char *const names[VGPU_NR_PACKETS] = {

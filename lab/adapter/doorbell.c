@@ -62,6 +62,13 @@ static u64 __iomem *hiq_doorbell(struct lab_gpu *gpu)
 	return hiq ? hiq->queue->properties.doorbell_ptr : NULL;
 }
 
+u64 lab_doorbell_rung(struct lab_gpu *gpu)
+{
+	u64 __iomem *at = hiq_doorbell(gpu);
+
+	return at ? readq(at) : 0;
+}
+
 /* The shortest of several writes of what is there already, without what is measured each time. */
 static u64 measure(struct lab_doorbell *d, u64 __iomem *at)
 {

@@ -201,6 +201,8 @@ void lab_clock_show(struct lab_clock *c, struct seq_file *m);
 /* doorbell.c */
 void lab_doorbell_watch(struct lab_gpu *gpu);
 void lab_doorbell_unwatch(struct lab_gpu *gpu);
+/* What the driver wrote there last. */
+u64 lab_doorbell_rung(struct lab_gpu *gpu);
 
 /* thread.c */
 int lab_thread_start(struct lab_gpu *gpu);

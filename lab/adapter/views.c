@@ -39,6 +39,18 @@ static void show_ledger(struct seq_file *m, struct lab_gpu *gpu)
 	seq_printf(m, "interrupts_lost %llu\n", gpu->interrupts_lost);
 }
 
+/* Whether there is a packet that the driver has rung for and the GPU has not done. */
+static void show_hiq(struct seq_file *m, struct lab_gpu *gpu)
+{
+	u64 rung = lab_doorbell_rung(gpu);
+	bool idle;
+
+	spin_lock(&gpu->lock);
+	idle = vgpu_chip_hiq_idle(gpu->chip, rung);
+	spin_unlock(&gpu->lock);
+	seq_printf(m, "hiq_busy %d\n", !idle);
+}
+
 /* Everything @tell says, at one moment. */
 static int show_state(struct seq_file *m, void (*tell)(struct lab_text *t, struct vgpu_chip *c))
 {
@@ -59,6 +71,7 @@ static int show_state(struct seq_file *m, void (*tell)(struct lab_text *t, struc
 static int counters_show(struct seq_file *m, void *unused)
 {
 	show_ledger(m, m->private);
+	show_hiq(m, m->private);
 	return show_state(m, lab_state_counters);
 }
 DEFINE_SHOW_ATTRIBUTE(counters);

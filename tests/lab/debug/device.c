@@ -16,7 +16,8 @@ enum {
 	SETTLE_US	= 20000,
 };
 
-static struct device_counts read_counts(void)
+/* @busy: the driver has asked for something that the device has not done. */
+static struct device_counts read_counts(u64 *busy)
 {
 	struct device_counts r = { 0 };
 	const struct {
@@ -25,7 +26,7 @@ static struct device_counts read_counts(void)
 	} wanted[] = {
 		{ "UNMAP_QUEUES", &r.unmap }, { "QUERY_STATUS", &r.query },
 		{ "RUN_LIST", &r.run_list }, { "WRITE_DATA", &r.write_data },
-		{ "waves_saved", &r.waves_saved },
+		{ "waves_saved", &r.waves_saved }, { "hiq_busy", busy },
 	};
 	FILE *f = fopen(VIEWS "counters", "re");
 	unsigned long long value;
@@ -43,22 +44,32 @@ static struct device_counts read_counts(void)
 	return r;
 }
 
-/* The driver does not wait for its last packets: not before they have arrived. */
+/*
+ * The driver does not wait for its last packets: not before they are done, however long a busy
+ * host keeps the device from them. And the driver may have more to say about who has just ended.
+ */
 struct device_counts device_counts(void)
 {
-	struct device_counts before, now = read_counts();
+	u64 was_busy = 1, busy = 1;
+	struct device_counts before, now = read_counts(&busy);
+	int i;
 
-	do {
+	for (i = 0; i < LOOKS; i++) {
 		before = now;
+		was_busy = busy;
 		usleep(SETTLE_US);
-		now = read_counts();
-	} while (memcmp(&before, &now, sizeof(now)));
+		now = read_counts(&busy);
+		if (!was_busy && !busy && !memcmp(&before, &now, sizeof(now)))
+			return now;
+	}
+	NEED(!"the device comes to rest");
 	return now;
 }
 
 static bool as_many(const struct device_counts *since, u64 unmaps, u64 run_lists, u64 graces)
 {
-	struct device_counts now = read_counts();
+	u64 busy;
+	struct device_counts now = read_counts(&busy);
 
 	return now.unmap - since->unmap == unmaps && now.query - since->query == unmaps &&
 	       now.run_list - since->run_list == run_lists &&
@@ -70,6 +81,7 @@ bool device_saw(const struct device_counts *since, u64 unmaps, u64 run_lists, u6
 {
 	struct device_counts now;
 	char text[200];
+	u64 busy;
 	int i;
 
 	for (i = 0; i < LOOKS && !as_many(since, unmaps, run_lists, graces); i++)
@@ -77,7 +89,7 @@ bool device_saw(const struct device_counts *since, u64 unmaps, u64 run_lists, u6
 	usleep(SETTLE_US);
 	if (as_many(since, unmaps, run_lists, graces))
 		return true;
-	now = read_counts();
+	now = read_counts(&busy);
 	snprintf(text, sizeof(text), "%llu UNMAP + QUERY, %llu RUN_LIST, %llu WRITE_DATA; it was "
 		 "%llu + %llu, %llu, %llu", (unsigned long long)unmaps,
 		 (unsigned long long)run_lists, (unsigned long long)graces,
