@@ -2,7 +2,7 @@
 /*
  * A GPU at a standstill for as long as a file of debugfs is open. halt: nothing is mapped, as
  * amdgpu has it while it enforces isolation. reset: its domain is locked; the reset itself is when
- * the file is closed.
+ * the file is closed. lock: the same without a reset, as a test of amdgpu's rings has it.
  */
 #include "gpu.h"
 #include "amdgpu_reset.h"
@@ -36,6 +36,20 @@ static int reset_open(struct inode *inode, struct file *file)
 	amdgpu_device_lock_reset_domain(gpu->adev.reset_domain);
 	return 0;
 }
+
+static int lock_close(struct inode *inode, struct file *file)
+{
+	struct lab_gpu *gpu = file->private_data;
+
+	amdgpu_device_unlock_reset_domain(gpu->adev.reset_domain);
+	return 0;
+}
+
+const struct file_operations lab_lock_fops = {
+	.owner = THIS_MODULE,
+	.open = reset_open,
+	.release = lock_close,
+};
 
 static int reset_close(struct inode *inode, struct file *file)
 {

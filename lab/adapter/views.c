@@ -8,7 +8,8 @@
  *   packets	the last packets of the HIQ, oldest first
  *   fault	write: none, hang, preempt DOORBELL, slow-save TIMES, rptr-early
  *   halt	while it is open the GPU is halted (standstill.c)
- *   reset	while it is open its reset domain is locked; closed, it is reset
+ *   lock	while it is open its reset domain is locked
+ *   reset	the same, and closed, it is reset
  *   ledger	who used the guest's time (lab/ledger.h)
  *   clock	"guest_ns device_ns modelled_ns" of the thread's last runs, with marks=
  *   record	the recording (lab/recording.h), empty without the parameter record=
@@ -195,6 +196,7 @@ void lab_views_init(struct lab_gpu *gpu)
 	debugfs_create_file("rings", 0444, gpu->views, gpu, &rings_fops);
 	debugfs_create_file("fault", 0200, gpu->views, gpu, &fault_fops);
 	debugfs_create_file("halt", 0400, gpu->views, gpu, &lab_halt_fops);
+	debugfs_create_file("lock", 0400, gpu->views, gpu, &lab_lock_fops);
 	debugfs_create_file("reset", 0400, gpu->views, gpu, &lab_reset_fops);
 	debugfs_create_file("ledger", 0400, gpu->views, gpu, &ledger_fops);
 	debugfs_create_file("clock", 0400, gpu->views, gpu, &clock_fops);
