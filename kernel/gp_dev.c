@@ -186,6 +186,7 @@ static int selftest(struct gp_client *c, struct gp_dev_arg *a)
 	memset(a->selftest.why, 0, sizeof(a->selftest.why));
 	if (!t)
 		return -ENOENT;
+	gp_target_refresh(t);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
 		if (gpu->node && gpu->is.gpu_id == a->selftest.gpu_id)
 			return gp_gpu_selftest(gpu, t, a->selftest.why,

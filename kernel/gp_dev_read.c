@@ -70,12 +70,15 @@ static int describe_seat(const struct gp_target *t, u64 now_ns, struct gp_uapi_s
 
 int gp_dev_seat(struct gp_client *c, struct gp_dev_arg *a)
 {
-	const struct gp_target *t = gp_target_find(c, a->seat.task);
+	struct gp_target *t = gp_target_find(c, a->seat.task);
 	unsigned long flags;
 	int err;
 
 	if (!t)
 		return -ENOENT;
+	/* One without queues is looked at by nobody: it may have some by now. */
+	if (READ_ONCE(t->task) == GP_NONE)
+		gp_target_refresh(t);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	err = describe_seat(t, gp_home_now(), &a->seat);
 	spin_unlock_irqrestore(&gp_home.lock, flags);

@@ -71,6 +71,15 @@ static void clear(struct gp_gpu *gpu)
 	memset(gpu, 0, sizeof(*gpu));
 }
 
+static void publish(struct gp_gpu *gpu, struct kfd_node *node)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	WRITE_ONCE(gpu->node, node);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+}
+
 struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 {
 	struct gp_gpu *gpu = gp_gpu_find(node);
@@ -96,14 +105,16 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 	gpu->look.function = gp_gpu_look_fires;
 	init_waitqueue_head(&gpu->wake);
 	gpu->crew = kvzalloc(sizeof(*gpu->crew), GFP_KERNEL);
+	/* Before its worker, whom anybody may wake as soon as he is there. */
+	publish(gpu, node);
 	err = gpu->crew ? gp_worker_start(gpu) : -ENOMEM;
 	if (err) {
+		publish(gpu, NULL);
 		del_device(device);
 		clear(gpu);
 		return ERR_PTR(err);
 	}
 	spin_lock_irqsave(&gp_home.lock, flags);
-	WRITE_ONCE(gpu->node, node);
 	gp_client_record_gpu(gpu);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	if (gp_home.grace && !gp_kfd_set_grace(node, gp_home.grace))
@@ -130,11 +141,12 @@ static void drop(struct gp_gpu *gpu)
 	if (!gp_gpu_drain(gpu, LAST_WAIT_MS))
 		pr_warn("gpreempt: GPU %u does not answer; it is left as it is\n", gpu->is.gpu_id);
 	gp_worker_stop(gpu);
+	gp_step_end_halt(gpu);
 
 	spin_lock_irqsave(&gp_home.lock, flags);
 	gp_member_forget_gpu(gpu);
-	gpu->node = NULL;
 	spin_unlock_irqrestore(&gp_home.lock, flags);
+	publish(gpu, NULL);
 	hrtimer_cancel(&gpu->look);
 	gp_kfd_forget(node);
 	clear(gpu);

@@ -304,6 +304,8 @@ void gp_home_enable(bool on)
 	gp_sched_enable(gp_home.sched, on, gp_home_now());
 	gp_home_settle(gp_home_now());
 	spin_unlock_irqrestore(&gp_home.lock, flags);
+	/* While it was off nobody asked who came. */
+	gp_scan_soon(0);
 }
 
 static void default_params(void)

@@ -29,6 +29,7 @@
  *	gp_target.c	a task: attach, detach
  *	gp_member.c	a process of a task: who it is, its death
  *	gp_scan.c	queues of a task that came or went
+ *	gp_rescan.c	when they are looked for
  *	gp_client.c	an open descriptor: what it attached, its events
  *	gp_dev.c	/dev/gpreempt: calls and their arguments
  *	gp_dev_read.c	those of them that only read
@@ -119,6 +120,7 @@ struct gp_member {
 	bool dead;			/* home.lock */
 	struct gp_seat_k seat[GP_HOME_DEVICES];	/* by device */
 	u64 gone;			/* the driver's seats whose GPU is no more; home.mutex */
+	bool unasked;			/* the driver was busy: it may have more; home.mutex */
 	struct work_struct reap;
 };
 
@@ -130,6 +132,8 @@ struct gp_target {
 	u32 handle;
 	u32 task;			/* the scheduler's, GP_NONE: no queues yet; home.lock */
 	u64 devices;			/* bit per device it sits on; home.lock */
+	u64 hold_until_ns;		/* by hand, with every queue it gets; home.lock */
+	bool unsettled;			/* it may have queues its task does not cover; home.lock */
 	struct gp_class class;
 	struct gp_uapi_seat before;	/* as other tasks, before its devices changed: its sums */
 	u32 nr_members, nr_alive;	/* home.lock */
@@ -152,6 +156,8 @@ struct gp_crew {
 	struct gp_member *member[GP_HOME_MEMBERS];	/* of the moves, referenced */
 	u32 task[GP_HOME_MEMBERS];		/* of the moves; GP_NONE: an orphan */
 	u64 late;		/* action whose fence is still awaited, 0: none */
+	bool unsure;		/* the GPU was locked: it may not be as the driver believes it is */
+	struct gp_answer unsure_of;	/* what is then said of stops that nobody knows of now */
 };
 
 #define GP_LATE_TEST	(~0ull)		/* gp_crew.late: of the self test */
@@ -186,6 +192,7 @@ struct gp_gpu {
 	bool kicked;			/* home.lock: there is something to do */
 	bool busy;			/* home.lock: not waiting */
 	bool orphans;			/* home.lock: starts are owed */
+	bool strays;			/* home.lock: stops are */
 	u64 retry_ns;			/* home.lock: not before, GP_NEVER */
 	u64 woken_ns;			/* home.lock: when it last began to work */
 	struct gp_selftest *test;	/* home.lock; the worker's once it has begun */
@@ -314,10 +321,18 @@ void gp_step_let_go(struct gp_crew *crew);
 void gp_step_action(struct gp_gpu *gpu);
 /* Gives every start that is owed outside of actions; false: some are left. */
 bool gp_step_orphans(struct gp_gpu *gpu);
+/* Its first queue there came when its task was off: nobody has taken it off. Under home.lock. */
+bool gp_step_is_stray(const struct gp_gpu *gpu, const struct gp_member *member);
+/* All of those are taken off. */
+void gp_step_strays(struct gp_gpu *gpu);
 /* The GPU was reset: the scheduler hears of it, nobody is owed anything. Under home.lock. */
 bool gp_step_reset(struct gp_gpu *gpu, u64 now_ns);
 /* Has a fence come after all? */
 void gp_step_late(struct gp_gpu *gpu);
+/* Who had the whole GPU halted may have died: then the others go on. */
+void gp_step_end_halt(struct gp_gpu *gpu);
+/* The GPU was locked for a while: it is made to be as the driver believes it is. */
+void gp_step_resync(struct gp_gpu *gpu);
 
 /* ---- gp_target.c: with home.mutex ---- */
 
@@ -341,8 +356,8 @@ void gp_target_leave_gpu(struct gp_gpu *gpu, u64 now_ns);
 
 /* ---- gp_member.c ---- */
 
-/* With home.mutex. *@ret is referenced. -errno as for GP_IOC_ATTACH. */
-int gp_member_new(const struct gp_uapi_member *who, struct gp_member **ret);
+/* One more of @target, unless it has ended since. With home.mutex. -errno as for GP_IOC_ATTACH. */
+int gp_member_new(const struct gp_uapi_member *who, struct gp_target *target);
 void gp_member_put(struct gp_member *member);
 /* Its file's owner is not attached any more; stays while it is owed a start. Under home.lock. */
 void gp_member_leave(struct gp_member *member);
@@ -362,15 +377,22 @@ void gp_member_settle(struct gp_member *member);
 int gp_target_scan(struct gp_target *target, bool all, const char **why);
 void gp_target_rescan(struct gp_target *target);
 /* The same, where a stamp says that something changed. */
-void gp_target_refresh(struct gp_target *target);
+int gp_target_refresh(struct gp_target *target);
+/* Nobody holds it, and it is nowhere but on: its devices may change. Under home.lock. */
+bool gp_target_at_rest(const struct gp_target *target, u64 now_ns);
 /* Out of its GPU's array and of the scheduler, under home.lock. */
 void gp_ring_out(struct gp_ring *ring, u64 now_ns);
 void gp_ring_free(struct gp_ring *ring);
+
+/* ---- gp_rescan.c ---- */
+
 int gp_scan_init(void);
 void gp_scan_fini(void);
 void gp_scan_work(struct work_struct *work);
 /* When the next periodic scan is wanted. With home.mutex or after a change. */
 void gp_scan_soon(u32 ms);
+/* The next one comes as they do while they matter, unless it comes sooner. */
+void gp_scan_in_time(void);
 
 /* ---- gp_client.c ---- */
 

@@ -125,6 +125,7 @@ struct gp_kfd_step {
 	u32 nr;
 	u64 deadline_ns;	/* `direct` waits so long from its command on */
 	struct gp_kfd_times times;
+	bool hangs;		/* the driver has said so in this step */
 	/* what was done, for statistics */
 	u32 kicks;
 	char why_not[64];	/* why it was refused up front, "" */
@@ -137,8 +138,9 @@ struct gp_kfd_step {
  * by @move itself, which refuses the same way.
  * @move: 0: every move says what became of it. -EBUSY: refused, nothing changed. -ETIME (direct):
  * no answer by the deadline; nothing was booked, gp_kfd_direct_late() tells when it came.
- * -EIO: a reset is under way. A stop whose own error is -EIO or -ETIME (the driver gave up on the
- * GPU and resets it) was counted, and nobody knows more until gp_kfd_resets() moves.
+ * -EIO: the GPU is locked, nearly always for a reset. A stop whose own error is -EIO or -ETIME (the
+ * driver gave up on the GPU and resets it) was counted, and nobody knows more until gp_kfd_resets()
+ * moves or, after -EIO, gp_kfd_kick() succeeds: then it is off, and who was started is on.
  */
 struct gp_way {
 	const char *name;
@@ -162,10 +164,16 @@ extern const struct gp_way gp_way_halt;
  */
 int gp_kfd_direct_late(struct kfd_node *node);
 /*
- * Worker, after gp_kfd_resets() went up: nothing is owed to anybody any more, so a halt of ours,
- * which the driver would keep for ever, ends.
+ * Makes the driver map what it believes in, if nothing is mapped; else one whole cycle. The driver
+ * is told that a process without queues is evicted. 0, also where there is no runlist; -ENOMEM, or
+ * what the driver says.
  */
-void gp_kfd_after_reset(struct kfd_node *node);
+int gp_kfd_kick(struct kfd_node *node);
+/*
+ * Worker: nothing is owed to anybody any more, after a reset or since they have died. So a halt of
+ * ours, which the driver would keep for ever, ends.
+ */
+void gp_kfd_unhalt(struct kfd_node *node);
 /* The GPU is gone: what was remembered of it goes too. */
 void gp_kfd_forget(struct kfd_node *node);
 /*

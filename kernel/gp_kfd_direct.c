@@ -326,9 +326,10 @@ int gp_kfd_direct_late(struct kfd_node *node)
 	}
 	if (!came)
 		return 0;
-	m->late = 0;
 	/* Off in hardware, on in the driver's books. */
-	gp_kfd_kick(node);
+	if (gp_kfd_kick(node))
+		return 0;
+	m->late = 0;
 	return 1;
 }
 

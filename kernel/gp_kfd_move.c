@@ -121,10 +121,9 @@ int gp_kfd_kick(struct kfd_node *node)
 /* Whatever it returns, the driver has counted: one start is owed. */
 static void move_out(struct device_queue_manager *d, struct gp_kfd_move *m)
 {
-	if (m->owes) {
-		m->err = 0;
+	m->err = 0;
+	if (m->owes)
 		return;
-	}
 	m->owes = true;
 	m->err = d->ops.evict_process_queues(d, &m->seat->qpd);
 }
@@ -145,18 +144,36 @@ static void move_in(struct device_queue_manager *d, struct gp_kfd_move *m)
 	m->owes = m->err && gp_kfd_mes(m->seat->dev);
 }
 
+/*
+ * In one direction. If the GPU hangs, to ask once more would keep the driver from resetting it
+ * for as long again: the others are not asked for.
+ */
+static void move_some(struct device_queue_manager *d, struct gp_kfd_step *s, bool out)
+{
+	struct gp_kfd_move *m;
+
+	for (m = s->move; m < s->move + s->nr; m++) {
+		if (m->out != out)
+			continue;
+		if (s->hangs)
+			m->err = -ETIME;
+		else if (out)
+			move_out(d, m);
+		else
+			move_in(d, m);
+		s->hangs |= m->err == -ETIME;
+	}
+}
+
 static int move_all(struct device_queue_manager *d, struct gp_kfd_step *s)
 {
 	bool reset = false;
 	u32 i;
 
-	for (i = 0; i < s->nr; i++)
-		if (s->move[i].out)
-			move_out(d, &s->move[i]);
+	s->hangs = false;
+	move_some(d, s, true);
 	s->times.saved_ns = ktime_get_ns();
-	for (i = 0; i < s->nr; i++)
-		if (!s->move[i].out)
-			move_in(d, &s->move[i]);
+	move_some(d, s, false);
 	for (i = 0; i < s->nr; i++)
 		reset |= s->move[i].err == -EIO;
 	return reset ? -EIO : 0;
@@ -215,12 +232,12 @@ static int halt_can(struct gp_kfd_step *s)
 	s->why_not[0] = '\0';
 	if (!gp_kfd_has_runlist(s->node) || !d->ops.halt || !d->ops.unhalt)
 		return refuse(s, "this GPU's scheduler cannot be halted and let go again");
-	if (gp_kfd_isolated(s->node))
-		return refuse(s, "enforce_isolation uses the same switch");
 	if (!m)
 		return refuse(s, "too many GPUs");
 	if (m->halts)
 		return 0;
+	if (gp_kfd_isolated(s->node))
+		return refuse(s, "enforce_isolation uses the same switch");
 	dqm_lock(d);
 	running = d->sched_running;
 	halted = d->sched_halt;
@@ -312,7 +329,7 @@ static int halt_move(struct gp_kfd_step *s)
 }
 #endif
 
-void gp_kfd_after_reset(struct kfd_node *node)
+void gp_kfd_unhalt(struct kfd_node *node)
 {
 #if GP_KFD_NODES
 	struct gp_kfd_memory *m = gp_kfd_memory(node);

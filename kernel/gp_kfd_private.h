@@ -78,10 +78,4 @@ struct gp_kfd_memory {
 /* NULL: no room, which no caller may take for success. */
 struct gp_kfd_memory *gp_kfd_memory(struct kfd_node *node);
 
-/*
- * Makes the driver map what it believes in, if nothing is mapped; else one whole cycle. The driver
- * is told that a process without queues is evicted. 0, -ENOMEM, or what the driver says.
- */
-int gp_kfd_kick(struct kfd_node *node);
-
 #endif /* GP_KERNEL_KFD_PRIVATE_H */

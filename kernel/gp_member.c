@@ -165,6 +165,16 @@ static void leave_target(struct gp_member *m, u64 now_ns)
 	gp_scan_soon(0);	/* which buries it */
 }
 
+/* Who is off by halt has everybody else off, too. */
+static void wake_halted(const struct gp_member *m)
+{
+	u32 d;
+
+	for (d = 0; d < GP_HOME_DEVICES; d++)
+		if (m->seat[d].owes && gp_home.gpu[d].halted)
+			gp_gpu_wake(&gp_home.gpu[d]);
+}
+
 /*
  * Its memory is going away: exit, exec, or we let go of it. May not wait for anything that waits
  * for memory.
@@ -180,6 +190,7 @@ static void member_ends(struct mmu_notifier *notifier, struct mm_struct *mm)
 	m->dead = true;
 	if (!list_empty(&m->of_home)) {
 		gp_home.stats->deaths++;
+		wake_halted(m);
 		rings_out(m, now);
 		if (m->target)
 			leave_target(m, now);
@@ -223,7 +234,8 @@ static int check_file(struct file *file, struct mm_struct *mm)
 	return attached(gp_kfd_process(file)) ? -EEXIST : 0;
 }
 
-static int enlist(struct gp_member *m)
+/* One that is known and has no task would be let go by whoever comes by: both in one go. */
+static int enlist(struct gp_member *m, struct gp_target *t)
 {
 	unsigned long flags;
 	int err = 0;
@@ -234,13 +246,32 @@ static int enlist(struct gp_member *m)
 	} else {
 		gp_home.nr_members++;
 		list_add_tail(&m->of_home, &gp_home.members);
+		if (!m->dead) {
+			t->member[t->nr_members] = m;
+			m->target = t;
+			t->nr_alive++;
+		}
+		t->nr_members++;
+		gp_member_settle(m);
 	}
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	return err;
 }
 
+/* Its threads may keep its memory locked for long; whoever waits for that can be killed. */
+static int notify_of(struct gp_member *m, struct mm_struct *mm)
+{
+	int err = mmap_write_lock_killable(mm);
+
+	if (err)
+		return err;
+	err = __mmu_notifier_register(&m->notifier, mm);
+	mmap_write_unlock(mm);
+	return err;
+}
+
 /* Takes over the references to @file and @pid if it succeeds. The caller has @mm by mmget(). */
-static int make(struct file *file, struct pid *pid, struct mm_struct *mm, struct gp_member **ret)
+static int make(struct file *file, struct pid *pid, struct mm_struct *mm, struct gp_target *t)
 {
 	struct gp_member *m = kzalloc(sizeof(*m), GFP_KERNEL);
 	int err;
@@ -248,7 +279,6 @@ static int make(struct file *file, struct pid *pid, struct mm_struct *mm, struct
 	if (!m)
 		return -ENOMEM;
 	kref_init(&m->ref);		/* the home's */
-	kref_get(&m->ref);		/* the caller's */
 	INIT_LIST_HEAD(&m->of_home);
 	INIT_LIST_HEAD(&m->rings);
 	INIT_WORK(&m->reap, reap);
@@ -257,24 +287,22 @@ static int make(struct file *file, struct pid *pid, struct mm_struct *mm, struct
 	m->pid = pid;
 	m->mm = mm;
 	m->notifier.ops = &notifier_ops;
-	err = mmu_notifier_register(&m->notifier, mm);
+	err = notify_of(m, mm);
 	if (err) {
 		kfree(m);
 		return err;
 	}
 	mmgrab(mm);
-	err = enlist(m);
+	err = enlist(m, t);
 	if (err) {
 		mmu_notifier_unregister(&m->notifier, mm);
 		mmdrop(mm);
 		kfree(m);
-		return err;
 	}
-	*ret = m;
-	return 0;
+	return err;
 }
 
-int gp_member_new(const struct gp_uapi_member *who, struct gp_member **ret)
+int gp_member_new(const struct gp_uapi_member *who, struct gp_target *t)
 {
 	struct mm_struct *mm = NULL;
 	struct file *file = NULL;
@@ -294,7 +322,7 @@ int gp_member_new(const struct gp_uapi_member *who, struct gp_member **ret)
 		goto out;
 	err = check_file(file, mm);
 	if (!err)
-		err = make(file, pid, mm, ret);
+		err = make(file, pid, mm, t);
 	if (!err) {
 		file = NULL;
 		pid = NULL;

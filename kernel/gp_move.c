@@ -51,22 +51,29 @@ static int check(const struct set *s)
 }
 
 /* Who has got its first queue since the last scan is there to be moved, too. */
-static void refresh(const struct set *s)
+static int refresh(const struct set *s)
 {
 	struct gp_target *t;
+	int err = 0, one;
 
-	list_for_each_entry(t, &s->client->targets, of_client)
-		if (in_set(s, t))
-			gp_target_refresh(t);
+	list_for_each_entry(t, &s->client->targets, of_client) {
+		one = in_set(s, t) ? gp_target_refresh(t) : 0;
+		err = err ? err : one;
+	}
+	/* Who is no task, since the policy refuses it with its queues, runs. */
+	return s->out ? err : 0;
 }
 
 /* Under home.lock. */
 static void tell(const struct set *s, u64 lease_ns, u64 now_ns)
 {
-	const struct gp_target *t;
+	struct gp_target *t;
 
 	list_for_each_entry(t, &s->client->targets, of_client) {
-		if (t->task == GP_NONE || !in_set(s, t))
+		if (!in_set(s, t))
+			continue;
+		t->hold_until_ns = s->out ? now_ns + lease_ns : 0;
+		if (t->task == GP_NONE)
 			continue;
 		if (s->out)
 			gp_sched_hold(gp_home.sched, t->task, lease_ns, now_ns);
@@ -75,12 +82,18 @@ static void tell(const struct set *s, u64 lease_ns, u64 now_ns)
 	}
 }
 
+/* 1: yes. 0: not yet. -errno: never. */
+typedef int (*question)(const struct set *s, u32 *nr_done);
+
 /* Is @t where it is wanted? -EIO: nobody knows where it is. */
 static int there(const struct gp_target *t, bool out)
 {
 	const struct gp_sched *s = gp_home.sched;
 	u32 at;
 
+	/* Queues that nobody has asked for, or that are on another GPU, run. */
+	if (out && t->unsettled)
+		return 0;
 	if (t->task == GP_NONE)
 		return 1;
 	for (at = s->tasks[t->task].seats; at != GP_NONE; at = s->seats[at].next_of_task) {
@@ -90,6 +103,22 @@ static int there(const struct gp_target *t, bool out)
 			return 0;
 	}
 	return 1;
+}
+
+/* 1: what they have is known, of those who are not held already. */
+static int settled(const struct set *s, u32 *nr_done)
+{
+	const struct gp_target *t;
+	unsigned long flags;
+	bool all = true;
+
+	mutex_lock(&gp_home.mutex);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	list_for_each_entry(t, &s->client->targets, of_client)
+		all &= !in_set(s, t) || !t->unsettled || !gp_target_at_rest(t, gp_home_now());
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	mutex_unlock(&gp_home.mutex);
+	return all;
 }
 
 /* 1: all are there. Those who have ended since are nobody's concern. */
@@ -117,7 +146,7 @@ static int progress(const struct set *s, u32 *nr_done)
 	return lost ? -EIO : !left;
 }
 
-static int wait_for(const struct set *s, u64 timeout_ns, u32 *nr_done)
+static int wait_for(const struct set *s, u64 timeout_ns, question ask, u32 *nr_done)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	long left = (long)min_t(u64, nsecs_to_jiffies64(timeout_ns) + 1, MAX_JIFFY_OFFSET);
@@ -125,7 +154,7 @@ static int wait_for(const struct set *s, u64 timeout_ns, u32 *nr_done)
 
 	add_wait_queue(&gp_home.moved, &wait);
 	for (;;) {
-		is = progress(s, nr_done);
+		is = ask(s, nr_done);
 		if (is || !left || signal_pending(current))
 			break;
 		left = wait_woken(&wait, TASK_INTERRUPTIBLE, left);
@@ -136,32 +165,52 @@ static int wait_for(const struct set *s, u64 timeout_ns, u32 *nr_done)
 	return left ? -EINTR : -ETIME;
 }
 
+/* Is it right to ask for that? How long to wait for it. With home.mutex. */
+static int judge(const struct set *s, const struct gp_uapi_move *m, u64 *wait_ns)
+{
+	/* Lost is said first. */
+	*wait_ns = m->timeout_ns ? m->timeout_ns : 2 * gp_home.sched->param[GP_STOP_DEADLINE];
+	if (m->lease_ns > gp_home.sched->param[GP_LEASE])
+		return -EINVAL;
+	if (s->out && !gp_home.sched->enabled)
+		return -EAGAIN;
+	return check(s);
+}
+
+/* What they have is asked for, before it is said what becomes of it. */
+static int prepare(const struct set *s, const struct gp_uapi_move *m, u64 *wait_ns)
+{
+	int err;
+
+	if (mutex_lock_interruptible(&gp_home.mutex))
+		return -EINTR;
+	err = judge(s, m, wait_ns);
+	if (!err)
+		err = refresh(s);
+	mutex_unlock(&gp_home.mutex);
+	return err;
+}
+
 /* Tells the scheduler; what is due is then handed out as one step per GPU. */
 static int begin(const struct set *s, const struct gp_uapi_move *m, u64 *wait_ns)
 {
 	unsigned long flags;
-	u64 now, longest;
-	int err = 0;
+	u64 now;
+	int err;
 
 	if (mutex_lock_interruptible(&gp_home.mutex))
 		return -EINTR;
-	longest = gp_home.sched->param[GP_LEASE];
-	/* Lost is said first. */
-	*wait_ns = m->timeout_ns ? m->timeout_ns : 2 * gp_home.sched->param[GP_STOP_DEADLINE];
-	if (m->lease_ns > longest)
-		err = -EINVAL;
-	else if (s->out && !gp_home.sched->enabled)
-		err = -EAGAIN;
-	else
-		err = check(s);
+	err = judge(s, m, wait_ns);
 	if (!err) {
-		refresh(s);
 		spin_lock_irqsave(&gp_home.lock, flags);
 		now = gp_home_now();
-		tell(s, m->lease_ns ? m->lease_ns : longest, now);
+		tell(s, m->lease_ns ? m->lease_ns : gp_home.sched->param[GP_LEASE], now);
 		gp_home_settle(now);
 		spin_unlock_irqrestore(&gp_home.lock, flags);
 	}
+	/* From now on every queue that comes matters. */
+	if (!err && s->out)
+		gp_scan_in_time();
 	mutex_unlock(&gp_home.mutex);
 	return err;
 }
@@ -171,6 +220,7 @@ static int move(struct gp_client *c, struct gp_dev_arg *a, bool out)
 	struct gp_uapi_move *m = &a->move;
 	struct set s = { .client = c, .handle = a->extra, .nr = m->nr_tasks, .out = out };
 	u64 wait_ns;
+	bool waits;
 	int err;
 
 	m->nr_done = 0;
@@ -178,14 +228,18 @@ static int move(struct gp_client *c, struct gp_dev_arg *a, bool out)
 		return -EINVAL;
 	s.all = s.nr == 1 && s.handle[0] == GP_UAPI_ALL;
 	sort(s.handle, s.nr, sizeof(u32), compare, NULL);
-	err = begin(&s, m, &wait_ns);
-	if (err)
-		return err;
-	if (m->flags & GP_UAPI_NO_WAIT) {
+	waits = !(m->flags & GP_UAPI_NO_WAIT);
+	err = prepare(&s, m, &wait_ns);
+	/* A task that is held cannot be given another GPU: all of them first. */
+	if (!err && out && waits)
+		err = wait_for(&s, wait_ns, settled, &m->nr_done);
+	if (!err)
+		err = begin(&s, m, &wait_ns);
+	if (!err && waits)
+		err = wait_for(&s, wait_ns, progress, &m->nr_done);
+	else if (!err)
 		progress(&s, &m->nr_done);
-		return 0;
-	}
-	return wait_for(&s, wait_ns, &m->nr_done);
+	return err;
 }
 
 int gp_dev_preempt(struct gp_client *c, struct gp_dev_arg *a)

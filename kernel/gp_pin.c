@@ -15,17 +15,22 @@
 
 #include "gp_pin.h"
 
-/* An ordinary page of the process: what ROCr uses on most GPUs. */
+/*
+ * An ordinary page of the process: what ROCr uses on most GPUs. The driver has it already, so it is
+ * there; where it is not, whoever would bring it (a file system in user space) is not waited for.
+ */
 static int pin_page(struct gp_pin *pin, struct mm_struct *mm, u64 address)
 {
+	const unsigned int how = FOLL_LONGTERM | FOLL_NOFAULT;
 	struct page *page;
 	long got;
 
-	mmap_read_lock(mm);
+	if (!mmap_read_trylock(mm))
+		return -EBUSY;
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
-	got = pin_user_pages_remote(mm, address & PAGE_MASK, 1, FOLL_LONGTERM, &page, NULL, NULL);
+	got = pin_user_pages_remote(mm, address & PAGE_MASK, 1, how, &page, NULL, NULL);
 #else
-	got = pin_user_pages_remote(mm, address & PAGE_MASK, 1, FOLL_LONGTERM, &page, NULL);
+	got = pin_user_pages_remote(mm, address & PAGE_MASK, 1, how, &page, NULL);
 #endif
 	mmap_read_unlock(mm);
 	if (got != 1)
@@ -87,7 +92,7 @@ int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	if (address & 7)
 		return -EINVAL;
 	err = pin_page(pin, mm, address);
-	if (err && bo)
+	if (err && err != -EBUSY && bo)
 		err = pin_bo(pin, bo, address);
 	return err;
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Queues come and go while their process is attached. The look's timer sees by a stamp that
- * something changed; what, is found out here, where one may sleep. A stamp can miss a change, and
- * a process without queues is not looked at: so there is a scan now and then while one attached
- * task could come to stand in the way of another.
+ * something changed; what, is found out here, where one may sleep. gp_rescan.c says when.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -12,7 +10,6 @@
 
 enum {
 	SCAN_ROOM	= 1024,		/* queues of one process on one GPU */
-	SCAN_EVERY_MS	= 100,
 	SCAN_AGAIN_MS	= 10,		/* the driver was busy, or the task not at rest */
 };
 
@@ -50,6 +47,8 @@ static void ring_in(struct gp_ring *ring, u32 task, u64 now_ns)
 	struct gp_hot *hot = &gpu->hot[gpu->nr_hot];
 	struct gp_pointers at;
 
+	if (WARN_ON_ONCE(gpu->nr_hot == gpu->room))
+		return;
 	*hot = (struct gp_hot){
 		.read = ring->read.word, .write = ring->write.word, .ring = ring,
 		.at = { .kind = ring->is.kind, .ring_bytes = ring->is.ring_bytes },
@@ -64,6 +63,7 @@ static void ring_in(struct gp_ring *ring, u32 task, u64 now_ns)
 static struct gp_ring *ring_new(struct gp_member *m, struct gp_gpu *gpu, struct gp_kfd_queue *q)
 {
 	struct gp_ring *ring;
+	int err;
 
 	if (!is_power_of_2(q->ring_bytes))
 		return ERR_PTR(-EINVAL);
@@ -76,12 +76,13 @@ static struct gp_ring *ring_new(struct gp_member *m, struct gp_gpu *gpu, struct 
 	ring->place = GP_NONE;
 	ring->found = true;
 	ring->is = *q;
-	if (gp_pin_get(&ring->read, m->mm, q->read_at, q->read_bo) ||
-	    gp_pin_get(&ring->write, m->mm, q->write_at, q->write_bo)) {
-		gp_ring_free(ring);
-		return ERR_PTR(-EFAULT);
-	}
-	return ring;
+	err = gp_pin_get(&ring->read, m->mm, q->read_at, q->read_bo);
+	if (!err)
+		err = gp_pin_get(&ring->write, m->mm, q->write_at, q->write_bo);
+	if (!err)
+		return ring;
+	gp_ring_free(ring);
+	return ERR_PTR(err);
 }
 
 /* ---- the queues of one process on one GPU ---- */
@@ -99,22 +100,23 @@ static struct gp_ring *known(struct gp_member *m, struct gp_gpu *gpu,
 	return NULL;
 }
 
-/* A queue that cannot be pinned is not looked at; it is moved with the others. */
-static void note(struct gp_member *m, struct gp_gpu *gpu, struct gp_kfd_queue *q)
+/* A queue that cannot be pinned is not looked at; it is moved with the others. -EBUSY: not now. */
+static int note(struct gp_member *m, struct gp_gpu *gpu, struct gp_kfd_queue *q)
 {
 	struct gp_ring *ring = known(m, gpu, q);
 	unsigned long flags;
 
 	if (ring) {
 		ring->found = true;
-		return;
+		return 0;
 	}
 	ring = ring_new(m, gpu, q);
 	if (IS_ERR(ring))
-		return;
+		return PTR_ERR(ring);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	list_add_tail(&ring->of_member, &m->rings);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return 0;
 }
 
 static void keep_as_found(struct gp_member *m, const struct gp_gpu *gpu)
@@ -126,25 +128,29 @@ static void keep_as_found(struct gp_member *m, const struct gp_gpu *gpu)
 			r->found = true;
 }
 
-/* Returns -EAGAIN: the driver is busy there, what was known stays as it is. */
+/*
+ * Returns -EAGAIN: the driver is busy there, what was known stays as it is; or the process is, with
+ * its memory.
+ */
 static int scan_seat(struct gp_member *m, struct kfd_process_device *pdd, bool all)
 {
 	struct kfd_node *node = gp_kfd_node(pdd);
 	struct gp_gpu *gpu = gp_gpu_find(node);
 	u64 stamp = gp_kfd_queues_stamp(pdd);
 	unsigned long flags;
+	bool later = false;
 	u32 i, nr;
 
 	if (gpu && READ_ONCE(gpu->gone))
 		return 0;
 	if (gpu) {
-		const struct gp_seat_k *seat = &m->seat[gpu->device];
-		bool same = seat->pdd && seat->stamp == stamp && !all;
+		bool same = m->seat[gpu->device].stamp == stamp;
 
 		/* The driver's lock is held for as long as the GPU takes: do not wait for it. */
-		if (same || READ_ONCE(gpu->busy)) {
+		if ((same && !all) || READ_ONCE(gpu->busy)) {
 			keep_as_found(m, gpu);
-			return same ? 0 : -EAGAIN;
+			m->unasked |= !same;
+			return same && !all ? 0 : -EAGAIN;
 		}
 	}
 	nr = min_t(u32, gp_kfd_queues(pdd, found, SCAN_ROOM), SCAN_ROOM);
@@ -152,7 +158,7 @@ static int scan_seat(struct gp_member *m, struct kfd_process_device *pdd, bool a
 		gpu = gp_gpu_get(node);
 	for (i = 0; i < nr; i++) {
 		if (!IS_ERR(gpu))
-			note(m, gpu, &found[i]);
+			later |= note(m, gpu, &found[i]) == -EBUSY;
 		gp_kfd_queue_put(&found[i]);
 	}
 	if (IS_ERR_OR_NULL(gpu))
@@ -163,7 +169,7 @@ static int scan_seat(struct gp_member *m, struct kfd_process_device *pdd, bool a
 	if (nr)
 		m->seat[gpu->device].pdd = pdd;
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	return 0;
+	return later ? -EAGAIN : 0;
 }
 
 static int scan_member(struct gp_member *m, bool all)
@@ -176,6 +182,7 @@ static int scan_member(struct gp_member *m, bool all)
 		return 0;	/* its notifier does the rest */
 	list_for_each_entry(ring, &m->rings, of_member)
 		ring->found = false;
+	m->unasked = false;
 	for (i = 0; i < gp_kfd_nr_seats(m->process); i++) {
 		if (m->gone & BIT_ULL(i % 64))
 			continue;
@@ -189,7 +196,7 @@ static int scan_member(struct gp_member *m, bool all)
 
 /* ---- a task ---- */
 
-static bool at_rest(const struct gp_target *t)
+bool gp_target_at_rest(const struct gp_target *t, u64 now_ns)
 {
 	const struct gp_sched *s = gp_home.sched;
 	u32 at;
@@ -199,7 +206,7 @@ static bool at_rest(const struct gp_target *t)
 	for (at = s->tasks[t->task].seats; at != GP_NONE; at = s->seats[at].next_of_task)
 		if (s->seats[at].state != GP_ON)
 			return false;
-	return !s->tasks[t->task].held_by && !s->tasks[t->task].manual_until_ns;
+	return !s->tasks[t->task].held_by && s->tasks[t->task].manual_until_ns <= now_ns;
 }
 
 static int retask(struct gp_target *t, u64 devices, u64 now_ns, const char **why)
@@ -223,6 +230,9 @@ static int retask(struct gp_target *t, u64 devices, u64 now_ns, const char **why
 	t->devices = devices;
 	gp_home.of_task[t->task] = t;
 	gp_client_record_task(t);
+	/* Of who may not be held any more it is refused, rightly. */
+	if (t->hold_until_ns > now_ns)
+		gp_sched_hold(gp_home.sched, t->task, t->hold_until_ns - now_ns, now_ns);
 	return 0;
 }
 
@@ -278,6 +288,24 @@ static void look_at_all(struct gp_target *t, u64 now_ns)
 	}
 }
 
+/* Processes of @t that came when it was off are taken off, too. Whether there are any. */
+static bool call_strays(const struct gp_target *t)
+{
+	struct gp_gpu *gpu;
+	bool any = false;
+	u32 i;
+
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
+		for (i = 0; gpu->node && i < t->nr_members; i++) {
+			if (!t->member[i] || !gp_step_is_stray(gpu, t->member[i]))
+				continue;
+			any = gpu->strays = true;
+			gp_gpu_wake(gpu);
+		}
+	}
+	return any;
+}
+
 /* Under home.lock: what was found becomes what the scheduler knows; the rest goes to @out. */
 static int adopt(struct gp_target *t, u64 now_ns, struct list_head *out, const char **why)
 {
@@ -288,22 +316,44 @@ static int adopt(struct gp_target *t, u64 now_ns, struct list_head *out, const c
 	int err = 0;
 
 	if (devices != t->devices)
-		err = at_rest(t) ? retask(t, devices, now_ns, why) : -EAGAIN;
+		err = gp_target_at_rest(t, now_ns) ? retask(t, devices, now_ns, why) : -EAGAIN;
+	t->unsettled = devices & ~t->devices;
 	look_at_all(t, now_ns);
 	if (changed)
 		gp_client_tell(&event, t);
+	if (!err && call_strays(t)) {
+		t->unsettled = true;
+		err = -EAGAIN;
+	}
 	return err;
 }
 
-/* Room for all there may be. */
-static int reserve(void)
+/* How many there are with those of @t that are not looked at yet. */
+static u32 room_for(const struct gp_target *t, const struct gp_gpu *gpu)
+{
+	const struct gp_ring *ring;
+	unsigned long flags;
+	u32 i, nr;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	nr = gpu->nr_hot;
+	for (i = 0; i < t->nr_members; i++)
+		if (t->member[i])
+			list_for_each_entry(ring, &t->member[i]->rings, of_member)
+				nr += ring->gpu == gpu && ring->place == GP_NONE;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return nr;
+}
+
+/* With home.mutex nobody else puts any in. */
+static int reserve(const struct gp_target *t)
 {
 	struct gp_gpu *gpu;
 	int err = 0;
 
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES && !err; gpu++)
 		if (gpu->node)
-			err = gp_gpu_reserve(gpu, gpu->nr_hot + SCAN_ROOM);
+			err = gp_gpu_reserve(gpu, room_for(t, gpu));
 	return err;
 }
 
@@ -325,6 +375,7 @@ int gp_target_scan(struct gp_target *t, bool all, const char **why)
 {
 	struct gp_ring *ring, *next;
 	struct gp_member *m;
+	bool unasked = false;
 	unsigned long flags;
 	int err = 0, one;
 	LIST_HEAD(out);
@@ -339,23 +390,26 @@ int gp_target_scan(struct gp_target *t, bool all, const char **why)
 		one = scan_member(m, all);
 		if (one && (!err || err == -EAGAIN))
 			err = one;
+		unasked |= m->unasked;
 		gp_member_put(m);
 	}
 	if (err && err != -EAGAIN)
 		return err;
-	one = reserve();
+	one = reserve(t);
 	if (one)
 		return one;
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
 	gp_home.stats->rescans++;
 	one = adopt(t, now, &out, why);
+	t->unsettled |= unasked;
 	gp_home_settle(now);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	list_for_each_entry_safe(ring, next, &out, of_member)
 		gp_ring_free(ring);
 	if (err == -EAGAIN || one == -EAGAIN)
 		gp_scan_soon(SCAN_AGAIN_MS);
+	wake_up_all(&gp_home.moved);	/* who waits until it is settled */
 	return one == -EAGAIN ? 0 : one;
 }
 
@@ -366,96 +420,9 @@ void gp_target_rescan(struct gp_target *t)
 	gp_target_scan(t, true, &why);
 }
 
-void gp_target_refresh(struct gp_target *t)
+int gp_target_refresh(struct gp_target *t)
 {
 	const char *why;
 
-	gp_target_scan(t, false, &why);
-}
-
-/* ---- now and then ---- */
-
-void gp_scan_soon(u32 ms)
-{
-	mod_delayed_work(system_wq, &gp_home.rescan, msecs_to_jiffies(ms));
-}
-
-/*
- * Could a queue that comes change a decision? Then somebody must find out that it came. Only the
- * policy knows: it is asked about a GPU on which just these two sit, in a scheduler of its own.
- */
-static struct gp_sched *trial;
-static void *trial_memory;
-
-static bool rivals(const struct gp_target *a, const struct gp_target *b)
-{
-	trial->tasks[0].class = a->class;
-	trial->tasks[1].class = b->class;
-	return gp_home.sched->policy->watch(trial, &trial->devices[0]);
-}
-
-static bool could_matter(void)
-{
-	struct gp_target *a, *b;
-
-	if (!gp_home.sched->policy->watch || !gp_home.sched->enabled)
-		return false;
-	list_for_each_entry(a, &gp_home.targets, of_home) {
-		b = a;
-		list_for_each_entry_continue(b, &gp_home.targets, of_home)
-			if (rivals(a, b))
-				return true;
-	}
-	return false;
-}
-
-int gp_scan_init(void)
-{
-	static const struct gp_limits two = { .devices = 1, .tasks = 2, .seats = 2, .queues = 1 };
-	struct gp_sched_args args = { .limits = two };
-	struct gp_class class = { .weight = 1 };
-	const char *why;
-	u32 i, ret;
-	int err;
-
-	trial_memory = kvzalloc(gp_sched_size(&two), GFP_KERNEL);
-	if (!trial_memory)
-		return -ENOMEM;
-	err = gp_sched_init(trial_memory, &args, &trial);
-	if (!err)
-		err = gp_device_add(trial, 0, &ret);
-	for (i = 0; i < 2 && !err; i++)
-		err = gp_task_add(trial, 1, &class, 0, &ret, &why);
-	if (err)
-		gp_scan_fini();
-	return err;
-}
-
-void gp_scan_fini(void)
-{
-	kvfree(trial_memory);
-	trial_memory = NULL;
-}
-
-static void bury(void)
-{
-	struct gp_target *t, *next;
-
-	list_for_each_entry_safe(t, next, &gp_home.targets, of_home)
-		if (!READ_ONCE(t->nr_alive))
-			gp_target_detach(t);
-}
-
-void gp_scan_work(struct work_struct *work)
-{
-	struct gp_target *t;
-	const char *why;
-
-	mutex_lock(&gp_home.mutex);
-	bury();
-	list_for_each_entry(t, &gp_home.targets, of_home)
-		gp_target_scan(t, true, &why);
-	if (could_matter() && !delayed_work_pending(&gp_home.rescan))
-		gp_scan_soon(SCAN_EVERY_MS);
-	mutex_unlock(&gp_home.mutex);
+	return gp_target_scan(t, false, &why);
 }

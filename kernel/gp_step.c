@@ -7,10 +7,23 @@
 
 /* ---- who ---- */
 
+static void enrol(struct gp_gpu *gpu, struct gp_member *m, u32 task, bool out)
+{
+	struct gp_seat_k *seat = &m->seat[gpu->device];
+	struct gp_crew *crew = gpu->crew;
+
+	kref_get(&m->ref);
+	seat->moving = true;
+	crew->member[crew->step.nr] = m;
+	crew->task[crew->step.nr] = task;
+	crew->move[crew->step.nr++] = (struct gp_kfd_move){
+		.seat = seat->pdd, .out = out, .owes = seat->owes,
+	};
+}
+
 void gp_step_add(struct gp_gpu *gpu, u32 task, bool out)
 {
 	struct gp_target *t = gp_target_of_task(task);
-	struct gp_crew *crew = gpu->crew;
 	u32 i;
 
 	for (i = 0; t && i < t->nr_members; i++) {
@@ -21,15 +34,8 @@ void gp_step_add(struct gp_gpu *gpu, u32 task, bool out)
 			continue;
 		/* It is this action's from now on, wherever it was left before. */
 		seat->orphan = false;
-		if (seat->owes == out)
-			continue;
-		kref_get(&m->ref);
-		seat->moving = true;
-		crew->member[crew->step.nr] = m;
-		crew->task[crew->step.nr] = task;
-		crew->move[crew->step.nr++] = (struct gp_kfd_move){
-			.seat = seat->pdd, .out = out, .owes = seat->owes,
-		};
+		if (seat->owes != out)
+			enrol(gpu, m, task, out);
 	}
 }
 
@@ -115,17 +121,28 @@ int gp_step_move(struct gp_gpu *gpu, const struct gp_way *way)
 		way = &gp_way_evict;
 		err = way->move(step);
 	}
+	gpu->crew->unsure |= err == -EIO;
 	count(gpu, way, err);
 	return err;
 }
 
 /* ---- what became of them ---- */
 
+/* Is anybody off there? Those who have died are not waited for. Under home.lock. */
+static bool anybody_owes(const struct gp_gpu *gpu)
+{
+	const struct gp_member *m;
+
+	list_for_each_entry(m, &gp_home.members, of_home)
+		if (m->seat[gpu->device].owes && !m->dead)
+			return true;
+	return false;
+}
+
 /* What the driver counts is what we know; who has left is seen to. */
 void gp_step_book(struct gp_gpu *gpu)
 {
 	struct gp_crew *crew = gpu->crew;
-	const struct gp_member *other;
 	u32 i;
 
 	for (i = 0; i < crew->step.nr; i++) {
@@ -140,9 +157,21 @@ void gp_step_book(struct gp_gpu *gpu)
 			gp_member_orphan(m, gpu);
 		gp_member_settle(m);
 	}
-	gpu->halted = false;
-	list_for_each_entry(other, &gp_home.members, of_home)
-		gpu->halted |= gpu->way == &gp_way_halt && other->seat[gpu->device].owes;
+	gpu->halted = gpu->way == &gp_way_halt && anybody_owes(gpu);
+}
+
+void gp_step_end_halt(struct gp_gpu *gpu)
+{
+	unsigned long flags;
+	bool over;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	over = gpu->way == &gp_way_halt && !anybody_owes(gpu);
+	if (over)
+		gpu->halted = false;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	if (over)
+		gp_kfd_unhalt(gpu->node);
 }
 
 void gp_step_let_go(struct gp_crew *crew)
@@ -206,6 +235,12 @@ static void answer(struct gp_gpu *gpu, int err, u64 now_ns)
 	}
 	if (err == -ETIME)
 		gpu->crew->late = action->id;
+	/* While one is awaited, no other stop is ordered. Only evict has counted it. */
+	if (err == -EIO && action->nr_out)
+		gpu->crew->unsure_of = (struct gp_answer){
+			.action = action->id, .task = GP_NONE,
+			.outcome = gpu->way == &gp_way_evict ? GP_DONE : GP_REFUSED,
+		};
 }
 
 static void refuse_stops(struct gp_gpu *gpu, u64 now_ns)
@@ -220,6 +255,14 @@ static void refuse_stops(struct gp_gpu *gpu, u64 now_ns)
 	}
 	action->tasks += action->nr_out;
 	action->nr_out = 0;
+}
+
+/* A task that has ended since leaves its number to another, whom nobody meant. */
+static bool still_meant(const struct gp_gpu *gpu, const struct gp_action *action, u32 task)
+{
+	const struct gp_seat *seat = gp_sched_seat(gp_home.sched, task, gpu->device);
+
+	return seat && seat->action == action->id;
 }
 
 void gp_step_action(struct gp_gpu *gpu)
@@ -238,7 +281,8 @@ void gp_step_action(struct gp_gpu *gpu)
 	if (now >= action->deadline_ns || gpu->gone)
 		refuse_stops(gpu, now);
 	for (i = 0; i < action->nr_out + action->nr_in; i++)
-		gp_step_add(gpu, action->tasks[i], i < action->nr_out);
+		if (still_meant(gpu, action, action->tasks[i]))
+			gp_step_add(gpu, action->tasks[i], i < action->nr_out);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 
 	err = gp_step_move(gpu, gp_step_way(gpu));
@@ -260,21 +304,13 @@ void gp_step_action(struct gp_gpu *gpu)
 /* Under home.lock. */
 static void gather_orphans(struct gp_gpu *gpu)
 {
-	struct gp_crew *crew = gpu->crew;
 	struct gp_member *m;
 
 	list_for_each_entry(m, &gp_home.members, of_home) {
-		struct gp_seat_k *seat = &m->seat[gpu->device];
+		const struct gp_seat_k *seat = &m->seat[gpu->device];
 
-		if (!seat->orphan || !seat->owes || m->dead)
-			continue;
-		kref_get(&m->ref);
-		seat->moving = true;
-		crew->member[crew->step.nr] = m;
-		crew->task[crew->step.nr] = GP_NONE;
-		crew->move[crew->step.nr++] = (struct gp_kfd_move){
-			.seat = seat->pdd, .owes = true,
-		};
+		if (seat->orphan && seat->owes && !m->dead)
+			enrol(gpu, m, GP_NONE, false);
 	}
 }
 
@@ -305,6 +341,44 @@ bool gp_step_orphans(struct gp_gpu *gpu)
 	return !left;
 }
 
+/* ---- those who came when their task was off ---- */
+
+bool gp_step_is_stray(const struct gp_gpu *gpu, const struct gp_member *m)
+{
+	const struct gp_seat_k *seat = &m->seat[gpu->device];
+	const struct gp_seat *is;
+
+	if (!m->target || m->target->task == GP_NONE || m->dead || gpu->halted)
+		return false;
+	if (!seat->pdd || !seat->queues || seat->owes || seat->moving)
+		return false;
+	is = gp_sched_seat(gp_home.sched, m->target->task, gpu->device);
+	return is && is->state == GP_OFF;
+}
+
+/* They are started with the others of their task. */
+void gp_step_strays(struct gp_gpu *gpu)
+{
+	unsigned long flags;
+	struct gp_member *m;
+
+	gp_step_begin(gpu, GP_NEVER);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gpu->strays = false;
+	list_for_each_entry(m, &gp_home.members, of_home)
+		if (gp_step_is_stray(gpu, m))
+			enrol(gpu, m, GP_NONE, true);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+
+	gp_step_move(gpu, &gp_way_evict);
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	gp_step_book(gpu);
+	gp_step_reset(gpu, gp_home_now());
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	gp_step_let_go(gpu->crew);
+}
+
 /* ---- what the GPU did on its own ---- */
 
 bool gp_step_reset(struct gp_gpu *gpu, u64 now_ns)
@@ -320,6 +394,9 @@ bool gp_step_reset(struct gp_gpu *gpu, u64 now_ns)
 	gpu->nr_resets++;
 	gp_home.stats->resets++;
 	gpu->crew->late = 0;
+	gpu->crew->unsure = false;
+	gpu->crew->unsure_of.action = 0;
+	gpu->halted = false;
 	gpu->orphans = false;
 	/* The driver leaves everybody evicted for good; what we counted means nothing now. */
 	list_for_each_entry_safe(m, next, &gp_home.members, of_home) {
@@ -331,6 +408,27 @@ bool gp_step_reset(struct gp_gpu *gpu, u64 now_ns)
 		gp_device_reset(gp_home.sched, gpu->device, now_ns);
 	gp_client_tell(&event, NULL);
 	return true;
+}
+
+/* A GPU is locked for other reasons than a reset, too; and then nothing follows by itself. */
+void gp_step_resync(struct gp_gpu *gpu)
+{
+	struct gp_crew *crew = gpu->crew;
+	unsigned long flags;
+	u64 now;
+
+	if (gp_kfd_resets(gpu->node) != gpu->resets || gp_kfd_kick(gpu->node))
+		return;
+	crew->unsure = false;
+	spin_lock_irqsave(&gp_home.lock, flags);
+	now = gp_home_now();
+	/* MES has removed some of their queues and not others. */
+	if (crew->unsure_of.action && !gpu->is.mes)
+		gp_sched_answer(gp_home.sched, &crew->unsure_of, now);
+	crew->unsure_of.action = 0;
+	gp_home_settle(now);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	wake_up_all(&gp_home.moved);
 }
 
 void gp_step_late(struct gp_gpu *gpu)

@@ -133,25 +133,13 @@ static u32 new_handle(void)
 /* Its members are found and attached; one that dies meanwhile is just not among them. */
 static int take_members(struct gp_target *t, const struct gp_uapi_member *members, u32 nr)
 {
-	struct gp_member *m;
-	unsigned long flags;
 	u32 i;
 	int err;
 
 	for (i = 0; i < nr; i++) {
-		err = gp_member_new(&members[i], &m);
+		err = gp_member_new(&members[i], t);
 		if (err)
 			return err;
-		spin_lock_irqsave(&gp_home.lock, flags);
-		t->nr_members++;
-		if (!m->dead) {
-			t->member[i] = m;
-			m->target = t;
-			t->nr_alive++;
-		}
-		gp_member_settle(m);
-		spin_unlock_irqrestore(&gp_home.lock, flags);
-		gp_member_put(m);
 	}
 	return READ_ONCE(t->nr_alive) ? 0 : -ESRCH;
 }

@@ -9,7 +9,7 @@
 
 #include "gp_floor.h"
 
-/* Between two tries at a start that is owed, or two questions after a late fence. */
+/* Between two tries at a start that is owed, or two questions after a fence or a locked GPU. */
 #define AGAIN_NS	(10 * GP_MSEC)
 
 void gp_gpu_wake(struct gp_gpu *gpu)
@@ -134,7 +134,8 @@ static void done(struct gp_gpu *gpu, bool orphans_left)
 	gpu->busy = false;
 	if (now - gpu->woken_ns > gp_home.stats->worker_ns_max)
 		gp_home.stats->worker_ns_max = now - gpu->woken_ns;
-	gpu->retry_ns = orphans_left || gpu->crew->late ? now + AGAIN_NS : GP_NEVER;
+	gpu->retry_ns = orphans_left || gpu->crew->late || gpu->crew->unsure ? now + AGAIN_NS :
+									     GP_NEVER;
 	gp_home_settle(now);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	wake_up_all(&gp_home.moved);
@@ -150,15 +151,20 @@ static void work(struct gp_gpu *gpu)
 	take_order(gpu);
 	if (gpu->crew->order.step)
 		gp_step_action(gpu);
+	if (READ_ONCE(gpu->strays))
+		gp_step_strays(gpu);
 	if (READ_ONCE(gpu->orphans))
 		left = !gp_step_orphans(gpu);
 	if (gpu->crew->late)
 		gp_step_late(gpu);
+	if (gpu->crew->unsure)
+		gp_step_resync(gpu);
 	if (READ_ONCE(gpu->test))
 		gp_selftest_run(gpu);
 	probe_all(gpu);
 	if (gpu->resets != resets && !gpu->gone)
-		gp_kfd_after_reset(gpu->node);
+		gp_kfd_unhalt(gpu->node);
+	gp_step_end_halt(gpu);
 	done(gpu, left);
 }
 

@@ -2,6 +2,7 @@
 /* /dev/gpreempt and the device, as the stories use them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,6 +14,16 @@
 #define VIEWS	"/sys/kernel/debug/vgpu/0/"
 
 enum { LOOK_US = 2000, LOOKS = 20000 };
+
+void by_both(void (*tell)(const char *way))
+{
+	static const char *const ways[] = { "evict", "direct" };
+
+	for (u32 i = 0; i < 2; i++) {
+		printf("# by %s\n", ways[i]);
+		tell(ways[i]);
+	}
+}
 
 int call(int control, unsigned long request, void *arg)
 {
@@ -73,11 +84,11 @@ int kfd_of(pid_t pid)
 	return fd;
 }
 
-static int attach_class(int control, const struct gp_uapi_member *m,
+static int attach_class(int control, const struct gp_uapi_member *m, u32 nr,
 			const struct gp_uapi_class *class, u32 *task)
 {
 	struct gp_uapi_attach a = {
-		.members = (u64)(uintptr_t)m, .nr_members = 1, .class = *class,
+		.members = (u64)(uintptr_t)m, .nr_members = nr, .class = *class,
 	};
 	int err = call(control, GP_IOC_ATTACH, &a);
 
@@ -94,30 +105,81 @@ int attach_fds(int control, int pidfd, int kfd_fd, u32 *task)
 {
 	struct gp_uapi_member m = { .pidfd = pidfd, .kfd_fd = kfd_fd };
 
-	return attach_class(control, &m, &offline, task);
+	return attach_class(control, &m, 1, &offline, task);
+}
+
+static struct gp_uapi_member member(pid_t pid)
+{
+	return (struct gp_uapi_member){
+		.pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .kfd_fd = kfd_of(pid),
+	};
+}
+
+static void put_member(const struct gp_uapi_member *m)
+{
+	close(m->pidfd);
+	close(m->kfd_fd);
 }
 
 static u32 attach_pid(int control, pid_t pid, const struct gp_uapi_class *class)
 {
-	struct gp_uapi_member m = {
-		.pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .kfd_fd = kfd_of(pid),
-	};
+	struct gp_uapi_member m = member(pid);
 	u32 task;
 
-	NEED(attach_class(control, &m, class, &task) == 0);
-	close(m.pidfd);
-	close(m.kfd_fd);
+	NEED(attach_class(control, &m, 1, class, &task) == 0);
+	put_member(&m);
 	return task;
 }
 
-u32 attach(int control, pid_t pid)
+u32 attach_both(int control, pid_t first, pid_t second)
+{
+	struct gp_uapi_member m[2] = { member(first), member(second) };
+	u32 task;
+
+	NEED(attach_class(control, m, 2, &offline, &task) == 0);
+	put_member(&m[0]);
+	put_member(&m[1]);
+	return task;
+}
+
+static u32 queues_in_driver(pid_t pid)
+{
+	char path[64];
+	glob_t found;
+	u32 nr;
+
+	snprintf(path, sizeof(path), "/sys/class/kfd/kfd/proc/%d/queues/*", pid);
+	nr = glob(path, GLOB_NOSORT, NULL, &found) ? 0 : (u32)found.gl_pathc;
+	globfree(&found);
+	return nr;
+}
+
+/* While a GPU's worker is busy, with what the story before has left, queues are not asked for. */
+static u32 when_known(int control, u32 task, pid_t pid)
+{
+	for (u32 i = 0; i < LOOKS; i++) {
+		if (seat_of(control, task).nr_queues >= queues_in_driver(pid))
+			return task;
+		usleep(LOOK_US);
+	}
+	printf("# %u of %u queues of process %d are known\n", seat_of(control, task).nr_queues,
+	       queues_in_driver(pid), pid);
+	return task;
+}
+
+u32 attach_at_once(int control, pid_t pid)
 {
 	return attach_pid(control, pid, &offline);
 }
 
+u32 attach(int control, pid_t pid)
+{
+	return when_known(control, attach_at_once(control, pid), pid);
+}
+
 u32 attach_online(int control, pid_t pid)
 {
-	return attach_pid(control, pid, &online);
+	return when_known(control, attach_pid(control, pid, &online), pid);
 }
 
 static int move(int control, unsigned long request, const u32 *tasks, u32 nr)
@@ -207,9 +269,13 @@ u32 mapped_of(pid_t pid)
 
 bool soon_mapped(pid_t pid, u32 queues)
 {
-	for (u32 i = 0; i < LOOKS && mapped_of(pid) != queues; i++)
+	/* Not asked twice: somebody who ends has everybody off for a moment. */
+	for (u32 i = 0; i < LOOKS; i++) {
+		if (mapped_of(pid) == queues)
+			return true;
 		usleep(LOOK_US);
-	return mapped_of(pid) == queues;
+	}
+	return false;
 }
 
 u32 first_doorbell(pid_t pid)

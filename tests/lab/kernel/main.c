@@ -20,6 +20,7 @@ int main(int argc, char **argv)
 	all = tell_all(packets, only, &number) && all;
 	all = tell_all(nested, only, &number) && all;
 	all = tell_all(edges, only, &number) && all;
+	all = tell_all(rivals, only, &number) && all;
 	all = tell_all(watch, only, &number) && all;
 	all = tell_all(late, only, &number) && all;
 	all = tell_all(faults, only, &number) && all;

@@ -2,6 +2,7 @@
 /* What the mechanisms cost the GPU, in packets and saved waves. Properties of the model. */
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kernel.h"
@@ -353,6 +354,32 @@ static void halt_is_the_whole_gpu(void)
 	close(ctl);
 }
 
+/* One of two, and then the other: nobody is left who could ask for the GPU to go on. */
+static void halted_by_the_dead(void)
+{
+	int ctl = control("halt");
+	struct target t[2] = { target_ready(1), target_ready(1) }, other = target_ready(1);
+	u32 task[2] = { attach(ctl, t[0].pid), attach(ctl, t[1].pid) };
+
+	EQ(preempt(ctl, task, 2), 0);
+	EQ(mapped_of(other.pid), 0);
+	for (u32 i = 0; i < 2; i++) {
+		EQ(mapped_of(other.pid), 0);
+		kill(t[i].pid, SIGKILL);
+		EQ(waitpid(t[i].pid, NULL, 0), t[i].pid);
+		close(t[i].fd);
+	}
+	CHECK(soon_mapped(other.pid, 1));
+	/* And a halt is a halt again. */
+	task[0] = attach(ctl, other.pid);
+	EQ(preempt(ctl, task, 1), 0);
+	EQ(mapped_of(other.pid), 0);
+	EQ(resume(ctl, task, 1), 0);
+	CHECK(soon_mapped(other.pid, 1));
+	target_ends_right(&other);
+	close(ctl);
+}
+
 const struct story packets[] = {
 	{ "evict: five processes with 80 queues are one UNMAP and one RUN_LIST, each way",
 	  eighty_queues },
@@ -368,5 +395,6 @@ const struct story packets[] = {
 	{ "the grace period is set by one packet, and set back when its owner is gone",
 	  grace_is_given_back },
 	{ "halt stops everybody, and unhalt is one RUN_LIST", halt_is_the_whole_gpu },
+	{ "halt: when those die who have the GPU halted, the others go on", halted_by_the_dead },
 	{ 0 },
 };

@@ -117,6 +117,34 @@ static void of_another_process(void)
 	close(ctl);
 }
 
+/* A promise of 9 of 10 ms for each of two: the second is no task once it has a queue. */
+static void promised_too_much(void)
+{
+	const struct gp_uapi_class most = {
+		.weight = 1, .flags = GP_UAPI_PREEMPTIBLE,
+		.deadline_ns = 10000000, .period_ns = 10000000, .budget_ns = 9000000,
+	};
+	struct gp_uapi_name deadline = { .name = "deadline" };
+	struct target t = target_ready(1), late = target_ready(0);
+	int ctl = control("evict");
+	u32 task[2] = { attach(ctl, t.pid), attach(ctl, late.pid) };
+
+	EQ(call(ctl, GP_IOC_SET_POLICY, &deadline), 0);
+	for (u32 i = 0; i < 2; i++) {
+		struct gp_uapi_set_class s = { .task = task[i], .class = most };
+
+		EQ(call(ctl, GP_IOC_SET_CLASS, &s), 0);
+	}
+	target_queue(&late, 0);
+	EQ(preempt(ctl, &task[1], 1), -ENOSPC);
+	EQ(preempt(ctl, &task[0], 1), 0);
+	EQ(mapped_of(t.pid), 0);
+	EQ(resume(ctl, task, 2), 0);
+	target_ends_right(&late);
+	target_ends_right(&t);
+	close(ctl);
+}
+
 /* The module's parameters bound what callers set: the guest loads it with 60 s and 10 s. */
 static void beyond_bounds(void)
 {
@@ -156,6 +184,8 @@ const struct story refusals[] = {
 	  every_wrong_descriptor },
 	{ "a KFD file and a pidfd of two processes are EXDEV; of a program that is gone, refused",
 	  of_another_process },
+	{ "who is no task, since the policy refuses it with its queues, is not said to be off",
+	  promised_too_much },
 	{ "what is beyond the module's bounds is refused, as is a hold of who is not preemptible",
 	  beyond_bounds },
 	{ 0 },

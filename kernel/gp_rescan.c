@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * When queues are looked for (gp_scan.c): a stamp can miss a change, and a process without queues
+ * is not looked at. So there is a scan now and then while one attached task could come to stand in
+ * the way of another, or is held by hand.
+ */
+#include "gp_client.h"
+
+enum { SCAN_EVERY_MS = 100 };
+
+void gp_scan_soon(u32 ms)
+{
+	mod_delayed_work(system_wq, &gp_home.rescan, msecs_to_jiffies(ms));
+}
+
+void gp_scan_in_time(void)
+{
+	queue_delayed_work(system_wq, &gp_home.rescan, msecs_to_jiffies(SCAN_EVERY_MS));
+}
+
+/*
+ * Could a queue that comes change a decision? Then somebody must find out that it came. Only the
+ * policy knows: it is asked about a GPU on which just these two sit, in a scheduler of its own.
+ */
+static struct gp_sched *trial;
+static void *trial_memory;
+
+static bool rivals(const struct gp_policy *policy, const struct gp_target *a,
+		   const struct gp_target *b)
+{
+	trial->tasks[0].class = a->class;
+	trial->tasks[1].class = b->class;
+	return policy->watch(trial, &trial->devices[0]);
+}
+
+/* Who is held by hand is held with every queue that comes. */
+static bool anybody_held(void)
+{
+	struct gp_target *t;
+
+	list_for_each_entry(t, &gp_home.targets, of_home)
+		if (READ_ONCE(t->hold_until_ns) > gp_home_now())
+			return true;
+	return false;
+}
+
+static bool could_matter(void)
+{
+	/* It may be ejected meanwhile. */
+	const struct gp_policy *policy = READ_ONCE(gp_home.sched->policy);
+	struct gp_target *a, *b;
+
+	if (!gp_home.sched->enabled)
+		return false;
+	if (anybody_held())
+		return true;
+	if (!policy->watch)
+		return false;
+	list_for_each_entry(a, &gp_home.targets, of_home) {
+		b = a;
+		list_for_each_entry_continue(b, &gp_home.targets, of_home)
+			if (rivals(policy, a, b))
+				return true;
+	}
+	return false;
+}
+
+int gp_scan_init(void)
+{
+	static const struct gp_limits two = { .devices = 1, .tasks = 2, .seats = 2, .queues = 1 };
+	struct gp_sched_args args = { .limits = two };
+	struct gp_class class = { .weight = 1 };
+	const char *why;
+	u32 i, ret;
+	int err;
+
+	trial_memory = kvzalloc(gp_sched_size(&two), GFP_KERNEL);
+	if (!trial_memory)
+		return -ENOMEM;
+	err = gp_sched_init(trial_memory, &args, &trial);
+	if (!err)
+		err = gp_device_add(trial, 0, &ret);
+	for (i = 0; i < 2 && !err; i++)
+		err = gp_task_add(trial, 1, &class, 0, &ret, &why);
+	if (err)
+		gp_scan_fini();
+	return err;
+}
+
+void gp_scan_fini(void)
+{
+	kvfree(trial_memory);
+	trial_memory = NULL;
+}
+
+static void bury(void)
+{
+	struct gp_target *t, *next;
+
+	list_for_each_entry_safe(t, next, &gp_home.targets, of_home)
+		if (!READ_ONCE(t->nr_alive))
+			gp_target_detach(t);
+}
+
+void gp_scan_work(struct work_struct *work)
+{
+	struct gp_target *t;
+	const char *why;
+
+	mutex_lock(&gp_home.mutex);
+	bury();
+	list_for_each_entry(t, &gp_home.targets, of_home)
+		gp_target_scan(t, true, &why);
+	if (could_matter())
+		gp_scan_in_time();
+	mutex_unlock(&gp_home.mutex);
+}
