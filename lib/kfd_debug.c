@@ -12,11 +12,9 @@
 #include "error.h"
 #include "gpreempt.h"
 #include "gpu.h"
+#include "kfd_session.h"
 #include "seize.h"
 #include "vm.h"
-
-#define NEW	GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW)
-#define RUNTIME	GP_KFD_EC_BIT(GP_KFD_EC_RUNTIME)
 
 /* Of one look: a queue can be new only once. */
 enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES };
@@ -45,8 +43,7 @@ static int call_once(const struct gp_session *s, struct gp_kfd_dbg *args)
 	return r < 0 ? -errno : r;
 }
 
-/* What the driver returns, or -errno. */
-static int call(struct gp_session *s, struct gp_kfd_dbg *args)
+int gp_session_call(struct gp_session *s, struct gp_kfd_dbg *args)
 {
 	int r = call_once(s, args);
 
@@ -62,31 +59,20 @@ static int call(struct gp_session *s, struct gp_kfd_dbg *args)
 	return r;
 }
 
-static int count_queues(struct gp_session *s, u32 *ret)
+int gp_session_go_on(struct gp_session *s)
 {
 	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_QUEUE_SNAPSHOT,
-		.snapshot.entry_bytes = sizeof(struct gp_kfd_queue_entry),
+		.op = GP_KFD_DBG_SEND_EVENT, .event.exceptions = GP_SESSION_EC_RUNTIME,
 	};
-	int err = call(s, &args);
 
-	if (!err)
-		*ret = args.snapshot.count;
-	return err;
-}
-
-static int send_go_on(struct gp_session *s)
-{
-	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_SEND_EVENT, .event.exceptions = RUNTIME };
-
-	return call(s, &args);
+	return gp_session_call(s, &args);
 }
 
 static int disable(struct gp_session *s)
 {
 	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_DISABLE };
 
-	return call(s, &args);
+	return gp_session_call(s, &args);
 }
 
 /* The bytes on the pipe. -EPIPE: the driver has let go of it. */
@@ -111,9 +97,10 @@ static int drain_pipe(struct gp_session *s)
 static int query(struct gp_session *s, u64 *ret)
 {
 	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_QUERY_EVENT, .event.exceptions = NEW | RUNTIME,
+		.op = GP_KFD_DBG_QUERY_EVENT,
+		.event.exceptions = GP_SESSION_EC_NEW | GP_SESSION_EC_RUNTIME,
 	};
-	int err = call(s, &args);
+	int err = gp_session_call(s, &args);
 
 	if (!err)
 		*ret = args.event.exceptions;
@@ -121,150 +108,22 @@ static int query(struct gp_session *s, u64 *ret)
 }
 
 /*
- * Ends the session. A target that began to wait for us between our last answer and the
- * end is asleep for good: that it began is a byte on the pipe.
+ * A target that began to wait for us between our last answer and the end is asleep for
+ * good: that it began is a byte on the pipe.
  */
-static void leave(struct gp_session *s)
+int gp_session_leave(struct gp_session *s)
 {
 	u64 what;
 
 	drain_pipe(s);
 	for (u32 i = 0; i < EVENTS_MAX && !query(s, &what); i++)
-		if (what & RUNTIME)
-			send_go_on(s);
+		if (what & GP_SESSION_EC_RUNTIME)
+			gp_session_go_on(s);
 	disable(s);
 	s->enabled = false;
 	if (drain_pipe(s) > 0 && gp_session_needs_poke(NULL, s->pid) == 1)
-		gp_session_poke(s->pid);
-}
-
-static int enable(struct gp_session *s, u32 *ret_state)
-{
-	struct gp_kfd_runtime_info info = { 0 };
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_ENABLE,
-		.enable = {
-			.exceptions = NEW | RUNTIME, .runtime_info = address(&info),
-			.runtime_info_bytes = sizeof(info), .fd = (u32)s->pipe[1],
-		},
-	};
-	int err = call(s, &args);
-
-	if (!err)
-		*ret_state = info.state;
-	return err;
-}
-
-/*
- * Whether a debugger has it already. To ask ENABLE would be wrong: the driver takes the
- * asker for the debugger from then on, even if it refuses.
- */
-static int ask_if_free(struct gp_session *s)
-{
-	u32 queues;
-	int err = count_queues(s, &queues);
-
-	switch (err) {
-	case 0:
-		return gp_fail(EALREADY, "process %d: a debugger has it already", s->pid);
-	case -EINVAL:
-		return 0;
-	case -ENOTTY:
-		return gp_fail(ENOSYS, "the driver has no debug interface: Linux 6.5 or newer");
-	case -ESRCH:
-		return gp_fail(ESRCH, "process %d: has no GPU open", s->pid);
-	}
-	return gp_fail(-err, "process %d: the driver's debug interface: %s", s->pid,
-		       strerrordesc_np(-err));
-}
-
-static int enable_if_ready(struct gp_session *s)
-{
-	u32 state = 0, queues = 0;
-	int err = enable(s, &state);
-
-	if (err == -EINVAL)
-		return gp_fail(ENOSYS, "the driver runs without its hardware scheduler");
-	if (err)
-		return gp_fail(-err, "process %d: cannot be debugged: %s", s->pid,
-			       strerrordesc_np(-err));
-	s->enabled = true;
-	if (state == GP_KFD_RUNTIME_ON) {
-		/* In advance, so that it never waits for us. */
-		send_go_on(s);
-		return 0;
-	}
-	count_queues(s, &queues);
-	leave(s);
-	if (state != GP_KFD_RUNTIME_OFF)
-		return gp_fail(EBUSY, "process %d: the driver cannot debug it now", s->pid);
-	if (queues)
-		return gp_fail(EOPNOTSUPP, "process %d: its ROCm never enables the debug runtime",
-			       s->pid);
-	return gp_fail(EAGAIN, "process %d: its runtime is not ready yet", s->pid);
-}
-
-static int seize_and_enable(struct gp_session *s)
-{
-	int err = gp_seize(s->pid, s->start);
-
-	switch (err) {
-	case 0:
-		break;
-	case -EALREADY:
-		return gp_fail(EALREADY, "process %d: a debugger has it already", s->pid);
-	case -ESRCH:
-		return gp_fail(ESRCH, "process %d: is gone", s->pid);
-	default:
-		return gp_fail(-err, "process %d: cannot be traced: %s", s->pid,
-			       strerrordesc_np(-err));
-	}
-	err = ask_if_free(s);
-	if (!err)
-		err = enable_if_ready(s);
-	if (err && s->attached)
-		gp_unseize(s->pid);
-	return err;
-}
-
-/* The sentence about a failure is its thread's, which ends. */
-struct attach {
-	struct gp_session *s;
-	char why[256];
-};
-
-static int attach(void *ctx)
-{
-	struct attach *a = ctx;
-	int err = seize_and_enable(a->s);
-
-	if (err)
-		snprintf(a->why, sizeof(a->why), "%s", gp_strerror(err));
-	return err;
-}
-
-static int attach_and_look(struct gp_session *s)
-{
-	struct attach a = { .s = s };
-	int err;
-
-	err = s->attached ? attach(&a) : gp_seize_briefly(attach, &a);
-	if (err && a.why[0])
-		gp_fail(-err, "%s", a.why);
-	/* From now on the driver has the only writing end: its end is the session's. */
-	close(s->pipe[1]);
-	s->pipe[1] = -1;
-	if (err)
-		return err;
-	err = gp_session_refresh(s, NULL);
-	if (err == -EPERM && !s->attached) {
-		/* A driver that insists on its tracer. */
-		err = gp_seize(s->pid, s->start);
-		s->attached = !err;
-		if (!err)
-			err = gp_session_refresh(s, NULL);
-	}
-	return err;
+		return gp_session_poke(s->pid);
+	return 0;
 }
 
 int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
@@ -291,7 +150,7 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 		s->queues = NULL;
 		return err;
 	}
-	err = attach_and_look(s);
+	err = gp_session_attach(s);
 	if (err)
 		gp_session_close(s);
 	return err;
@@ -300,7 +159,7 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 void gp_session_close(struct gp_session *s)
 {
 	if (s->enabled)
-		leave(s);
+		gp_session_leave(s);
 	if (s->attached)
 		gp_unseize(s->pid);
 	for (u32 i = 0; i < 2; i++)
@@ -327,19 +186,19 @@ int gp_session_refresh(struct gp_session *s, u32 *ret_new)
 	struct gp_kfd_dbg args = {
 		.op = GP_KFD_DBG_QUEUE_SNAPSHOT,
 		.snapshot = {
-			.clear = NEW, .entries = address(s->queues), .count = GP_SESSION_QUEUES,
-			.entry_bytes = sizeof(*s->queues),
+			.clear = GP_SESSION_EC_NEW, .entries = address(s->queues),
+			.count = GP_SESSION_QUEUES, .entry_bytes = sizeof(*s->queues),
 		},
 	};
 	u32 new = 0;
-	int err = call(s, &args);
+	int err = gp_session_call(s, &args);
 
 	if (err)
 		return ended(s, err);
 	s->nr_queues = args.snapshot.count < GP_SESSION_QUEUES ? args.snapshot.count :
 								GP_SESSION_QUEUES;
 	for (u32 i = 0; i < s->nr_queues; i++)
-		new += !!(s->queues[i].exceptions & NEW);
+		new += !!(s->queues[i].exceptions & GP_SESSION_EC_NEW);
 	if (ret_new)
 		*ret_new = new;
 	return 0;
@@ -382,7 +241,7 @@ static int resume_ids(struct gp_session *s, u32 *ids, u32 nr)
 		.resume = { .queue_ids = address(ids), .queues = nr },
 	};
 
-	return call(s, &args);
+	return gp_session_call(s, &args);
 }
 
 static int suspend_round(struct gp_session *s, u32 gpu_id, u32 grace, u32 *ids,
@@ -402,7 +261,7 @@ static int suspend_round(struct gp_session *s, u32 gpu_id, u32 grace, u32 *ids,
 		return 0;
 	if (!done->command_ns)
 		done->command_ns = monotonic_ns();
-	r = call(s, &args);
+	r = gp_session_call(s, &args);
 	done->done_ns = monotonic_ns();
 	if (r < 0)
 		return r;
@@ -480,13 +339,13 @@ int gp_session_events(struct gp_session *s)
 			break;
 		if (err)
 			return ended(s, err) == -ESRCH ? mask | GP_SESSION_GONE : err;
-		if (what & NEW)
+		if (what & GP_SESSION_EC_NEW)
 			mask |= GP_SESSION_NEW_QUEUES;
-		if (what & RUNTIME) {
+		if (what & GP_SESSION_EC_RUNTIME) {
 			mask |= GP_SESSION_RUNTIME;
-			send_go_on(s);
+			gp_session_go_on(s);
 		}
-		if (what & ~(NEW | RUNTIME))
+		if (what & ~(GP_SESSION_EC_NEW | GP_SESSION_EC_RUNTIME))
 			mask |= GP_SESSION_OTHER;
 	}
 	return mask;

@@ -4,8 +4,9 @@
  * outside, on an unmodified kernel.
  *
  * Attaching needs ptrace for a moment only. A thread made for it seizes the target,
- * enables the session and ends, which lets the target go without ever having stopped
- * it; from then on the driver knows this process as the debugger. Where an older driver
+ * enables the session and ends, which lets the target go; from then on the driver knows
+ * this process as the debugger. A target with a single thread is stopped while it is
+ * enabled, since it must not end meanwhile; any other is not. Where an older driver
  * insists on its tracer, the session says so (attached): then every call must come from
  * the thread that opened it, and gp_session_wait_stops() must be called often, since
  * each signal stops the target.

@@ -90,7 +90,8 @@ int gp_seize(pid_t pid, u64 start)
 	u64 now;
 
 	for (u32 i = 0; again && i < SEIZE_TRIES; i++) {
-		if (!ptrace(PTRACE_SEIZE, pid, 0, 0)) {
+		/* It stops before it ends: gp_seize_while_stopped() */
+		if (!ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXIT)) {
 			err = 0;
 			break;
 		}
@@ -113,19 +114,32 @@ static int stop_signal(int status)
 	return status >> 16 ? 0 : WSTOPSIG(status);
 }
 
-int gp_unseize(pid_t tid)
+static bool is_group_stop(int status)
 {
-	int status;
+	int sig = WSTOPSIG(status);
 
+	return status >> 16 == PTRACE_EVENT_STOP &&
+	       (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU);
+}
+
+/* After a stop of any kind. One that somebody else has stopped stays so. */
+static void go_on(pid_t tid, int status)
+{
+	if (is_group_stop(status))
+		ptrace(PTRACE_LISTEN, tid, 0, 0);
+	else
+		ptrace(PTRACE_CONT, tid, 0, (void *)(intptr_t)stop_signal(status));
+}
+
+static int stop(pid_t tid, int *ret_status)
+{
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
 		return errno == ESRCH ? -ESRCH : -errno;
 	for (u32 i = 0; i < STOP_STEPS; i++) {
-		pid_t got = waitpid(tid, &status, __WALL | __WNOTHREAD | WNOHANG);
+		pid_t got = waitpid(tid, ret_status, __WALL | __WNOTHREAD | WNOHANG);
 
-		if (got == tid && WIFSTOPPED(status)) {
-			ptrace(PTRACE_DETACH, tid, 0, (void *)(intptr_t)stop_signal(status));
+		if (got == tid && WIFSTOPPED(*ret_status))
 			return 0;
-		}
 		if (got)
 			return -ESRCH;
 		nap();
@@ -133,12 +147,24 @@ int gp_unseize(pid_t tid)
 	return -ETIMEDOUT;
 }
 
-static bool is_group_stop(int status)
+int gp_unseize(pid_t tid)
 {
-	int sig = WSTOPSIG(status);
+	int status = 0, err = stop(tid, &status);
 
-	return status >> 16 == PTRACE_EVENT_STOP &&
-	       (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU);
+	if (!err)
+		ptrace(PTRACE_DETACH, tid, 0, (void *)(intptr_t)stop_signal(status));
+	return err;
+}
+
+int gp_seize_while_stopped(pid_t tid, int (*fn)(void *ctx), void *ctx)
+{
+	int status = 0, err = stop(tid, &status);
+
+	if (err)
+		return err;
+	err = status >> 16 == PTRACE_EVENT_EXIT ? -ESRCH : fn(ctx);
+	go_on(tid, status);
+	return err;
 }
 
 int gp_seize_wait(pid_t pid)
@@ -149,10 +175,7 @@ int gp_seize_wait(pid_t pid)
 	while ((got = waitpid(pid, &status, __WALL | __WNOTHREAD | WNOHANG)) == pid) {
 		if (!WIFSTOPPED(status))
 			return -ESRCH;
-		if (is_group_stop(status))
-			ptrace(PTRACE_LISTEN, pid, 0, 0);
-		else
-			ptrace(PTRACE_CONT, pid, 0, (void *)(intptr_t)stop_signal(status));
+		go_on(pid, status);
 	}
 	return got < 0 && errno == ECHILD ? -ESRCH : 0;
 }

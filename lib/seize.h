@@ -15,6 +15,11 @@
 int gp_seize(pid_t pid, u64 start);
 /* By the thread that seized it. -ETIMEDOUT: it would not stop; it is still traced. */
 int gp_unseize(pid_t tid);
+/*
+ * Calls @fn while @tid, seized by this thread, is stopped: it was not ending then, and whatever
+ * comes, it does not end. What @fn returns; -ESRCH: it ends. -ETIMEDOUT: it would not stop.
+ */
+int gp_seize_while_stopped(pid_t tid, int (*fn)(void *ctx), void *ctx);
 /* Lets it go on after every stop there is. -ESRCH: it has ended. */
 int gp_seize_wait(pid_t pid);
 
@@ -24,7 +29,7 @@ int gp_seize_wait(pid_t pid);
  */
 int gp_seize_briefly(int (*fn)(void *ctx), void *ctx);
 
-/* Another thread of @pid than the first, which has ended. 0: none. */
+/* Another thread of @pid than the first. 0: none. */
 pid_t gp_seize_other_thread(pid_t pid);
 
 #endif /* GP_LIB_SEIZE_H */

@@ -8,7 +8,7 @@
 #include "kfd_debug.h"
 #include "lib/gpreempt.h"
 
-enum { GRACE = 1 };
+enum { GRACE = 1, ATTACHES = 30 };
 
 /* What a session's process does once it has suspended the target. */
 enum then { THEN_WAIT, THEN_STOP };
@@ -50,6 +50,40 @@ static void runtime_not_ready(void)
 	EQ(try_session(&t), 0);
 	target_queue(&t, 0);
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
+	EQ(try_session(&t), 0);
+	EQ(target_ask(&t, ASK_RUNTIME, 0), 0);
+	target_ends_right(&t);
+}
+
+/* Enables its runtime in the moment before a session ends: ioctl(2) of this program is ours. */
+static const struct target *late_one;
+
+int __real_ioctl(int fd, unsigned long call, void *arg);
+int __wrap_ioctl(int fd, unsigned long call, void *arg);
+
+int __wrap_ioctl(int fd, unsigned long call, void *arg)
+{
+	const struct gp_kfd_dbg *dbg = arg;
+	const struct target *t = late_one;
+
+	if (t && call == GP_KFD_IOC_DBG && dbg->op == GP_KFD_DBG_DISABLE) {
+		late_one = NULL;
+		target_tell(t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE);
+		CHECK(target_sleeps_in(t->pid, "kfd_ioctl_runtime_enable"));
+	}
+	return __real_ioctl(fd, call, arg);
+}
+
+static void runtime_while_left(void)
+{
+	struct target t = target_start();
+
+	EQ(target_ask(&t, ASK_OPEN, 1), 0);
+	late_one = &t;
+	EQ(try_session(&t), -EAGAIN);
+	NEED(target_answers(&t, 2000));
+	EQ(target_answer(&t), -EINTR);
+	EQ(target_ask(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE), 0);
 	EQ(try_session(&t), 0);
 	EQ(target_ask(&t, ASK_RUNTIME, 0), 0);
 	target_ends_right(&t);
@@ -184,6 +218,74 @@ static void target_forks_while_held(void)
 	target_ends_right(&t);
 }
 
+/* Processes that the driver takes apart: it waits for those before it attaches to anybody. */
+static void come_and_go(void)
+{
+	pid_t pid = fork();
+
+	NEED(pid >= 0);
+	while (!pid) {
+		pid_t one = fork();
+
+		if (!one) {
+			open_kfd();
+			_exit(0);
+		}
+		waitpid(one, NULL, 0);
+	}
+}
+
+/* Attaches and leaves until somebody kills @t. */
+static int attach_until_killed(const struct target *t, int kfd, u32 after_us)
+{
+	struct gp_session s;
+	pid_t killer = fork();
+	int err;
+
+	NEED(killer >= 0);
+	if (!killer) {
+		usleep(after_us);
+		_exit(kill(t->pid, SIGKILL));
+	}
+	do {
+		err = gp_session_open(&s, &(struct gp_session_args){
+			.kfd_fd = kfd, .pid = t->pid });
+		if (!err)
+			gp_session_close(&s);
+	} while (!err);
+	EQ(waitpid(killer, NULL, 0), killer);
+	waitpid(t->pid, NULL, 0);	/* unless it ended as ours to trace */
+	return err;
+}
+
+/* The driver crashes if it is told to debug a thread that ends meanwhile (lib/kfd_attach.c). */
+static void killed_while_attaching(bool threads)
+{
+	int kfd = open_kfd();
+
+	for (u32 i = 0; i < 3; i++)
+		come_and_go();
+	for (u32 i = 0; i < ATTACHES; i++) {
+		struct target t = target_start();
+
+		EQ(target_ask(&t, ASK_OPEN, 0), 0);
+		NEED(!threads || target_ask(&t, ASK_TID, 0) > 0);
+		CHECK(attach_until_killed(&t, kfd, i * 7919 % 10000) < 0);
+		close(t.fd);
+	}
+	close(kfd);
+}
+
+static void one_thread_killed_while_attaching(void)
+{
+	killed_while_attaching(false);
+}
+
+static void threads_killed_while_attaching(void)
+{
+	killed_while_attaching(true);
+}
+
 static void lead_thread_ends(void)
 {
 	struct target t = target_busy(1);
@@ -289,6 +391,8 @@ static void poked_one_never_waits_for_us(void)
 const struct story edges[] = {
 	{ "a target whose runtime is not enabled is left at once, does not wait, and can be had "
 	  "later", runtime_not_ready },
+	{ "... and one that enables it in the moment of being left is not asleep for good",
+	  runtime_while_left },
 	{ "a target that has queues and no runtime is told apart: it never will", runtime_never },
 	{ "hsa_shut_down while held: the target does not wait, its queues run, we are told",
 	  shutdown_while_held },
@@ -301,6 +405,9 @@ const struct story edges[] = {
 	{ "exec while held ends the session, not the process", target_execs_while_held },
 	{ "fork while held: the child is no GPU process, the parent stays held",
 	  target_forks_while_held },
+	{ "a target that is killed at any moment of being attached to: told, and the driver lives",
+	  threads_killed_while_attaching },
+	{ "... and one that has a single thread", one_thread_killed_while_attaching },
 	{ "the first thread ends: the others are still held and released", lead_thread_ends },
 	{ "one that another debugger has is EALREADY and stays that debugger's, also if it has "
 	  "detached", debugger_attached },
