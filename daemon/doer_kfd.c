@@ -50,6 +50,11 @@ static int kfd_process_del(struct gp_doer *d, pid_t pid)
 	return gp_kfdm_process_del(of(d), pid);
 }
 
+static bool kfd_attaching(struct gp_doer *d)
+{
+	return gp_kfdm_attaching(of(d));
+}
+
 static u32 ring_kind(u32 type)
 {
 	switch (type) {
@@ -100,6 +105,7 @@ static const struct gp_doer_ops kfd_ops = {
 	.task_del	= kfd_task_del,
 	.process_add	= kfd_process_add,
 	.process_del	= kfd_process_del,
+	.attaching	= kfd_attaching,
 	.queues		= kfd_queues,
 	.next		= kfd_next,
 	.wake_at	= kfd_wake_at,

@@ -78,6 +78,8 @@ static bool may_be_gripped(const struct gp_home *h, const struct gp_resident *r)
 static void take(struct gp_home *h, struct gp_resident *r)
 {
 	r->grip_at_ns = h->now_ns + SOON_NS;
+	if (h->args.holding)
+		h->args.holding(h->args.ctx);
 	if (!h->doer->ops->process_add(h->doer, r->task, r->pid, r->start))
 		r->grip = GP_GRIP_ASKED;
 }

@@ -80,20 +80,31 @@ static u64 listen(int pipe, u64 until, u64 heartbeat_ns)
 	return until;
 }
 
+struct keeper {
+	u64 heartbeat_ns;
+	gp_keeper_child child;
+	void *ctx;
+	int signals;
+	bool told_to_end;
+	sigset_t before;	/* what was blocked when we came */
+};
+
 /* Passes on what we are told; true: the daemon ended, and *@status is how. */
-static bool take_signals(int signals, pid_t daemon, int *status)
+static bool take_signals(struct keeper *k, pid_t daemon, int *status)
 {
 	struct signalfd_siginfo info;
 	bool ended = false;
 
-	while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+	while (read(k->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
 			ended |= waitpid(daemon, status, WNOHANG) == daemon;
 		else
 			kill(daemon, (int)info.ssi_signo);
+		if (info.ssi_signo != SIGTERM && info.ssi_signo != SIGINT)
+			continue;
 		/* One that was stopped while it held nobody is still there, and cannot end. */
-		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
-			kill(daemon, SIGCONT);
+		kill(daemon, SIGCONT);
+		k->told_to_end = true;
 	}
 	return ended;
 }
@@ -118,9 +129,9 @@ static u64 doze(struct pollfd fds[2], u64 until, u64 heartbeat_ns)
 }
 
 /* Until the daemon has ended. Returns its status. */
-static int watch(pid_t daemon, int pipe, int signals, u64 heartbeat_ns)
+static int watch(struct keeper *k, pid_t daemon, int pipe)
 {
-	struct pollfd fds[2] = { { .fd = signals, .events = POLLIN },
+	struct pollfd fds[2] = { { .fd = k->signals, .events = POLLIN },
 				 { .fd = pipe, .events = POLLIN } };
 	u64 until = GP_NEVER, now;
 	int status = 0;
@@ -130,28 +141,20 @@ static int watch(pid_t daemon, int pipe, int signals, u64 heartbeat_ns)
 		if (now >= until) {
 			gp_log(GP_LOG_ERROR, "the daemon (%d) was not heard of for %llu ms: it is "
 			       "ended, so that the driver lets everybody run", daemon,
-			       (unsigned long long)(heartbeat_ns / GP_MSEC));
+			       (unsigned long long)(k->heartbeat_ns / GP_MSEC));
 			kill(daemon, SIGKILL);
 			until = GP_NEVER;
 		}
-		until = doze(fds, until, heartbeat_ns);
-		if (take_signals(signals, daemon, &status))
+		until = doze(fds, until, k->heartbeat_ns);
+		if (take_signals(k, daemon, &status))
 			return status;
 		/* The end of the pipe is the end of the daemon; SIGCHLD follows. */
 		if (fds[1].revents & POLLHUP && !(fds[1].revents & POLLIN))
 			fds[1].fd = -1;
 		else
-			until = listen(pipe, until, heartbeat_ns);
+			until = listen(pipe, until, k->heartbeat_ns);
 	}
 }
-
-struct keeper {
-	u64 heartbeat_ns;
-	gp_keeper_child child;
-	void *ctx;
-	int signals;
-	sigset_t before;	/* what was blocked when we came */
-};
 
 static int run_child(const struct keeper *k, const int pipe[2])
 {
@@ -166,7 +169,7 @@ static int run_child(const struct keeper *k, const int pipe[2])
 }
 
 /* One life of the daemon. */
-static int one_life(const struct keeper *k, int *ret_status)
+static int one_life(struct keeper *k, int *ret_status)
 {
 	int pipe[2];
 	pid_t daemon;
@@ -183,12 +186,12 @@ static int one_life(const struct keeper *k, int *ret_status)
 		exit(run_child(k, pipe));
 
 	close(pipe[1]);
-	*ret_status = watch(daemon, pipe[0], k->signals, k->heartbeat_ns);
+	*ret_status = watch(k, daemon, pipe[0]);
 	close(pipe[0]);
 	return 0;
 }
 
-static int keep(const struct keeper *k)
+static int keep(struct keeper *k)
 {
 	u64 ends[GP_KEEPER_ENDS] = { 0 };
 	int status, err;
@@ -207,6 +210,9 @@ static int keep(const struct keeper *k)
 			gp_log(GP_LOG_ERROR, "the daemon was ended by signal %d; everybody runs, "
 			       "%u had to be woken", WTERMSIG(status), poked);
 		}
+		/* However it ended: that is what was wanted. */
+		if (k->told_to_end)
+			return 0;
 		/* The one before so many is overwritten: how long ago was it? */
 		if (ends[nr] && clock_ns() - ends[nr] < 60 * GP_SEC) {
 			gp_log(GP_LOG_ERROR, "the daemon ended more than %d times within a minute; "

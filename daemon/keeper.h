@@ -30,7 +30,8 @@ typedef int (*gp_keeper_child)(void *ctx, struct gp_heart *heart);
 
 /*
  * Starts @child in a process of its own, again after every abnormal end; returns the exit code
- * when it ended normally. SIGTERM, SIGINT and SIGHUP are passed on to it.
+ * when it ended normally. SIGTERM, SIGINT and SIGHUP are passed on to it; after the first two it
+ * is not started again, and an abnormal end is 0.
  */
 int gp_keeper_run(u64 heartbeat_ns, gp_keeper_child child, void *ctx);
 

@@ -90,6 +90,7 @@ struct gp_kfdm {
 	u32 room_tasks;
 	struct gp_member *members;
 	u64 next_attach_ns;
+	u32 attaching;		/* threads that are at it */
 	struct gp_kfdm_answers answers;
 	struct gp_kfdm_event events[GP_KFDM_EVENTS];
 	u32 first_event, nr_events;

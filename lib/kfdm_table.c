@@ -188,6 +188,16 @@ int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, const struct gp_kfdm_proces
 	return err;
 }
 
+bool gp_kfdm_attaching(struct gp_kfdm *m)
+{
+	bool attaching;
+
+	pthread_mutex_lock(&m->lock);
+	attaching = m->attaching;
+	pthread_mutex_unlock(&m->lock);
+	return attaching;
+}
+
 int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid)
 {
 	struct gp_member **at;

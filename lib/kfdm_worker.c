@@ -122,6 +122,7 @@ static void attach(struct gp_kfdm_worker *w, struct gp_member *x)
 		serve_all(w);
 	pthread_mutex_unlock(&x->busy);
 	pthread_mutex_lock(&m->lock);
+	m->attaching--;
 	if (err)
 		m->stats.attach_failures++;
 	else
@@ -184,6 +185,8 @@ static bool errand(struct gp_kfdm_worker *w, u64 *ret_wait_ns)
 		return false;
 	pthread_mutex_lock(&w->m->lock);
 	leaving = x->state == GP_MEMBER_LEAVING;
+	/* Counted before it can be deleted: from then on it is not talked about. */
+	w->m->attaching += !leaving;
 	pthread_mutex_unlock(&w->m->lock);
 	if (leaving)
 		leave(w, x);

@@ -69,6 +69,11 @@ struct gp_kfdm_process {
 int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, const struct gp_kfdm_process *process);
 /* Leave it: its queues run. Silent. -ENOENT. */
 int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid);
+/*
+ * Somebody is being attached to, perhaps one that was deleted meanwhile: with a single thread it
+ * is stopped for that moment.
+ */
+bool gp_kfdm_attaching(struct gp_kfdm *m);
 
 struct gp_kfd_queue_entry;
 

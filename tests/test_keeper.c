@@ -257,6 +257,31 @@ static void a_daemon_that_is_stopped_ends_when_told_to(void **state)
 	EXPECT_EQ(shared->ended_well, 1);
 }
 
+static void crash(int sig)
+{
+	(void)sig;
+	raise(SIGKILL);
+}
+
+static int crashes_when_told_to_end(void *ctx, struct gp_heart *heart)
+{
+	(void)ctx;
+	(void)heart;
+	if (shared->lives++)
+		return 5;
+	signal(SIGTERM, crash);
+	kill(getppid(), SIGTERM);
+	for (;;)
+		pause();
+}
+
+static void a_daemon_that_crashes_when_told_to_end_has_ended(void **state)
+{
+	(void)state;
+	EXPECT_EQ(keep(crashes_when_told_to_end), 0);
+	EXPECT_EQ(shared->lives, 1);
+}
+
 static void a_daemon_whose_keeper_dies_is_told_to_end(void **state)
 {
 	pid_t keeper = keeper_of_a_waiting_daemon();
@@ -311,6 +336,7 @@ PROVE(
 	CLAIM_WITH(a_daemon_that_wants_it_is_started_again, up, down),
 	CLAIM_WITH(sigterm_is_passed_on, up, down),
 	CLAIM_WITH(a_daemon_that_is_stopped_ends_when_told_to, up, down),
+	CLAIM_WITH(a_daemon_that_crashes_when_told_to_end_has_ended, up, down),
 	CLAIM_WITH(a_daemon_whose_keeper_dies_is_told_to_end, up, down),
 	CLAIM_WITH(systemd_is_told_in_one_datagram, up, down),
 )

@@ -275,6 +275,7 @@ static void a_process_that_cannot_be_attached_is_told_and_forgotten(void **state
 	EXPECT(readable(w, 10000));
 	EXPECT_EQ(gp_kfdm_next(w->m, &e), 0);
 	EXPECT(e.what == GP_KFDM_NOT_ATTACHED && e.err == -ENOSYS && e.task == 3 && e.pid == pid);
+	EXPECT(!gp_kfdm_attaching(w->m));
 	EXPECT_EQ(gp_kfdm_next(w->m, &e), -EAGAIN);
 	EXPECT(!readable(w, 0));
 	for (u32 i = 0; i < 1000 && gp_kfdm_process_del(w->m, pid) == 0; i++)
