@@ -83,11 +83,9 @@ void gp_conn_close(struct gp_control *c, struct gp_conn *conn)
 	c->stats.overflowed += conn->doom == GP_DOOM_FULL;
 	c->stats.clients--;
 	close(conn->fd);
-	if (conn->peer.pidfd >= 0)
-		close(conn->peer.pidfd);
 	gp_varlink_reader_fini(&conn->in);
 	gp_varlink_writer_fini(&conn->out);
-	*conn = (struct gp_conn){ .fd = -1, .peer.pidfd = -1 };
+	*conn = (struct gp_conn){ .fd = -1 };
 	if (token && c->args.ops->gone)
 		c->args.ops->gone(c->args.ctx, token);
 }

@@ -106,7 +106,7 @@ int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, 
 	c->conns = calloc(c->args.clients, sizeof(*c->conns));
 	err = c->conns ? 0 : -ENOMEM;
 	for (i = 0; c->conns && i < c->args.clients; i++)
-		c->conns[i] = (struct gp_conn){ .fd = -1, .peer.pidfd = -1 };
+		c->conns[i] = (struct gp_conn){ .fd = -1 };
 	if (!err && (c->args.clients > MAX_CLIENTS || gp_method_check(args->ops))) {
 		*why = "the control socket was given a table that does not do";
 		err = -EINVAL;
@@ -213,7 +213,7 @@ static int identify(struct gp_control *c, int fd, struct gp_peer *ret)
 static void take_in(struct gp_control *c, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN };
-	struct gp_peer peer = { .pidfd = -1 };
+	struct gp_peer peer = { 0 };
 	struct gp_conn *conn = NULL;
 
 	if (!identify(c, fd, &peer))
@@ -221,8 +221,6 @@ static void take_in(struct gp_control *c, int fd)
 	e.data.u32 = conn ? (u32)(conn - c->conns) : 0;
 	if (!conn || epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e)) {
 		c->stats.refused++;
-		if (peer.pidfd >= 0)
-			close(peer.pidfd);
 		close(fd);
 		return;
 	}

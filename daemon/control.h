@@ -39,7 +39,6 @@ struct gp_peer {
 	pid_t pid;		/* 0 if it cannot be seen from here */
 	uid_t uid;
 	gid_t gid;
-	int pidfd;		/* the server's; -1 where the kernel has none */
 	bool privileged;	/* root, or in the group */
 };
 
@@ -91,8 +90,8 @@ struct gp_control_ops {
 	 */
 	int (*owner)(void *ctx, const struct gp_target *target, uid_t *ret);
 	/*
-	 * Would @class give @target more than it has now (than the rules would give it, if
-	 * it has none yet)? 1, 0, -EINVAL (no such class), -ESRCH.
+	 * Would @class (NULL: what the rules give) give @target more than it has now (than the
+	 * rules would give it, if it has none yet)? 1, 0, -EINVAL (no such class), -ESRCH.
 	 */
 	int (*raises)(void *ctx, const struct gp_target *target, const char *class);
 
@@ -120,14 +119,14 @@ struct gp_control_ops {
 	int (*set_class)(void *ctx, struct gp_request *rq, const struct gp_target *target,
 			 const char *class);
 	/*
-	 * @class NULL: what the rules give, unless it has less already. @target need not
-	 * use a GPU yet.
+	 * @class NULL: what the rules give; for one that was given less that is more, and
+	 * refused like any other rise. @target need not use a GPU yet.
 	 */
 	int (*enrol)(void *ctx, struct gp_request *rq, const struct gp_target *target,
 		     const char *class);
 	int (*hint)(void *ctx, struct gp_request *rq, const struct gp_target *target, u64 in_ns,
 		    u64 for_ns);
-	/* @wait: answer when it is off (or lost). */
+	/* @wait: answer when it is off (or lost) on all its GPUs. */
 	int (*hold)(void *ctx, struct gp_request *rq, const struct gp_target *target,
 		    u64 lease_ns, bool wait);
 	int (*release)(void *ctx, struct gp_request *rq, const struct gp_target *target);

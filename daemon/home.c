@@ -390,8 +390,14 @@ bool gp_home_busy(const struct gp_home *h)
 	/* What the module holds has its lease there. */
 	if (h->doer->ops->decides)
 		return false;
+	/*
+	 * One with a single thread is stopped while it is attached to, also if nobody wants that
+	 * any more (switched off, another class, the end) and has forgotten that he asked.
+	 */
+	if (h->doer->ops->attaching && h->doer->ops->attaching(h->doer))
+		return true;
 	for (i = 0; i < h->nr_residents; i++)
-		if (!gp_job_at_rest(h, h->resident[i]))
+		if (h->resident[i]->grip == GP_GRIP_ASKED || !gp_job_at_rest(h, h->resident[i]))
 			return true;
 	for (d = 0; d < h->nr_gpus; d++)
 		if (gp_sched_look_at(h->sched, d) != GP_NEVER)

@@ -59,7 +59,7 @@ struct gp_home_args {
 	/* CLOCK_MONOTONIC, or a test's. */
 	u64 (*clock)(void *ctx);
 	void (*news)(void *ctx, const struct gp_news *news);
-	/* Right before something is stopped: who must hear from us from now on? */
+	/* Right before something or somebody is stopped: who must hear from us from now on? */
 	void (*holding)(void *ctx);
 	void *ctx;
 };
@@ -96,9 +96,12 @@ struct gp_who {
 
 /* NULL if it uses no GPU. */
 struct gp_resident *gp_home_find(struct gp_home *h, const struct gp_who *who);
-/* Its real user. -ESRCH: no such process. */
+/* Its user; root, if not all its user ids are his. -ESRCH: no such process. */
 int gp_home_owner(struct gp_home *h, const struct gp_who *who, uid_t *ret);
-/* Would @class give it more than it has, or than the rules would? 1, 0, -EINVAL, -ESRCH. */
+/*
+ * Would the class (NULL: what the rules give) give it more than it has, or than the rules would?
+ * 1, 0, -EINVAL, -ESRCH.
+ */
 int gp_home_raises(struct gp_home *h, const struct gp_who *who, const char *class_name);
 /*
  * From now on it has that class (NULL: what the rules give), also if it uses no GPU yet, and
@@ -106,6 +109,8 @@ int gp_home_raises(struct gp_home *h, const struct gp_who *who, const char *clas
  */
 int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *class_name,
 		      char *previous, char *now, char *why);
+/* May its user, who is not privileged, have a wish for it? 0, -ENOSPC, -ESRCH. */
+int gp_home_may_wish(struct gp_home *h, const struct gp_who *who, char *why);
 int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 *granted,
 		 char *why);
 int gp_home_release(struct gp_home *h, const struct gp_who *who, char *why);
@@ -197,10 +202,15 @@ struct gp_resident {
 /* A class that somebody asked for, for a process and what it executes. */
 struct gp_wish {
 	struct gp_who who;
+	uid_t uid;		/* whose process it is */
 	char class_name[GP_CLASS_NAME];
 };
 
-enum { GP_WISHES = 1024 };
+/*
+ * How many there may be. Who is not privileged may have so many for his processes, and none of the
+ * last ones: no user takes them from the others, nor all users from root and the group.
+ */
+enum { GP_WISHES = 1024, GP_WISHES_PER_USER = 256, GP_WISHES_KEPT = 128 };
 
 struct gp_home_stats {
 	u64 runs, scans, looks, probes, dumps;

@@ -209,6 +209,26 @@ static void gripped(struct gp_home *h, u32 task, int err)
 	}
 }
 
+/* A hold that waited for it to be attached, or was let go when it was attached anew. */
+static void hold_again(struct gp_home *h, u32 task)
+{
+	u64 until = h->sched->tasks[task].manual_until_ns;
+	u64 lease = until > h->now_ns ? until - h->now_ns : 0;
+	const struct gp_resident *r = NULL;
+	u32 i;
+
+	for (i = 0; i < h->nr_residents && !r; i++)
+		if (h->resident[i]->task == task)
+			r = h->resident[i];
+	if (!r)
+		return;
+	if (r->lease_ns && h->now_ns < r->lease_until_ns)
+		lease = r->lease_ns;
+	if (lease)
+		gp_sched_hold(h->sched, task, lease, h->now_ns);
+	gp_job_lease(h, r, 0, 0);
+}
+
 /* What was attached or left a moment ago is on the GPU. */
 static void show_on(struct kernel *k, u32 task)
 {
@@ -238,6 +258,8 @@ static void attach(struct kernel *k, u32 task, const struct gp_kmod_process *p, 
 		t->pid[i] = p[i].pid;
 	show_on(k, task);
 	gripped(h, task, err);
+	if (!err)
+		hold_again(h, task);
 }
 
 static void leave_all(struct kernel *k)

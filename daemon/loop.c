@@ -222,10 +222,10 @@ static int open_all(struct loop *l)
 
 static void close_all(struct loop *l)
 {
-	/* First who asks, then who does: nobody asks for what is being taken down. */
-	gp_control_free(l->control);
+	/* First who asks, then who does: nobody asks for, or hears of, what is being taken down. */
 	if (l->ops)
 		gp_ops_connect(l->ops, NULL);
+	gp_control_free(l->control);
 	gp_home_free(l->home);
 	gp_ops_free(l->ops);
 	if (l->epoll >= 0)

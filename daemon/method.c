@@ -278,8 +278,9 @@ static int check(struct gp_control *c, const struct method *m, const struct gp_p
 	if (m->who != OWNER && m->who != LOWER)
 		return 0;
 	err = check_owner(c, peer, &target, why);
-	if (err || m->who != LOWER || !a->class)
+	if (err || m->who != LOWER)
 		return err;
+	/* No class is what the rules give: more, if somebody gave it less. */
 	err = c->args.ops->raises(c->args.ctx, &target, a->class);
 	if (err == -EINVAL)
 		snprintf(why, GP_WHY_MAX, "there is no class %.31s; there are online, interactive, "

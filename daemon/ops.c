@@ -189,13 +189,22 @@ static int ops_set_policy(void *ctx, struct gp_request *rq, const struct gp_poli
 
 /* ---- one process ---- */
 
+/* Is there room for a class of its own, for who asks? */
+static int may_wish(struct gp_home *h, const struct gp_request *rq, const struct gp_who *who,
+		    const char *class)
+{
+	return class && !rq->peer->privileged ? gp_home_may_wish(h, who, rq->why) : 0;
+}
+
 static int ops_set_class(void *ctx, struct gp_request *rq, const struct gp_target *target,
 			 const char *class)
 {
 	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME];
 	struct gp_who who = who_of(target);
-	int err = gp_home_set_class(home_of(ctx), &who, class, previous, now, rq->why);
+	int err = may_wish(home_of(ctx), rq, &who, class);
 
+	if (!err)
+		err = gp_home_set_class(home_of(ctx), &who, class, previous, now, rq->why);
 	return err ? err : reply(ctx, rq, json_pack("{s:s, s:s}", "class", now, "previous",
 						    previous));
 }
@@ -205,8 +214,10 @@ static int ops_enrol(void *ctx, struct gp_request *rq, const struct gp_target *t
 {
 	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME];
 	struct gp_who who = who_of(target);
-	int err = gp_home_set_class(home_of(ctx), &who, class, previous, now, rq->why);
+	int err = may_wish(home_of(ctx), rq, &who, class);
 
+	if (!err)
+		err = gp_home_set_class(home_of(ctx), &who, class, previous, now, rq->why);
 	return err ? err : reply(ctx, rq, json_pack("{s:s}", "class", now));
 }
 
@@ -230,11 +241,14 @@ static int ops_hold(void *ctx, struct gp_request *rq, const struct gp_target *ta
 	struct gp_who who = who_of(target);
 	struct gp_ops *o = ctx;
 	u64 ns = 0;
-	int err = gp_home_hold(o->args.home, &who, lease_ns, &ns, rq->why);
+	int err;
 
+	if (wait && o->nr_waiters == GP_OPS_WAITERS)
+		return refuse(rq->why, -EBUSY, "too many wait for a hold already", "wait");
+	err = gp_home_hold(o->args.home, &who, lease_ns, &ns, rq->why);
 	if (err)
 		return err;
-	if (!wait || o->nr_waiters == GP_OPS_WAITERS)
+	if (!wait)
 		return reply(ctx, rq, granted(ns));
 	o->waiter[o->nr_waiters++] = (struct gp_ops_waiter){
 		.token = rq->token, .who = who, .granted_ns = ns,
@@ -300,11 +314,10 @@ static bool answer_waiter(struct gp_ops *o, const struct gp_ops_waiter *w)
 {
 	struct gp_home *h = o->args.home;
 	const struct gp_resident *r = gp_home_find(h, &w->who);
-	u32 state = r ? gp_ops_state(h, r) : GP_LOST;
 
 	if (!r)
 		gp_control_fail(o->control, w->token, ESRCH, "the process has ended");
-	else if (state == GP_OFF || state == GP_LOST)
+	else if (gp_ops_off(gp_ops_states(h, r)))
 		gp_control_reply(o->control, w->token, granted(w->granted_ns));
 	else if (h->now_ns >= w->until_ns)
 		gp_control_fail(o->control, w->token, ETIMEDOUT,
@@ -370,4 +383,6 @@ void gp_ops_free(struct gp_ops *o)
 void gp_ops_connect(struct gp_ops *o, struct gp_control *control)
 {
 	o->control = control;
+	if (!control)
+		gp_ops_deaf(o);
 }

@@ -24,7 +24,10 @@ extern const struct gp_control_ops gp_ops_table;	/* its ctx is a struct gp_ops *
 /* -ENOMEM. */
 int gp_ops_new(const struct gp_ops_args *args, struct gp_ops **ret);
 void gp_ops_free(struct gp_ops *o);
-/* The socket is there: events have somewhere to go. */
+/*
+ * The socket is there: events have somewhere to go. NULL: not any more; before it is freed, since
+ * the home's scheduler is listened to until then.
+ */
 void gp_ops_connect(struct gp_ops *o, struct gp_control *control);
 /* After each run of the home: answers that were waited for, and what was recorded. */
 void gp_ops_after(struct gp_ops *o);
@@ -64,8 +67,10 @@ int gp_ops_stats_next(void *ctx, pid_t pid, u64 *cursor, json_t **ret);
 /* The parameters under the present policy, as GetPolicy tells them. */
 json_t *gp_ops_parameters(const u64 *param);
 const char *gp_ops_policy_name(const struct gp_home *h);
-/* Where a process is: on several GPUs the one furthest from on. */
-u32 gp_ops_state(const struct gp_home *h, const struct gp_resident *r);
+/* Where a process is on its GPUs: bit per enum gp_state; 0: on none. */
+u64 gp_ops_states(const struct gp_home *h, const struct gp_resident *r);
+/* Is it off, or lost, on all of them? */
+bool gp_ops_off(u64 states);
 extern const char *const gp_ops_state_name[GP_NR_STATES];
 /* The process after pid *@cursor, NULL at the end; moves *@cursor. */
 const struct gp_resident *gp_ops_next(const struct gp_home *h, u64 *cursor);
@@ -74,5 +79,7 @@ const struct gp_resident *gp_ops_next(const struct gp_home *h, u64 *cursor);
 int gp_ops_record(void *ctx, struct gp_request *rq, json_t **ret);
 /* Starts and ends to listen to the scheduler, as somebody wants it; sends what there is. */
 void gp_ops_stream(struct gp_ops *o);
+/* Nothing is listened to any more; what was not sent is dropped. */
+void gp_ops_deaf(struct gp_ops *o);
 
 #endif /* GP_DAEMON_OPS_H */

@@ -26,20 +26,23 @@ const char *gp_ops_policy_name(const struct gp_home *h)
 	return h->observe ? "none" : h->sched->policy->name;
 }
 
-u32 gp_ops_state(const struct gp_home *h, const struct gp_resident *r)
+u64 gp_ops_states(const struct gp_home *h, const struct gp_resident *r)
 {
-	static const u8 distance[GP_NR_STATES] = {
-		[GP_ON] = 0, [GP_STARTING] = 1, [GP_STOPPING] = 2, [GP_OFF] = 3, [GP_LOST] = 4,
-	};
-	u32 d, state = GP_ON;
+	u64 states = 0;
+	u32 d;
 
 	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
 		const struct gp_seat *seat = gp_sched_seat(h->sched, r->task, d);
 
-		if (seat && distance[seat->state] > distance[state])
-			state = seat->state;
+		if (seat)
+			states |= BIT_ULL(seat->state);
 	}
-	return state;
+	return states;
+}
+
+bool gp_ops_off(u64 states)
+{
+	return states && !(states & ~(BIT_ULL(GP_OFF) | BIT_ULL(GP_LOST)));
 }
 
 const struct gp_resident *gp_ops_next(const struct gp_home *h, u64 *cursor)
@@ -86,8 +89,12 @@ int gp_ops_status(void *ctx, struct gp_request *rq)
 	u32 i, held = 0;
 	json_t *a;
 
-	for (i = 0; i < h->nr_residents; i++)
-		held += gp_ops_state(h, h->resident[i]) == GP_OFF;
+	for (i = 0; i < h->nr_residents; i++) {
+		u64 states = gp_ops_states(h, h->resident[i]);
+
+		/* Who is only lost is held by nobody. */
+		held += gp_ops_off(states) && (states & BIT_ULL(GP_OFF));
+	}
 	a = json_pack("{s:s, s:i, s:I, s:b, s:b, s:s, s:s, s:i, s:i, s:i, s:o}",
 		      "version", o->args.version, "pid", (int)getpid(),
 		      "up_ns", (json_int_t)(h->now_ns - h->started_ns),

@@ -217,6 +217,14 @@ void gp_ops_stream(struct gp_ops *o)
 	}
 }
 
+void gp_ops_deaf(struct gp_ops *o)
+{
+	gp_home_trace(o->args.home, NULL, NULL);
+	json_decref(o->records);
+	o->records = NULL;
+	o->wanted = 0;
+}
+
 int gp_ops_record(void *ctx, struct gp_request *rq, json_t **ret)
 {
 	struct gp_ops *o = ctx;

@@ -7,9 +7,6 @@
 #ifndef SO_PEERGROUPS
 #define SO_PEERGROUPS	59	/* Linux 4.13 */
 #endif
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD	77	/* Linux 6.5 */
-#endif
 
 /* A peer in more groups than that is not found to be in ours. */
 enum { MAX_GROUPS = 4096 };
@@ -32,15 +29,11 @@ int gp_peer_identify(int fd, gid_t group, struct gp_peer *ret)
 {
 	struct ucred cred;
 	socklen_t size = sizeof(cred);
-	int pidfd = -1;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size))
 		return -errno;
-	size = sizeof(pidfd);
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size))
-		pidfd = -1;
 	*ret = (struct gp_peer){
-		.pid = cred.pid, .uid = cred.uid, .gid = cred.gid, .pidfd = pidfd,
+		.pid = cred.pid, .uid = cred.uid, .gid = cred.gid,
 		.privileged = cred.uid == 0,
 	};
 	if (group != (gid_t)-1)

@@ -5,7 +5,7 @@
 
 #include "control.h"
 
-/* @group: who else is privileged; (gid_t)-1: nobody. 0 or -errno. ret->pidfd is the caller's. */
+/* @group: who else is privileged; (gid_t)-1: nobody. 0 or -errno. */
 int gp_peer_identify(int fd, gid_t group, struct gp_peer *ret);
 /* The group called @name; (gid_t)-1 if there is none. */
 gid_t gp_peer_group(const char *name);

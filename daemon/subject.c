@@ -129,6 +129,18 @@ static void read_environ(const char *proc, pid_t pid, struct gp_subject *ret)
 	free(text);
 }
 
+/* "\tREAL\tEFFECTIVE\tSAVED\tOF-FILES": who runs a program as another does not own it. */
+static u32 read_owner(const char *ids)
+{
+	char *at;
+	u32 first = (u32)strtoul(ids, &at, 10);
+
+	for (u32 i = 1; i < 4; i++)
+		if ((u32)strtoul(at, &at, 10) != first)
+			return 0;
+	return first;
+}
+
 static int read_ids(const char *proc, pid_t pid, struct gp_subject *ret)
 {
 	size_t n;
@@ -140,6 +152,7 @@ static int read_ids(const char *proc, pid_t pid, struct gp_subject *ret)
 	if (uid && gid) {
 		ret->uid = (u32)strtoul(uid + 5, NULL, 10);
 		ret->gid = (u32)strtoul(gid + 5, NULL, 10);
+		ret->owner = read_owner(uid + 5);
 		err = 0;
 	}
 	free(text);

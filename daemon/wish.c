@@ -74,7 +74,7 @@ int gp_home_owner(struct gp_home *h, const struct gp_who *who, uid_t *ret)
 		err = gp_subject_read(h->args.proc, is.pid, &subject);
 	if (err)
 		return -ESRCH;
-	*ret = subject.uid;
+	*ret = subject.owner;
 	gp_subject_free(&subject);
 	return 0;
 }
@@ -127,6 +127,28 @@ static void class_now(struct gp_home *h, const struct gp_who *is, char *name)
 			 by_rules(h, is->pid, &rules) ? "" : rules->name);
 }
 
+int gp_home_may_wish(struct gp_home *h, const struct gp_who *who, char *why)
+{
+	u32 i, nr = 0;
+	struct gp_who is;
+	uid_t uid;
+
+	if (identify(h, who, &is) || gp_home_owner(h, &is, &uid))
+		return refuse(why, -ESRCH, "no such process");
+	/* Another class for one that has one needs no room. */
+	if (gp_wish_find(h, is.pid, is.start))
+		return 0;
+	for (i = 0; i < h->nr_wishes; i++)
+		nr += h->wish[i].uid == uid;
+	if (nr >= GP_WISHES_PER_USER)
+		return refuse(why, -ENOSPC, "too many processes of that user with a class of their "
+			      "own");
+	if (h->nr_wishes >= GP_WISHES - GP_WISHES_KEPT)
+		return refuse(why, -ENOSPC, "too many processes with a class of their own: the "
+			      "rest is for root and the group");
+	return 0;
+}
+
 /* Would the policy take it? Only asked where there is a task. */
 static int admitted(struct gp_home *h, const struct gp_resident *r,
 		    const struct gp_named_class *class, char *why)
@@ -150,9 +172,10 @@ int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *c
 	const struct gp_wish *old;
 	struct gp_resident *r;
 	struct gp_who is;
+	uid_t uid;
 	int err;
 
-	if (identify(h, who, &is))
+	if (identify(h, who, &is) || gp_home_owner(h, &is, &uid))
 		return refuse(why, -ESRCH, "no such process");
 	r = gp_home_find(h, &is);
 	if (class_name) {
@@ -171,6 +194,7 @@ int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *c
 		return refuse(why, -ENOSPC, "too many processes with a class of their own");
 	if (class) {
 		h->wish[h->nr_wishes].who = is;
+		h->wish[h->nr_wishes].uid = uid;
 		snprintf(h->wish[h->nr_wishes++].class_name, GP_CLASS_NAME, "%s", class->name);
 	}
 	class_now(h, &is, now);

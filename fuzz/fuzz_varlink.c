@@ -30,7 +30,7 @@ static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
 static int raises(void *ctx, const struct gp_target *target, const char *class)
 {
 	(void)ctx, (void)target;
-	return strlen(class) % 2;
+	return class && strlen(class) % 2;
 }
 
 static int answer(void *ctx, struct gp_request *rq, const struct gp_target *target)

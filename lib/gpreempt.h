@@ -65,7 +65,10 @@ struct gp_daemon_target {
 	uint64_t start;		/* field 22 of /proc/PID/stat; 0: whoever has the pid */
 };
 
-/* The calling process is to have this class; NULL: what the configured rules give. */
+/*
+ * The calling process is to have this class; NULL: what the configured rules give. More than it
+ * has is for root and the group.
+ */
 int gp_daemon_register(struct gp_daemon *daemon, const char *class_name);
 int gp_daemon_set_class(struct gp_daemon *daemon, const struct gp_daemon_target *target,
 			const char *class_name);

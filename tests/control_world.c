@@ -34,15 +34,17 @@ static int note(struct control_world *w, struct gp_request *rq, const char *what
 static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
 {
 	(void)ctx;
-	if (target->pid != ALICES && target->pid != BOBS)
+	if (target->pid != ALICES && target->pid != LOWERED && target->pid != BOBS)
 		return -ESRCH;
-	*ret = target->pid == ALICES ? ALICE : BOB;
+	*ret = target->pid == BOBS ? BOB : ALICE;
 	return 0;
 }
 
 static int raises(void *ctx, const struct gp_target *target, const char *class)
 {
-	(void)ctx, (void)target;
+	(void)ctx;
+	if (!class)
+		return target->pid == LOWERED;
 	if (!strcmp(class, "online"))
 		return 1;
 	return !strcmp(class, "offline") || !strcmp(class, "batch") ? 0 : -EINVAL;
@@ -270,7 +272,7 @@ int world_connect(struct control_world *w, uid_t uid, bool privileged)
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s", w->path);
 	w->peer = (struct gp_peer){
 		.pid = uid == ALICE ? ALICES : uid == BOB ? BOBS : 1, .uid = uid, .gid = uid,
-		.pidfd = -1, .privileged = privileged,
+		.privileged = privileged,
 	};
 	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)))
 		fail_msg("cannot connect: %s", strerror(errno));

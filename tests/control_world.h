@@ -13,6 +13,7 @@
 enum {
 	ALICE = 1001, BOB = 1002,	/* users */
 	ALICES = 100, BOBS = 200,	/* their processes, of class "offline" */
+	LOWERED = 101,			/* Alice's: the rules would give it more than it has */
 };
 
 struct control_world {

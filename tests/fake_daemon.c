@@ -8,7 +8,8 @@
  * and is remembered as far as the answers show it: holds, classes, the switch. With a UID
  * every client is taken for that user, without privilege.
  *
- * Process 13 never gets off the GPU; policy "busy" is refused with EBUSY.
+ * Process 13 never gets off the GPU, 15 two seconds after it was first asked to; policy "busy" is
+ * refused with EBUSY.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -24,7 +25,12 @@
 #include "daemon/control.h"
 #include "daemon/peer.h"
 
-enum { STUCK = 13, MOST_LEASE_NS = 1000000000 };
+enum { STUCK = 13, SLOW = 15, MOST_LEASE_NS = 1000000000 };
+#define SLOW_NS	(2 * (u64)1000000000)
+
+/* Who waits for SLOW to be off, and since when somebody wants that; 0: nobody. */
+static gp_token slow_waiter;
+static u64 slow_since_ns;
 
 static struct gp_control *control;
 static json_t *world;
@@ -65,6 +71,15 @@ static json_t *process(pid_t pid)
 			return one;
 	}
 	return NULL;
+}
+
+/* A hold that nobody renewed is over. */
+static void lapse(json_t *one)
+{
+	u64 until_ns = (u64)json_integer_value(json_object_get(one, "held_until_ns"));
+
+	if (until_ns && until_ns < now_ns())
+		json_object_del(one, "held_until_ns");
 }
 
 /* The process is now in that state on GPU 0, because of process 102. */
@@ -125,6 +140,8 @@ static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
 static int raises(void *ctx, const struct gp_target *target, const char *class)
 {
 	(void)ctx, (void)target;
+	if (!class)
+		return 0;
 	if (!strcmp(class, "online"))
 		return 1;
 	return !strcmp(class, "offline") || !strcmp(class, "batch") ? 0 : -EINVAL;
@@ -186,6 +203,7 @@ static int list_next(void *ctx, const struct gp_list_args *args, u64 *cursor, js
 
 		if (args->pid && json_integer_value(json_object_get(one, "pid")) != args->pid)
 			continue;
+		lapse(one);
 		*ret = json_deep_copy(one);
 		return 1;
 	}
@@ -249,25 +267,50 @@ static int hint(void *ctx, struct gp_request *rq, const struct gp_target *target
 	return 0;
 }
 
+static bool off_in_time(pid_t pid)
+{
+	if (pid == SLOW && !slow_since_ns)
+		slow_since_ns = now_ns();
+	return pid != STUCK && (pid != SLOW || now_ns() >= slow_since_ns + SLOW_NS);
+}
+
+static void grant(gp_token token, u64 lease_ns)
+{
+	gp_control_reply(control, token, json_pack("{s:I}", "lease_ns", (json_int_t)lease_ns));
+}
+
 /* Grants less than it is asked for, so that renewing is seen soon. */
 static int hold(void *ctx, struct gp_request *rq, const struct gp_target *target, u64 lease_ns,
 		bool wait)
 {
-	u64 until_ns;
+	json_t *one = process(target->pid);
+	bool off = off_in_time(target->pid), held;
 
 	(void)ctx;
 	note("hold %d%s", (int)target->pid, wait ? " wait" : "");
-	if (target->pid == STUCK)
-		return 0;
+	lapse(one);
+	held = json_object_get(one, "held_until_ns");
 	if (lease_ns > MOST_LEASE_NS)
 		lease_ns = MOST_LEASE_NS;
-	until_ns = now_ns() + lease_ns;
-	json_object_set_new(process(target->pid), "held_until_ns",
-			    json_integer((json_int_t)until_ns));
-	publish(target->pid, "off");
-	publish_records();
-	gp_control_reply(control, rq->token, json_pack("{s:I}", "lease_ns", (json_int_t)lease_ns));
+	json_object_set_new(one, "held_until_ns", json_integer((json_int_t)(now_ns() + lease_ns)));
+	if (off && !held) {
+		publish(target->pid, "off");
+		publish_records();
+	}
+	if (off || !wait)
+		grant(rq->token, lease_ns);
+	else if (target->pid == SLOW)
+		slow_waiter = rq->token;
 	return 0;
+}
+
+static void answer_slow(void)
+{
+	if (!slow_waiter || !off_in_time(SLOW))
+		return;
+	publish(SLOW, "off");
+	grant(slow_waiter, MOST_LEASE_NS);
+	slow_waiter = 0;
 }
 
 static int release(void *ctx, struct gp_request *rq, const struct gp_target *target)
@@ -338,5 +381,6 @@ int main(int argc, char **argv)
 
 		poll(&p, 1, 50);
 		gp_control_run(control, now_ns());
+		answer_slow();
 	}
 }

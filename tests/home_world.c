@@ -21,8 +21,12 @@ static struct world_doer *doer_of(struct gp_doer *d)
 
 static int doer_task_add(struct gp_doer *d, u32 task, u64 devices)
 {
-	EXPECT_EQ(devices, 1);
-	null_task(&doer_of(d)->m, 0, task);
+	struct null_mechanism *m = &doer_of(d)->m;
+
+	EXPECT(devices && devices < BIT_ULL(m->devices));
+	for (u32 i = 0; i < m->devices; i++)
+		if (devices & BIT_ULL(i))
+			null_task(m, i, task);
 	return 0;
 }
 
@@ -38,6 +42,9 @@ static int doer_process_add(struct gp_doer *d, u32 task, pid_t pid, u64 start)
 
 	EXPECT(start);
 	w->attaches++;
+	w->attaching = w->attach_hangs;
+	if (w->attaching)
+		return 0;
 	w->event[w->nr_events++] = (struct gp_kfdm_event){
 		.what = w->attach_error ? GP_KFDM_NOT_ATTACHED : GP_KFDM_ATTACHED,
 		.task = task, .pid = pid, .err = w->attach_error,
@@ -50,6 +57,11 @@ static int doer_process_del(struct gp_doer *d, pid_t pid)
 	EXPECT(pid);
 	doer_of(d)->deletes++;
 	return 0;
+}
+
+static bool doer_attaching(struct gp_doer *d)
+{
+	return doer_of(d)->attaching;
 }
 
 static int doer_next(struct gp_doer *d, struct gp_kfdm_event *ret)
@@ -71,7 +83,8 @@ static u64 doer_wake_at(struct gp_doer *d)
 static const struct gp_doer_ops doer_ops = {
 	.name = "null", .attaches = true, .task_add = doer_task_add,
 	.task_del = doer_task_del, .process_add = doer_process_add,
-	.process_del = doer_process_del, .next = doer_next, .wake_at = doer_wake_at,
+	.process_del = doer_process_del, .attaching = doer_attaching,
+	.next = doer_next, .wake_at = doer_wake_at,
 };
 
 /* ---- what the home calls ---- */
@@ -82,7 +95,7 @@ static int make_doer(void *ctx, const struct gp_doer_args *args, struct gp_doer 
 	struct world *w = ctx;
 
 	(void)why;
-	EXPECT_EQ(args->nr_gpus, 1);
+	EXPECT_EQ(args->nr_gpus, w->doer.m.devices);
 	EXPECT_EQ(args->gpus[0].gpu_id, WORLD_GPU);
 	*ret = &w->doer.base;
 	return 0;
@@ -107,6 +120,18 @@ static void holding(void *ctx)
 
 /* ---- life ---- */
 
+void world_gpu(struct world *w)
+{
+	u32 i = w->doer.m.devices++;
+	char text[256];
+
+	snprintf(text, sizeof(text), "%u\n", WORLD_GPU + i);
+	fake_tree_put(w->tree, text, "kfd/topology/nodes/%u/gpu_id", i + 1);
+	snprintf(text, sizeof(text), "simd_count 320\nmax_waves_per_simd 8\nsimd_per_cu 4\n"
+		 "gfx_target_version 90402\nlocation_id %u\nnum_xcc 4\n", 49408 + 256 * i);
+	fake_tree_put(w->tree, text, "kfd/topology/nodes/%u/properties", i + 1);
+}
+
 int world_up(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -120,15 +145,12 @@ int world_up(void **state)
 	snprintf(w->mqds, sizeof(w->mqds), "%s/mqds", w->tree->path);
 	snprintf(w->state, sizeof(w->state), "%s/state", w->tree->path);
 	fake_tree_dir(w->tree, "kfd/proc");
-	fake_tree_put(w->tree, "54702\n", "kfd/topology/nodes/1/gpu_id");
 	fake_tree_put(w->tree, "7\n", "kfd/topology/generation_id");
-	fake_tree_put(w->tree, "simd_count 320\nmax_waves_per_simd 8\nsimd_per_cu 4\n"
-		      "gfx_target_version 90402\nlocation_id 49408\nnum_xcc 4\n",
-		      "kfd/topology/nodes/1/properties");
 	fake_tree_put(w->tree, "", "mqds");
 	w->shared = mmap(NULL, SHARED, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	EXPECT(w->shared != MAP_FAILED);
-	null_init(&w->doer.m, 1);
+	null_init(&w->doer.m, 0);
+	world_gpu(w);
 	w->doer.base = (struct gp_doer){ .ops = &doer_ops, .mechanism = &w->doer.m.base,
 					 .fd = -1 };
 	*state = w;
@@ -153,8 +175,8 @@ int world_down(void **state)
 void world_home(struct world *w, const char *config)
 {
 	struct gp_home_args args = {
-		.kfd = w->kfd, .mqds = w->mqds, .make_doer = make_doer, .clock = clock_of,
-		.news = news, .holding = holding, .ctx = w,
+		.kfd = w->kfd, .mqds = w->mqds, .kmod = w->kmod, .make_doer = make_doer,
+		.clock = clock_of, .news = news, .holding = holding, .ctx = w,
 	};
 	char text[4096], errors[GP_CONFIG_ERRORS], why[GP_HOME_WHY];
 
@@ -219,7 +241,7 @@ static void dump_queue(FILE *f, const struct world_queue *q)
 	word[142] = (u32)(write_at >> 32);
 	word[145] = 9;			/* 8 << 9 bytes */
 	word[181] = 1;			/* AQL */
-	fprintf(f, "  Compute queue on device %x\n", WORLD_GPU);
+	fprintf(f, "  Compute queue on device %x\n", WORLD_GPU + q->gpu);
 	for (i = 0; i < WORDS; i++)
 		fprintf(f, "%s%08x%s", i % 8 ? " " : "", word[i], i % 8 == 7 ? "\n" : "");
 }
@@ -270,16 +292,24 @@ static void write_dump(struct world *w)
 
 void world_queue(struct world *w, u32 i, u32 queue)
 {
+	world_queue_on(w, i, queue, 0);
+}
+
+void world_queue_on(struct world *w, u32 i, u32 queue, u32 gpu)
+{
 	struct world_queue *q = &w->process[i].queue[queue];
 	pid_t pid = w->process[i].pid;
+	char id[16];
 
+	snprintf(id, sizeof(id), "%u", WORLD_GPU + gpu);
 	q->there = true;
+	q->gpu = gpu;
 	q->wptr = &w->shared[(i * WORLD_QUEUES + queue) * 32];
 	q->rptr = q->wptr + 16;
 	*q->rptr = *q->wptr = 0;
 	fake_tree_put(w->tree, "0", "kfd/proc/%d/queues/%u/type", pid, queue);
 	fake_tree_put(w->tree, "4096", "kfd/proc/%d/queues/%u/size", pid, queue);
-	fake_tree_put(w->tree, "54702", "kfd/proc/%d/queues/%u/gpuid", pid, queue);
+	fake_tree_put(w->tree, id, "kfd/proc/%d/queues/%u/gpuid", pid, queue);
 	write_dump(w);
 }
 
@@ -353,4 +383,20 @@ u32 world_state(struct world *w, u32 i)
 	seat = gp_sched_seat(w->home->sched, r->task, 0);
 	EXPECT(seat);
 	return seat->state;
+}
+
+void world_two(struct world *w, u32 *online, u32 *offline)
+{
+	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	*online = world_process(w);
+	*offline = world_process(w);
+	world_class(w, *online, "online");
+	world_queue(w, *online, 0);
+	world_queue(w, *offline, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_resident(w, *offline)->grip, GP_GRIP_HAS);
+	world_submit(w, *offline, 0, 8);
+	world_occupy(w, *offline, 80);
+	world_run(w, 5 * GP_MSEC);
+	EXPECT_EQ(world_state(w, *offline), GP_ON);
 }

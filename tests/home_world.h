@@ -22,6 +22,7 @@ enum { WORLD_PROCESSES = 4, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
 
 struct world_queue {
 	bool there;
+	u32 gpu;
 	u64 *rptr, *wptr;	/* in the shared page */
 };
 
@@ -35,6 +36,8 @@ struct world_doer {
 	struct gp_doer base;
 	struct null_mechanism m;
 	int attach_error;	/* what attaching ends with */
+	bool attach_hangs;	/* it does not end */
+	bool attaching;		/* one hangs, and is heard of no more */
 	u32 attaches, deletes;
 	struct gp_kfdm_event event[64];
 	u32 nr_events;
@@ -43,6 +46,7 @@ struct world_doer {
 struct world {
 	struct fake_tree *tree;
 	char kfd[128], mqds[128], state[128];
+	const char *kmod;	/* NULL: there is no module */
 	u64 *shared;
 	struct world_process process[WORLD_PROCESSES];
 	struct world_doer doer;
@@ -52,15 +56,24 @@ struct world {
 	char news[1024];	/* the last */
 };
 
+/* Configurations: it preempts at once; it looks often. */
+#define WORLD_ACTING \
+	"policy = priority\ndefault_class = offline\nattach_after = 0\nscan = 10ms\n"
+#define WORLD_LOOKS \
+	"[policy priority]\nlook_min = 100us\nlook_max = 500us\nmin_share = 0\n"
+
 /* CLAIM_WITH(fn, world_up, world_down) */
 int world_up(void **state);
 int world_down(void **state);
+/* One GPU more; before there is a home. */
+void world_gpu(struct world *w);
 /* A home with @config, the rest of [daemon] and further sections. */
 void world_home(struct world *w, const char *config);
 /* A process that sleeps, without queues; returns its place. */
 u32 world_process(struct world *w);
 void world_end(struct world *w, u32 i);
 void world_queue(struct world *w, u32 i, u32 queue);
+void world_queue_on(struct world *w, u32 i, u32 queue, u32 gpu);
 void world_queue_gone(struct world *w, u32 i, u32 queue);
 /* @nr packets more, or done. */
 void world_submit(struct world *w, u32 i, u32 queue, u64 nr);
@@ -72,5 +85,7 @@ void world_class(struct world *w, u32 i, const char *name);
 void world_run(struct world *w, u64 ns);
 struct gp_resident *world_resident(struct world *w, u32 i);
 u32 world_state(struct world *w, u32 i);
+/* A home with an online and an offline process, a queue each, the latter busy and attached. */
+void world_two(struct world *w, u32 *online, u32 *offline);
 
 #endif /* HOME_WORLD_H */

@@ -45,7 +45,7 @@ static int up(void **state)
 {
 	struct control_world *w = world_new(NULL);
 
-	w->peer = (struct gp_peer){ .pid = ALICES, .uid = ALICE, .pidfd = -1 };
+	w->peer = (struct gp_peer){ .pid = ALICES, .uid = ALICE };
 	stop = false;
 	publish = 0;
 	*state = w;

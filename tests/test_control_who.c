@@ -54,6 +54,7 @@ static const struct {
 	{ "SetClass", "{\"pid\":100,\"class\":\"offline\"}", "YYYn" },
 	{ "SetClass", "{\"pid\":100,\"class\":\"online\"}", "YYnn" },
 	{ "Register", "{\"pid\":100}", "YYYn" },
+	{ "Register", "{\"pid\":101}", "YYnn" },
 	{ "Register", "{\"pid\":100,\"class\":\"batch\"}", "YYYn" },
 	{ "Register", "{\"pid\":100,\"class\":\"online\"}", "YYnn" },
 	{ "Hint", "{\"pid\":100,\"in_ns\":0,\"for_ns\":1}", "YYYn" },

@@ -5,38 +5,18 @@
 
 #include "home_world.h"
 
-#define ACTING	"policy = priority\ndefault_class = offline\nattach_after = 0\nscan = 10ms\n"
-#define LOOKS	"[policy priority]\nlook_min = 100us\nlook_max = 500us\nmin_share = 0\n"
-
-/* An online and an offline process with a queue each, the latter busy and attached. */
-static void two(struct world *w, u32 *online, u32 *offline)
-{
-	world_home(w, ACTING LOOKS);
-	*online = world_process(w);
-	*offline = world_process(w);
-	world_class(w, *online, "online");
-	world_queue(w, *online, 0);
-	world_queue(w, *offline, 0);
-	world_run(w, 30 * GP_MSEC);
-	EXPECT_EQ(world_resident(w, *offline)->grip, GP_GRIP_HAS);
-	world_submit(w, *offline, 0, 8);
-	world_occupy(w, *offline, 80);
-	world_run(w, 5 * GP_MSEC);
-	EXPECT_EQ(world_state(w, *offline), GP_ON);
-}
-
 static void online_work_takes_the_gpu_and_gives_it_back(void **state)
 {
 	struct world *w = *state;
 	struct gp_account a;
 	u32 online, offline;
 
-	two(w, &online, &offline);
-	EXPECT_EQ(w->holding, 0);
+	world_two(w, &online, &offline);
+	EXPECT_EQ(w->holding, 1);	/* to attach stops some for a moment */
 	world_submit(w, online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
-	EXPECT_EQ(w->holding, 1);
+	EXPECT_EQ(w->holding, 2);
 	EXPECT(gp_home_busy(w->home));
 
 	world_complete(w, online, 0, 1);
@@ -53,10 +33,56 @@ static void the_online_process_is_never_attached(void **state)
 	struct world *w = *state;
 	u32 online, offline;
 
-	two(w, &online, &offline);
+	world_two(w, &online, &offline);
 	world_run(w, 3 * GP_SEC);
 	EXPECT_EQ(world_resident(w, online)->grip, GP_GRIP_NONE);
 	EXPECT_EQ(w->doer.attaches, 1);
+}
+
+/* To attach stops one with a single thread: a daemon that is stopped then must be ended. */
+static void who_attaches_is_listened_to(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline;
+
+	w->doer.attach_hangs = true;
+	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	online = world_process(w);
+	offline = world_process(w);
+	world_class(w, online, "online");
+	world_queue(w, offline, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT(!gp_home_busy(w->home));
+	world_queue(w, online, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_ASKED);
+	EXPECT_EQ(w->holding, 1);
+	EXPECT(gp_home_busy(w->home));
+}
+
+/* Nobody wants it any more, and its thread is at it still. */
+static void who_attaches_is_listened_to_after_it_was_switched_off(void **state)
+{
+	struct world *w = *state;
+	char why[GP_HOME_WHY];
+	u32 online, offline;
+
+	w->doer.attach_hangs = true;
+	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	online = world_process(w);
+	offline = world_process(w);
+	world_class(w, online, "online");
+	world_queue(w, online, 0);
+	world_queue(w, offline, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_ASKED);
+	EXPECT_EQ(gp_home_enable(w->home, false, why), 1);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_NONE);
+	EXPECT_EQ(w->doer.deletes, 1);
+	EXPECT(gp_home_busy(w->home));
+	w->doer.attaching = false;
+	EXPECT(!gp_home_busy(w->home));
 }
 
 static void nobody_is_attached_who_is_in_nobodys_way(void **state)
@@ -64,7 +90,7 @@ static void nobody_is_attached_who_is_in_nobodys_way(void **state)
 	struct world *w = *state;
 	u32 a, b;
 
-	world_home(w, ACTING LOOKS);
+	world_home(w, WORLD_ACTING WORLD_LOOKS);
 	a = world_process(w);
 	b = world_process(w);
 	world_queue(w, a, 0);
@@ -177,7 +203,7 @@ static void the_kill_switch_releases_and_outlasts_the_home(void **state)
 	char why[GP_HOME_WHY];
 	u32 online, offline;
 
-	two(w, &online, &offline);
+	world_two(w, &online, &offline);
 	world_submit(w, online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
@@ -190,7 +216,7 @@ static void the_kill_switch_releases_and_outlasts_the_home(void **state)
 
 	gp_home_free(w->home);
 	w->home = NULL;
-	world_home(w, ACTING LOOKS);
+	world_home(w, WORLD_ACTING WORLD_LOOKS);
 	world_class(w, online, "online");
 	world_run(w, 100 * GP_MSEC);
 	EXPECT(!w->home->enabled);
@@ -205,7 +231,7 @@ static void a_process_that_ends_while_held_leaves_nothing(void **state)
 	struct world *w = *state;
 	u32 online, offline;
 
-	two(w, &online, &offline);
+	world_two(w, &online, &offline);
 	world_submit(w, online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
@@ -223,7 +249,7 @@ static void what_is_held_is_released_before_leaving(void **state)
 	struct world *w = *state;
 	u32 online, offline;
 
-	two(w, &online, &offline);
+	world_two(w, &online, &offline);
 	world_submit(w, online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
@@ -240,7 +266,7 @@ static void a_process_that_cannot_be_attached_is_no_target(void **state)
 	u32 online, offline;
 
 	w->doer.attach_error = -EALREADY;
-	world_home(w, ACTING LOOKS);
+	world_home(w, WORLD_ACTING WORLD_LOOKS);
 	online = world_process(w);
 	offline = world_process(w);
 	world_class(w, online, "online");
@@ -251,7 +277,7 @@ static void a_process_that_cannot_be_attached_is_no_target(void **state)
 	world_submit(w, online, 0, 1);
 	world_run(w, 2 * GP_SEC);
 	EXPECT_EQ(w->doer.attaches, 1);
-	EXPECT_EQ(w->holding, 0);
+	EXPECT_EQ(w->holding, 1);
 	EXPECT(strstr(world_resident(w, offline)->trouble, "debugger"));
 	/* It is asked again, not at once. */
 	w->doer.attach_error = 0;
@@ -265,7 +291,7 @@ static void queues_come_and_go(void **state)
 	struct world *w = *state;
 	u32 online, offline, i, queues = 0;
 
-	two(w, &online, &offline);
+	world_two(w, &online, &offline);
 	for (i = 1; i < WORLD_QUEUES; i++)
 		world_queue(w, online, i);
 	world_run(w, 100 * GP_MSEC);
@@ -283,75 +309,12 @@ static void queues_come_and_go(void **state)
 	EXPECT_EQ(queues, WORLD_QUEUES);	/* three and one */
 }
 
-static void a_hold_by_hand_has_a_lease(void **state)
-{
-	struct world *w = *state;
-	struct gp_who who;
-	char why[GP_HOME_WHY];
-	u32 online, offline;
-	u64 granted;
-
-	two(w, &online, &offline);
-	who = (struct gp_who){ w->process[offline].pid, 0 };
-	EXPECT_EQ(gp_home_hold(w->home, &who, 3600 * GP_SEC, &granted, why), 0);
-	EXPECT_EQ(granted, w->home->sched->param[GP_LEASE]);
-	world_run(w, 2 * GP_MSEC);
-	EXPECT_EQ(world_state(w, offline), GP_OFF);
-	world_run(w, granted);
-	EXPECT_EQ(world_state(w, offline), GP_ON);
-	EXPECT_EQ(gp_home_hold(w->home, &who, 100 * GP_MSEC, &granted, why), 0);
-	world_run(w, 2 * GP_MSEC);
-	EXPECT_EQ(gp_home_release(w->home, &who, why), 0);
-	world_run(w, 2 * GP_MSEC);
-	EXPECT_EQ(world_state(w, offline), GP_ON);
-	who.pid = w->process[online].pid;
-	EXPECT_EQ(gp_home_hold(w->home, &who, GP_SEC, &granted, why), -EBUSY);
-	who.start = 1;
-	EXPECT_EQ(gp_home_hold(w->home, &who, GP_SEC, &granted, why), -ESRCH);
-}
-
-static void a_class_changed_while_off_releases(void **state)
-{
-	struct world *w = *state;
-	u32 online, offline;
-
-	two(w, &online, &offline);
-	world_submit(w, online, 0, 1);
-	world_run(w, 3 * GP_MSEC);
-	EXPECT_EQ(world_state(w, offline), GP_OFF);
-	world_class(w, offline, "online");
-	world_run(w, 5 * GP_MSEC);
-	EXPECT_EQ(world_state(w, offline), GP_ON);
-	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_NONE);
-	world_class(w, offline, "unmanaged");
-	EXPECT_EQ(world_resident(w, offline)->task, GP_NONE);
-}
-
-static void who_raises(void **state)
-{
-	struct world *w = *state;
-	struct gp_who who;
-	u32 a;
-
-	world_home(w, "default_class = interactive\n");
-	a = world_process(w);
-	who = (struct gp_who){ w->process[a].pid, 0 };
-	EXPECT_EQ(gp_home_raises(w->home, &who, "online"), 1);
-	EXPECT_EQ(gp_home_raises(w->home, &who, "offline"), 0);
-	EXPECT_EQ(gp_home_raises(w->home, &who, "nonsense"), -EINVAL);
-	world_class(w, a, "offline");
-	EXPECT_EQ(gp_home_raises(w->home, &who, "interactive"), 1);
-	EXPECT_EQ(gp_home_raises(w->home, &who, "idle"), 0);
-	who.start = 1;
-	EXPECT_EQ(gp_home_raises(w->home, &who, "idle"), -ESRCH);
-}
-
 static void a_bad_dump_is_trouble_and_nothing_else(void **state)
 {
 	struct world *w = *state;
 	u32 a, b;
 
-	world_home(w, ACTING LOOKS);
+	world_home(w, WORLD_ACTING WORLD_LOOKS);
 	fake_tree_remove(w->tree, "mqds");
 	a = world_process(w);
 	b = world_process(w);
@@ -384,7 +347,7 @@ static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
 	struct world *w = *state;
 	u32 online, offline, i;
 
-	world_home(w, ACTING LOOKS);
+	world_home(w, WORLD_ACTING WORLD_LOOKS);
 	online = world_process(w);
 	world_class(w, online, "online");
 	world_queue(w, online, 0);
@@ -404,7 +367,7 @@ static void a_reset_loses_who_was_there_and_nobody_after(void **state)
 	struct world *w = *state;
 	u32 online, offline, later;
 
-	two(w, &online, &offline);
+	world_two(w, &online, &offline);
 	world_submit(w, online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
@@ -454,32 +417,11 @@ static void what_the_driver_says_of_resets(void **state)
 		EXPECT_EQ(gp_reset_parse(cases[i].text, strlen(cases[i].text)), cases[i].what);
 }
 
-static void a_reload_matches_everybody_again(void **state)
-{
-	struct world *w = *state;
-	char errors[GP_CONFIG_ERRORS], text[512], why[GP_HOME_WHY];
-	struct gp_config *config;
-	u32 online, offline;
-
-	two(w, &online, &offline);
-	snprintf(text, sizeof(text), "[daemon]\nstate = %s\npolicy = priority\n"
-		 "default_class = idle\nattach_after = 0\n", w->state);
-	EXPECT_EQ(gp_config_parse("new", text, strlen(text), &config, errors, sizeof(errors)), 0);
-	EXPECT_EQ(gp_home_reload(w->home, config, why), 0);
-	EXPECT(!strcmp(world_resident(w, offline)->class.name, "idle"));
-	EXPECT(!strcmp(world_resident(w, online)->class.name, "online"));
-	/* What cannot change under a running daemon is refused, and the old one stays. */
-	EXPECT_EQ(gp_config_parse("new", "[daemon]\nstate = /nowhere\n", 26, &config, errors,
-				  sizeof(errors)), 0);
-	EXPECT_EQ(gp_home_reload(w->home, config, why), -EBUSY);
-	gp_config_free(config);
-	EXPECT(!strcmp(world_resident(w, offline)->class.name, "idle"));
-	world_run(w, 50 * GP_MSEC);
-}
-
 PROVE(
 	CLAIM_WITH(online_work_takes_the_gpu_and_gives_it_back, world_up, world_down),
 	CLAIM_WITH(the_online_process_is_never_attached, world_up, world_down),
+	CLAIM_WITH(who_attaches_is_listened_to, world_up, world_down),
+	CLAIM_WITH(who_attaches_is_listened_to_after_it_was_switched_off, world_up, world_down),
 	CLAIM_WITH(nobody_is_attached_who_is_in_nobodys_way, world_up, world_down),
 	CLAIM_WITH(nobody_is_attached_before_its_queue_is_old_enough, world_up, world_down),
 	CLAIM_WITH(observing_attaches_and_stops_nobody, world_up, world_down),
@@ -489,12 +431,8 @@ PROVE(
 	CLAIM_WITH(what_is_held_is_released_before_leaving, world_up, world_down),
 	CLAIM_WITH(a_process_that_cannot_be_attached_is_no_target, world_up, world_down),
 	CLAIM_WITH(queues_come_and_go, world_up, world_down),
-	CLAIM_WITH(a_hold_by_hand_has_a_lease, world_up, world_down),
-	CLAIM_WITH(a_class_changed_while_off_releases, world_up, world_down),
-	CLAIM_WITH(who_raises, world_up, world_down),
 	CLAIM_WITH(a_bad_dump_is_trouble_and_nothing_else, world_up, world_down),
 	CLAIM_WITH(who_cannot_be_attached_is_listed_with_its_own_reason, world_up, world_down),
 	CLAIM_WITH(a_reset_loses_who_was_there_and_nobody_after, world_up, world_down),
 	CLAIM(what_the_driver_says_of_resets),
-	CLAIM_WITH(a_reload_matches_everybody_again, world_up, world_down),
 )

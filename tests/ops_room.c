@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "ops_room.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int reload(void *ctx, char *why)
+{
+	struct room *r = ctx;
+
+	(void)why;
+	r->reloads++;
+	return 0;
+}
+
+static int identify(void *ctx, int fd, struct gp_peer *ret)
+{
+	const struct room *r = ((struct gp_ops *)ctx)->args.ctx;
+
+	(void)fd;
+	*ret = (struct gp_peer){ .pid = getpid(), .uid = getuid(), .gid = getgid(),
+				 .privileged = !r->plain };
+	return 0;
+}
+
+int room_connect(const char *path)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s", path);
+	EXPECT_EQ(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	return fd;
+}
+
+/* The offline one is on all GPUs. */
+static int room_with(void **state, u32 gpus)
+{
+	struct room *r = calloc(1, sizeof(*r));
+	struct gp_control_args args = { .ops = &gp_ops_table, .version = "9",
+					.identify = identify };
+	struct gp_ops_args ops = { .version = "9", .reload = reload, .ctx = r };
+	void *world;
+	const char *why;
+	u32 i;
+
+	world_up(&world);
+	r->w = world;
+	for (i = 1; i < gpus; i++)
+		world_gpu(r->w);
+	world_home(r->w, WORLD_ACTING);
+	ops.home = r->w->home;
+	EXPECT_EQ(gp_ops_new(&ops, &r->ops), 0);
+	snprintf(r->socket, sizeof(r->socket), "%s/control", r->w->tree->path);
+	args.path = r->socket;
+	args.ctx = r->ops;
+	EXPECT_EQ(gp_control_new(&args, &r->control, &why), 0);
+	gp_ops_connect(r->ops, r->control);
+	r->fd = room_connect(r->socket);
+	r->online = world_process(r->w);
+	r->offline = world_process(r->w);
+	world_class(r->w, r->online, "online");
+	world_queue(r->w, r->online, 0);
+	for (i = 0; i < gpus; i++)
+		world_queue_on(r->w, r->offline, i, i);
+	world_run(r->w, 50 * GP_MSEC);
+	*state = r;
+	return 0;
+}
+
+int room_up(void **state)
+{
+	return room_with(state, 1);
+}
+
+int two_gpus_up(void **state)
+{
+	return room_with(state, 2);
+}
+
+int room_down(void **state)
+{
+	struct room *r = *state;
+	void *world = r->w;
+
+	close(r->fd);
+	gp_ops_connect(r->ops, NULL);
+	gp_control_free(r->control);
+	world_down(&world);
+	gp_ops_free(r->ops);
+	free(r);
+	return 0;
+}
+
+void room_spin(struct room *r)
+{
+	gp_control_run(r->control, r->w->home->now_ns);
+	world_run(r->w, GP_MSEC);
+	gp_ops_after(r->ops);
+}
+
+json_t *room_hear(struct room *r, int fd)
+{
+	static char text[1 << 20];
+	size_t n = 0;
+	u32 tries;
+
+	for (tries = 0; tries < 5000; tries++) {
+		ssize_t got = recv(fd, text + n, 1, MSG_DONTWAIT);
+
+		if (got == 1 && !text[n++])
+			return json_loads(text, 0, NULL);
+		if (got != 1)
+			room_spin(r);
+	}
+	return NULL;
+}
+
+void room_ask(int fd, const char *method, const char *parameters, bool more)
+{
+	char text[1024];
+	int n = snprintf(text, sizeof(text),
+			 "{\"method\":\"org.gpreempt.%s\",\"parameters\":%s%s}", method,
+			 parameters, more ? ",\"more\":true" : "");
+
+	EXPECT_EQ(send(fd, text, (size_t)n + 1, 0), n + 1);
+}
+
+json_t *room_call(struct room *r, const char *method, const char *parameters, char *error)
+{
+	json_t *answer, *p;
+	const char *name;
+
+	room_ask(r->fd, method, parameters, false);
+	answer = room_hear(r, r->fd);
+	EXPECT(answer);
+	name = json_string_value(json_object_get(answer, "error"));
+	if (!error && name)
+		fail_msg("%s: %s", method, json_dumps(answer, 0));
+	if (error)
+		snprintf(error, 64, "%s", name ? strrchr(name, '.') + 1 : "");
+	p = json_incref(json_object_get(answer, "parameters"));
+	json_decref(answer);
+	return p;
+}
+
+json_int_t room_number(const json_t *o, const char *key)
+{
+	json_t *v = json_object_get(o, key);
+
+	if (!json_is_integer(v))
+		fail_msg("%s is not a number", key);
+	return json_integer_value(v);
+}
+
+void room_text(const json_t *o, const char *key, const char *want)
+{
+	const char *got = json_string_value(json_object_get(o, key));
+
+	if (!got || strcmp(got, want))
+		fail_msg("%s is %s, expected %s", key, got ? got : "no text", want);
+}
+
+void room_pid(char *text, size_t size, const struct room *r, u32 i, const char *rest)
+{
+	snprintf(text, size, "{\"pid\":%d%s}", r->w->process[i].pid, rest);
+}

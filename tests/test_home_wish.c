@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What people want of the daemon's home: holds, classes, another configuration. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/subject.h"
+#include "home_world.h"
+
+static void a_hold_by_hand_has_a_lease(void **state)
+{
+	struct world *w = *state;
+	struct gp_who who;
+	char why[GP_HOME_WHY];
+	u32 online, offline;
+	u64 granted;
+
+	world_two(w, &online, &offline);
+	who = (struct gp_who){ w->process[offline].pid, 0 };
+	EXPECT_EQ(gp_home_hold(w->home, &who, 3600 * GP_SEC, &granted, why), 0);
+	EXPECT_EQ(granted, w->home->sched->param[GP_LEASE]);
+	world_run(w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	world_run(w, granted);
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+	EXPECT_EQ(gp_home_hold(w->home, &who, 100 * GP_MSEC, &granted, why), 0);
+	world_run(w, 2 * GP_MSEC);
+	EXPECT_EQ(gp_home_release(w->home, &who, why), 0);
+	world_run(w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+	who.pid = w->process[online].pid;
+	EXPECT_EQ(gp_home_hold(w->home, &who, GP_SEC, &granted, why), -EBUSY);
+	who.start = 1;
+	EXPECT_EQ(gp_home_hold(w->home, &who, GP_SEC, &granted, why), -ESRCH);
+}
+
+static void a_class_changed_while_off_releases(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline;
+
+	world_two(w, &online, &offline);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	world_class(w, offline, "online");
+	world_run(w, 5 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_NONE);
+	world_class(w, offline, "unmanaged");
+	EXPECT_EQ(world_resident(w, offline)->task, GP_NONE);
+}
+
+static void who_raises(void **state)
+{
+	struct world *w = *state;
+	struct gp_who who;
+	u32 a;
+
+	world_home(w, "default_class = interactive\n");
+	a = world_process(w);
+	who = (struct gp_who){ w->process[a].pid, 0 };
+	EXPECT_EQ(gp_home_raises(w->home, &who, "online"), 1);
+	EXPECT_EQ(gp_home_raises(w->home, &who, "offline"), 0);
+	EXPECT_EQ(gp_home_raises(w->home, &who, "nonsense"), -EINVAL);
+	EXPECT_EQ(gp_home_raises(w->home, &who, NULL), 0);
+	world_class(w, a, "offline");
+	EXPECT_EQ(gp_home_raises(w->home, &who, "interactive"), 1);
+	EXPECT_EQ(gp_home_raises(w->home, &who, "idle"), 0);
+	EXPECT_EQ(gp_home_raises(w->home, &who, NULL), 1);	/* back to what the rules give */
+	who.start = 1;
+	EXPECT_EQ(gp_home_raises(w->home, &who, "idle"), -ESRCH);
+}
+
+/* What a user started that runs as somebody else is not his to hold. */
+static void a_set_uid_program_is_roots(void **state)
+{
+	static const struct {
+		const char *ids;
+		uid_t owner;
+	} cases[] = {
+		{ "1000\t1000\t1000\t1000", 1000 }, { "1000\t0\t0\t0", 0 },
+		{ "1000\t1000\t0\t1000", 0 }, { "1000\t1001\t1001\t1001", 0 },
+		{ "0\t1000\t1000\t1000", 0 }, { "1000\t1000\t1000", 0 },
+	};
+	struct world *w = *state;
+	struct gp_subject s;
+	char text[128];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "Name:\tx\nUid:\t%s\nGid:\t7\t7\t7\t7\n",
+			 cases[i].ids);
+		fake_tree_put(w->tree, text, "proc/5/status");
+		snprintf(text, sizeof(text), "%s/proc", w->tree->path);
+		EXPECT_EQ(gp_subject_read(text, 5, &s), 0);
+		EXPECT_EQ(s.owner, cases[i].owner);
+		gp_subject_free(&s);
+	}
+}
+
+static void a_reload_matches_everybody_again(void **state)
+{
+	struct world *w = *state;
+	char errors[GP_CONFIG_ERRORS], text[512], why[GP_HOME_WHY];
+	struct gp_config *config;
+	u32 online, offline;
+
+	world_two(w, &online, &offline);
+	snprintf(text, sizeof(text), "[daemon]\nstate = %s\npolicy = priority\n"
+		 "default_class = idle\nattach_after = 0\n", w->state);
+	EXPECT_EQ(gp_config_parse("new", text, strlen(text), &config, errors, sizeof(errors)), 0);
+	EXPECT_EQ(gp_home_reload(w->home, config, why), 0);
+	EXPECT(!strcmp(world_resident(w, offline)->class.name, "idle"));
+	EXPECT(!strcmp(world_resident(w, online)->class.name, "online"));
+	/* What cannot change under a running daemon is refused, and the old one stays. */
+	EXPECT_EQ(gp_config_parse("new", "[daemon]\nstate = /nowhere\n", 26, &config, errors,
+				  sizeof(errors)), 0);
+	EXPECT_EQ(gp_home_reload(w->home, config, why), -EBUSY);
+	gp_config_free(config);
+	EXPECT(!strcmp(world_resident(w, offline)->class.name, "idle"));
+	world_run(w, 50 * GP_MSEC);
+}
+
+PROVE(
+	CLAIM_WITH(a_hold_by_hand_has_a_lease, world_up, world_down),
+	CLAIM_WITH(a_class_changed_while_off_releases, world_up, world_down),
+	CLAIM_WITH(who_raises, world_up, world_down),
+	CLAIM_WITH(a_set_uid_program_is_roots, world_up, world_down),
+	CLAIM_WITH(a_reload_matches_everybody_again, world_up, world_down),
+)

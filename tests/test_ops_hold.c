@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Holds, as somebody at the socket asks for them and waits for them. */
+#include <string.h>
+#include <unistd.h>
+
+#include "ops_room.h"
+
+static void a_hold_is_answered_when_it_has_come_about(void **state)
+{
+	struct room *r = *state;
+	char text[128];
+	json_t *a;
+
+	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
+	a = room_call(r, "Hold", text, NULL);
+	EXPECT_EQ(room_number(a, "lease_ns"), 500 * GP_MSEC);
+	EXPECT_EQ(world_state(r->w, r->offline), GP_OFF);
+	json_decref(a);
+	room_pid(text, sizeof(text), r, r->offline, "");
+	json_decref(room_call(r, "Release", text, NULL));
+	world_run(r->w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(r->w, r->offline), GP_ON);
+}
+
+static json_int_t held(struct room *r)
+{
+	json_t *a = room_call(r, "Status", "{}", NULL);
+	json_int_t n = room_number(a, "held");
+
+	json_decref(a);
+	return n;
+}
+
+static void a_hold_is_not_answered_while_it_runs_on_another_gpu(void **state)
+{
+	struct room *r = *state;
+	u32 i, task = world_resident(r->w, r->offline)->task;
+	struct null_seat *other = &r->w->doer.m.seat[1][task];
+	int fd = room_connect(r->socket);
+	char text[128];
+	json_t *a;
+
+	/* There nobody knows it, and who is not known is not stopped. */
+	other->there = false;
+	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
+	room_ask(fd, "Hold", text, false);
+	for (i = 0; i < 20; i++)
+		room_spin(r);
+	EXPECT_EQ(world_state(r->w, r->offline), GP_OFF);
+	EXPECT_EQ(gp_sched_seat(r->w->home->sched, task, 1)->state, GP_ON);
+	EXPECT_EQ(r->ops->nr_waiters, 1);
+	EXPECT_EQ(held(r), 0);
+	other->there = true;
+	a = room_hear(r, fd);
+	EXPECT(a && !json_object_get(a, "error"));
+	EXPECT_EQ(gp_sched_seat(r->w->home->sched, task, 1)->state, GP_OFF);
+	EXPECT_EQ(held(r), 1);
+	json_decref(a);
+	close(fd);
+}
+
+static void a_hold_of_who_cannot_be_held_fails_in_time(void **state)
+{
+	struct room *r = *state;
+	char text[128], error[64];
+
+	room_pid(text, sizeof(text), r, r->online, ",\"lease_ns\":500000000");
+	json_decref(room_call(r, "Hold", text, error));
+	EXPECT(!strcmp(error, "Busy"));
+	r->w->doer.m.fault[world_resident(r->w, r->offline)->task] = NULL_REFUSES;
+	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
+	json_decref(room_call(r, "Hold", text, error));
+	EXPECT(!strcmp(error, "TimedOut"));
+	EXPECT_EQ(r->ops->nr_waiters, 0);
+}
+
+static void a_hold_for_which_too_many_wait_is_refused(void **state)
+{
+	struct room *r = *state;
+	char text[128], error[64];
+	u32 i;
+
+	/* They wait for who is never off. */
+	for (i = 0; i < GP_OPS_WAITERS; i++)
+		r->ops->waiter[i] = (struct gp_ops_waiter){
+			.who.pid = r->w->process[r->online].pid, .until_ns = GP_NEVER };
+	r->ops->nr_waiters = GP_OPS_WAITERS;
+	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
+	json_decref(room_call(r, "Hold", text, error));
+	EXPECT(!strcmp(error, "Busy"));
+	EXPECT_EQ(world_state(r->w, r->offline), GP_ON);
+	r->ops->nr_waiters = 0;
+	json_decref(room_call(r, "Hold", text, NULL));
+	EXPECT_EQ(world_state(r->w, r->offline), GP_OFF);
+}
+
+PROVE(
+	CLAIM_WITH(a_hold_is_answered_when_it_has_come_about, room_up, room_down),
+	CLAIM_WITH(a_hold_is_not_answered_while_it_runs_on_another_gpu, two_gpus_up, room_down),
+	CLAIM_WITH(a_hold_of_who_cannot_be_held_fails_in_time, room_up, room_down),
+	CLAIM_WITH(a_hold_for_which_too_many_wait_is_refused, room_up, room_down),
+)
