@@ -24,7 +24,7 @@ static json_t *about(const char *pid_text)
 
 int gp_cmd_class(const struct gp_options *o)
 {
-	json_t *in, *answer;
+	json_t *in, *answer, *pid;
 	int code;
 
 	if (o->nr_operands != 2) {
@@ -34,10 +34,14 @@ int gp_cmd_class(const struct gp_options *o)
 	in = about(o->operands[0]);
 	if (!in)
 		return GP_EXIT_BAD;
+	pid = json_incref(json_object_get(in, "pid"));
 	gp_json_put(in, "class", json_string(o->operands[1]));
 	code = gp_ask_call(NULL, "SetClass", in, &answer);
-	if (code)
+	if (code) {
+		json_decref(pid);
 		return code;
+	}
+	gp_json_put(answer, "pid", pid);
 	if (o->json)
 		return gp_ask_print(o, answer);
 	printf("%s: %s -> %s\n", o->operands[0], gp_ask_text(answer, "previous"),

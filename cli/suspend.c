@@ -15,8 +15,16 @@
  * processes run again when the lease ends.
  */
 #define LEASE_NS	(3 * GP_SEC)
+/* To be off; as long as the daemon would wait: attaching needs a queue that is a second old. */
+#define OFF_NS		(4 * GP_SEC)
 
-enum state { FREE, HELD, GONE, RESUMED };
+enum {
+	ANSWER_MS	= 5000,		/* of a call that waits for nothing */
+	STEP_MS		= 10,		/* at least, of waiting */
+};
+
+/* ASKED: it will be held, and need not be off yet. */
+enum state { FREE, ASKED, HELD, GONE, RESUMED };
 
 struct held {
 	struct gp_daemon_target target;
@@ -82,18 +90,16 @@ static int hold(struct holds *all, struct held *h, u32 flags)
 
 	err = gp_daemon_hold(all->daemon, &h->target, left < LEASE_NS ? left : LEASE_NS, flags,
 			     &granted);
-	if (err)
-		return err;
-	h->state = HELD;
-	h->ends_ns = now + granted;
-	return 0;
+	if (!err)
+		h->ends_ns = now + granted;
+	return err;
 }
 
 /* Says what became of @h if that ends it. 0, or an exit code that ends everything. */
 static int renew(struct holds *all, struct held *h)
 {
-	bool held = false;
-	int err = look(all->daemon, h, &held);
+	bool held = true;
+	int err = h->state == HELD ? look(all->daemon, h, &held) : 0;
 
 	if (!err && !held) {
 		h->state = RESUMED;
@@ -103,16 +109,32 @@ static int renew(struct holds *all, struct held *h)
 	if (!err)
 		err = hold(all, h, 0);
 	if (err == -ESRCH) {
-		h->state = GONE;
+		/* Who waits for it hears of it. */
+		if (h->state == HELD)
+			h->state = GONE;
 		return 0;
 	}
 	return err ? gp_ask_failed(err, "suspend") : GP_EXIT_OK;
 }
 
+static bool is_ours(const struct held *h)
+{
+	return h->state == ASKED || h->state == HELD;
+}
+
+static int renew_all(struct holds *all)
+{
+	int code = GP_EXIT_OK;
+
+	for (u32 i = 0; i < all->nr && !code; i++)
+		code = is_ours(&all->one[i]) ? renew(all, &all->one[i]) : GP_EXIT_OK;
+	return code;
+}
+
 static void release_all(struct holds *all)
 {
 	for (u32 i = 0; i < all->nr; i++) {
-		if (all->one[i].state == HELD)
+		if (is_ours(&all->one[i]))
 			gp_daemon_release(all->daemon, &all->one[i].target);
 	}
 }
@@ -131,7 +153,7 @@ static u64 next_ns(const struct holds *all)
 
 		if (h->ends_ns >= all->until_ns)
 			at = all->until_ns;
-		if (h->state == HELD && at < next)
+		if (is_ours(h) && at < next)
 			next = at;
 	}
 	return next;
@@ -152,42 +174,97 @@ static int keep(struct holds *all, const sigset_t *signals)
 {
 	for (;;) {
 		u64 at = next_ns(all);
+		int code;
 
 		if (at == GP_NEVER || interrupted(signals, at) || now_ns() >= all->until_ns)
 			return GP_EXIT_OK;
-		for (u32 i = 0; i < all->nr; i++) {
-			int code = all->one[i].state == HELD ? renew(all, &all->one[i]) : 0;
-
-			if (code)
-				return code;
-		}
+		code = renew_all(all);
+		if (code)
+			return code;
 	}
 }
 
+/* It is asked for, no more. */
+static int ask(struct holds *all, struct held *h)
+{
+	bool held;
+	int err = look(all->daemon, h, &held);
+
+	if (!err)
+		err = hold(all, h, 0);
+	if (!err)
+		h->state = ASKED;
+	return err;
+}
+
+/* Waits until @h is off, or the next lease has to be renewed: -ETIMEDOUT. */
+static int wait_off(struct holds *all, struct held *h)
+{
+	u64 now = now_ns(), at = next_ns(all), left = at > now ? (at - now) / GP_MSEC : 0;
+	int err;
+
+	gp_daemon_set_timeout(all->daemon, left < STEP_MS ? STEP_MS : (int)left);
+	err = hold(all, h, GP_DAEMON_WAIT);
+	gp_daemon_set_timeout(all->daemon, ANSWER_MS);
+	if (!err)
+		h->state = HELD;
+	return err;
+}
+
+/* Why it is not off: the daemon may know. */
+static int say_late(struct holds *all, const struct held *h)
+{
+	json_t *list = NULL;
+	const char *trouble;
+	int code = gp_ask_call(all->daemon, "List", json_pack("{s:i}", "pid", (int)h->target.pid),
+			       &list);
+
+	if (code)
+		return code;
+	trouble = gp_ask_text(json_array_get(json_object_get(list, "processes"), 0), "trouble");
+	gp_error("suspend: %" PRId32 ": %s", h->target.pid,
+		 trouble[0] ? trouble : "it could not be stopped in time");
+	json_decref(list);
+	return GP_EXIT_TIMEOUT;
+}
+
+static int say_failed(const struct held *h, int err)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "suspend: %" PRId32, h->target.pid);
+	if (err != -ESRCH)
+		return gp_ask_failed(err, what);
+	gp_error("%s: no such process on a GPU; 'gpreempt list' has them", what);
+	return GP_EXIT_UNKNOWN;
+}
+
+/* All are asked for first; then, while one is waited for, the leases of all are renewed. */
 static int take_all(struct holds *all)
 {
+	u64 deadline = now_ns() + OFF_NS;
+
+	for (u32 i = 0; i < all->nr; i++) {
+		int err = ask(all, &all->one[i]);
+
+		if (err)
+			return say_failed(&all->one[i], err);
+	}
 	for (u32 i = 0; i < all->nr; i++) {
 		struct held *h = &all->one[i];
-		bool held;
-		int err = look(all->daemon, h, &held);
-		char what[32];
+		int err, code = GP_EXIT_OK;
 
-		if (!err)
-			err = hold(all, h, GP_DAEMON_WAIT);
-		snprintf(what, sizeof(what), "suspend: %" PRId32, h->target.pid);
-		if (err == -ESRCH) {
-			gp_error("%s: no such process on a GPU; 'gpreempt list' has them", what);
-			return GP_EXIT_UNKNOWN;
-		}
-		if (err)
-			return gp_ask_failed(err, what);
+		while (!code && (err = wait_off(all, h)) == -ETIMEDOUT)
+			code = now_ns() < deadline ? renew_all(all) : say_late(all, h);
+		if (code || err)
+			return code ? code : say_failed(h, err);
 	}
 	return GP_EXIT_OK;
 }
 
 static int print_held(const struct gp_options *o, const struct holds *all)
 {
-	static const char *const ends[] = { "free", "released", "gone", "resumed" };
+	static const char *const ends[] = { "free", "asked", "released", "gone", "resumed" };
 	json_t *root = json_object(), *held = json_array();
 
 	for (u32 i = 0; i < all->nr; i++) {
@@ -213,6 +290,9 @@ static int suspend(const struct gp_options *o, struct holds *all)
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	code = take_all(all);
+	/* The time begins when they are off. */
+	if (o->for_ns)
+		all->until_ns = now_ns() + o->for_ns;
 	if (!code && !o->json) {
 		if (all->until_ns == GP_NEVER)
 			puts("held off; Ctrl-C releases");
@@ -228,7 +308,9 @@ static int suspend(const struct gp_options *o, struct holds *all)
 
 int gp_cmd_suspend(const struct gp_options *o)
 {
-	struct holds all = { .one = calloc(o->nr_operands, sizeof(*all.one)) };
+	struct holds all = {
+		.one = calloc(o->nr_operands, sizeof(*all.one)), .until_ns = GP_NEVER,
+	};
 	int code = GP_EXIT_BAD;
 
 	if (!all.one)
@@ -237,7 +319,6 @@ int gp_cmd_suspend(const struct gp_options *o)
 		gp_error("suspend: --for must be more than 0");
 	else
 		all.nr = read_targets(o, all.one);
-	all.until_ns = o->for_ns ? now_ns() + o->for_ns : GP_NEVER;
 	if (all.nr)
 		code = gp_ask_open(&all.daemon);
 	if (!code)

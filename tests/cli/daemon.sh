@@ -187,13 +187,23 @@ exits 0 && told 'hold 101 wait' && told 'hold 101' && told 'release 101' && says
 claim "suspend of one that is not there is exit 5 and releases the others"
 daemon
 try gpreempt suspend 102 99999999 --for 5s
-refused 5 && says_err 99999999 && told 'hold 102 wait' && told 'release 102'
+refused 5 && says_err 99999999 && told 'hold 102' && told 'release 102'
+
+claim "suspend of several keeps those that are off while it waits for one that takes longer than a lease"
+jq '.list.processes += [.list.processes[1] | .pid = 15]' "$tmp/world.json" >"$tmp/w2"
+cp "$tmp/world.json" "$tmp/world"
+mv "$tmp/w2" "$tmp/world.json"
+daemon
+try gpreempt suspend 101 15 --for 300ms --json
+exits 0 && json '[.suspended[].end] == ["released", "released"]' && check test ! -s "$tmp/err" &&
+	check test "$(grep -c '^hold 101$' "$tmp/told")" -ge 4
+cp "$tmp/world" "$tmp/world.json"
 
 claim "suspend ends when somebody resumes, and says so"
 daemon
 "$GPREEMPT" suspend 101 --json >"$tmp/out2" 2>"$tmp/err2" &
 held=$!
-await 'hold 101'
+await 'hold 101 wait'
 try gpreempt resume 101
 exits 0
 code=0
@@ -211,9 +221,11 @@ code=0
 wait "$held" || code=$?
 check test "$code" -eq 0 && told 'release 101' && json '.suspended[0].end == "released"' "$tmp/out2"
 
-claim "suspend of one that does not get off in time is exit 6"
-try gpreempt suspend 13 --for 9s
-refused 6
+claim "suspend of one that does not get off in time is exit 6, says why, and releases it and the others"
+daemon
+try gpreempt suspend 101 13 --for 9s
+refused 6 && says_err '13: its ROCm never' && told 'release 13' && told 'release 101' &&
+	check test "$(grep -c '^hold 101$' "$tmp/told")" -ge 6
 
 claim "suspend without a time, or for no time, is bad usage"
 try gpreempt suspend 101 --for 0
@@ -227,7 +239,7 @@ claim "class changes it and says from what"
 try gpreempt class 102 batch
 exits 0 && told 'class 102 batch' && says '^102: online -> batch$'
 try gpreempt class 102 offline --json
-exits 0 && json '.schema == 1 and .class == "offline" and .previous == "batch"'
+exits 0 && json '.schema == 1 and .pid == 102 and .class == "offline" and .previous == "batch"'
 try gpreempt class 102 nosuch
 refused 2
 try gpreempt class 99999999 offline
