@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """How GPreemptScheduler takes a process off the GPU: through gpreemptd, or by itself.
 
-A backend has the methods of Backend; one thread at a time calls them.
+A backend has the methods of Backend; one thread at a time calls them, but for wait_off() beside them.
 """
 
 import abc
+import threading
 import time
 from typing import Any, Dict, List, Optional
 
@@ -24,7 +25,11 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def suspend(self, pid: int, lease: float) -> float:
-        """Off the GPU when this returns, for so many seconds."""
+        """Off the GPU soon, for so many seconds. Again renews it."""
+
+    @abc.abstractmethod
+    def wait_off(self, pid: int, lease: float) -> None:
+        """It was to be suspended: off the GPU when this returns. By any thread."""
 
     @abc.abstractmethod
     def resume(self, pid: int) -> None:
@@ -59,6 +64,7 @@ class ByDaemon(Backend):
     def __init__(self, socket: Optional[str]) -> None:
         self.daemon = Daemon(socket)
         self.waiter = Daemon(socket)            # a hold that waits keeps nobody else waiting
+        self.waiting = threading.Lock()         # somebody uses the waiter
         self.subscription: Optional[Events] = self.daemon.events()
 
     def enrol(self, pid: int, class_name: str) -> Optional[str]:
@@ -69,7 +75,11 @@ class ByDaemon(Backend):
         return previous
 
     def suspend(self, pid: int, lease: float) -> float:
-        return self.waiter.hold(pid, lease)
+        return self.daemon.hold(pid, lease, wait=False)
+
+    def wait_off(self, pid: int, lease: float) -> None:
+        with self.waiting:
+            self.waiter.hold(pid, lease)
 
     def resume(self, pid: int) -> None:
         self.daemon.release(pid)
@@ -100,7 +110,8 @@ class ByDaemon(Backend):
     def close(self) -> None:
         if self.subscription is not None:
             self.subscription.close()
-        self.waiter.close()
+        with self.waiting:
+            self.waiter.close()
         self.daemon.close()
 
 
@@ -137,6 +148,9 @@ class Direct(Backend):
             self._tell(pid, 'off')
         self.off_until[pid] = time.monotonic() + lease
         return lease
+
+    def wait_off(self, pid: int, lease: float) -> None:
+        """The driver has waited already."""
 
     def resume(self, pid: int) -> None:
         self._session(pid).resume()

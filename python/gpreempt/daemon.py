@@ -24,6 +24,15 @@ def nanoseconds(seconds: float) -> int:
     return round(seconds * SECOND)
 
 
+def readable(files: List[Any], timeout: Optional[float]) -> None:
+    """Wait until one of them is, at most @timeout seconds. Not select(): that takes no descriptor
+    above 1023."""
+    poll = select.poll()
+    for file in files:
+        poll.register(file, select.POLLIN)
+    poll.poll(None if timeout is None else timeout * 1000)
+
+
 def target(pid: int, start: int = 0) -> native.Target:
     """Whom a call is about."""
     return native.Target(pid=pid, start=start)
@@ -136,7 +145,7 @@ class Events(native.Handle):
             left = None if end is None else end - time.monotonic()
             if event is not None or (left is not None and left <= 0):
                 return event
-            select.select([self], [], [], left)
+            readable([self], left)
 
     def __iter__(self) -> Iterator[Event]:
         while True:

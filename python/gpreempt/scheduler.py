@@ -4,14 +4,13 @@
 import collections
 import contextlib
 import os
-import select
 import threading
 import time
 from dataclasses import dataclass, field
 from typing import Any, Callable, Deque, Dict, Iterator, List, Optional
 
 from .backends import Backend, ByDaemon, Direct
-from .daemon import Event, answers
+from .daemon import Event, answers, readable
 from .errors import GPreemptError, NoSuchProcess
 
 _HISTORY = 10000
@@ -55,7 +54,8 @@ class Statistics:
 @dataclass
 class _Hold:
     until: float                # of the monotonic clock
-    lease: float
+    lease: float                # as granted
+    wanted: float
     renewed: bool
 
     def due(self) -> float:
@@ -188,11 +188,23 @@ class GPreemptScheduler:
         """Take a process off its GPUs. Returns when it is off. lease: for so many seconds; None is
         until resume(), renewed by the monitor thread meanwhile. Again is no mistake."""
         began = time.monotonic()
+        wanted = _LEASE if lease is None else lease
         with self._lock:
-            granted = self._backend.suspend(pid, _LEASE if lease is None else lease)
-            self._statistics.suspends.add(time.monotonic() - began)
-            self._holds[pid] = _Hold(time.monotonic() + granted, granted, lease is None)
+            granted = self._backend.suspend(pid, wanted)
+            self._holds[pid] = _Hold(time.monotonic() + granted, granted, wanted, True)
         self._wake()
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._forgive, self.resume, pid)
+            # Without the lock: meanwhile the monitor renews this one and all others.
+            self._backend.wait_off(pid, wanted)
+            undo.pop_all()
+        with self._lock:
+            self._statistics.suspends.add(time.monotonic() - began)
+            if pid in self._holds:
+                self._holds[pid].renewed = lease is None
+            else:
+                # Somebody has resumed it, and our waiting may have held it again.
+                self._backend.resume(pid)
 
     def resume(self, pid: int) -> None:
         """Put it back where it was. Of a process that is not suspended it is no mistake."""
@@ -240,7 +252,8 @@ class GPreemptScheduler:
             return self._changed.wait_for(lambda: self._states.get(pid) == state, timeout)
 
     def on_event(self, callback: Callable[[Event], None]) -> None:
-        """Have the monitor thread call it with each event. It must not raise, nor take long."""
+        """Have the monitor thread call it with each event. It must not take long; what it raises is
+        kept as trouble."""
         with self._lock:
             self._callbacks.append(callback)
 
@@ -266,20 +279,25 @@ class GPreemptScheduler:
 
     def _monitor(self) -> None:
         while not self._ending:
-            with self._lock:
-                files = self._backend.files()
-            # Without the lock. What is waited for is closed by this thread, or after its end.
-            select.select([self._wake_read, *files], [], [], self._until_renewal())
-            with contextlib.suppress(BlockingIOError):
-                os.read(self._wake_read, 4096)
-            try:
-                with self._lock:
-                    news = self._backend.take()
-                self._tell(news)
-                self._renew()
-            except GPreemptError as error:
-                self._note(str(error))
-                time.sleep(self._interval)
+            for step in (self._listen, self._hear, self._renew):
+                try:
+                    step()
+                except Exception as error:      # without this thread no hold is renewed
+                    self._note(str(error) or repr(error))
+                    time.sleep(self._interval)
+
+    def _listen(self) -> None:
+        with self._lock:
+            files = self._backend.files()
+        # Without the lock. What is waited for is closed by this thread, or after its end.
+        readable([self._wake_read, *files], self._until_renewal())
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wake_read, 4096)
+
+    def _hear(self) -> None:
+        with self._lock:
+            news = self._backend.take()
+        self._tell(news)
 
     def _wake(self) -> None:
         # Full: it is awake.
@@ -300,7 +318,13 @@ class GPreemptScheduler:
             self._changed.notify_all()
         for event in news:
             for callback in callbacks:
-                callback(event)
+                self._call(callback, event)
+
+    def _call(self, callback: Callable[[Event], None], event: Event) -> None:
+        try:
+            callback(event)
+        except BaseException as error:          # SystemExit too would end this thread, silently
+            self._note(f'a callback of on_event() raised {error!r}')
 
     def _count(self, event: Event) -> None:
         s = self._statistics
@@ -327,7 +351,7 @@ class GPreemptScheduler:
 
     def _renew_one(self, pid: int, hold: _Hold) -> None:
         try:
-            hold.lease = self._backend.suspend(pid, _LEASE)
+            hold.lease = self._backend.suspend(pid, hold.wanted)
             hold.until = time.monotonic() + hold.lease
             self._statistics.renewals += 1
         except NoSuchProcess:

@@ -9,6 +9,7 @@ twice, in whatever test it happened.
 """
 
 import os
+import pathlib
 import random
 import subprocess
 import sys
@@ -25,6 +26,12 @@ ENDLESS = '--requests 100000000'       # until it is told to end
 
 def state(daemon, pid):
     return daemon.process(pid).state
+
+
+def works(pid):
+    """Is anything of it on a compute unit? It has a queue before it has work."""
+    return any(int(path.read_text(encoding='ascii')) for path in
+               pathlib.Path(f'/sys/class/kfd/kfd/proc/{pid}').glob('stats_*/cu_occupancy'))
 
 
 def counter(daemon, pid, name):
@@ -68,7 +75,7 @@ def test_case_1_by_hand(daemon, scheduler, offline):
 def test_case_1_without_the_daemon(gpu):
     """case 1: without the daemon too; told to end while off, a process cannot before it is resumed"""
     load = Load('offline')
-    until(lambda: gpreempt.queues(load.pid), 'it has a queue')
+    until(lambda: works(load.pid), 'it works on the GPU')
     with gpreempt.GPreemptScheduler(backend='direct') as alone:
         until(lambda: alone.register_offline(load.pid) or True, 'it can be taken off')
         alone.suspend(load.pid)

@@ -137,6 +137,15 @@ class Subscription(world.DaemonTest):
             self.assertEqual(second.state, 'on')
             self.assertIsNone(events.next(timeout=0.05))
 
+    def test_many_files(self):
+        """events are waited for in a program that has thousands of files open"""
+        world.use_up_descriptors(self)
+        with gpreempt.Daemon(self.fake.socket) as daemon, daemon.events('state') as events:
+            self.assertGreater(events.fileno(), 1023)
+            self.assertIsNone(events.next(timeout=0.05))
+            daemon.hold(TRAIN, 1)
+            self.assertEqual(events.next(5).state, 'off')
+
     def test_daemon_gone(self):
         """a daemon that goes away ends the iteration with DaemonNotRunning"""
         with gpreempt.Daemon(self.fake.socket) as daemon, daemon.events() as events:

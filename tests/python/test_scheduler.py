@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """GPreemptScheduler against a made-up daemon, and against none."""
 
+import copy
 import os
 import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
 
 import world
-from world import INFER, STUCK, TRAIN
+from world import INFER, SLOW, STUCK, TRAIN
 import gpreempt
 from gpreempt import backends, scheduler as module
 
 
 class ByDaemon(world.DaemonTest):
+    world = copy.deepcopy(world.WORLD)
+    world['list']['processes'].append({**world['list']['processes'][1], 'pid': SLOW})
+
     def setUp(self):
         super().setUp()
         self.scheduler = gpreempt.GPreemptScheduler(self.fake.socket, interval=0.05)
@@ -62,7 +67,7 @@ class ByDaemon(world.DaemonTest):
         """without a lease the hold is renewed until resume(), and not after"""
         with self.scheduler as s:
             s.suspend(TRAIN)                    # the daemon grants a second at a time
-            self.fake.await_told(f'hold {TRAIN} wait', times=3)
+            self.fake.await_told(f'hold {TRAIN}', times=3)
             s.resume(TRAIN)
             renewals = s.statistics().renewals
             self.assertGreaterEqual(renewals, 2)
@@ -72,9 +77,9 @@ class ByDaemon(world.DaemonTest):
     def test_lease(self):
         """with a lease it ends by itself: nobody renews it"""
         with self.scheduler as s:
-            s.suspend(TRAIN, lease=0.2)
+            s.suspend(TRAIN, lease=0.6)
             self.assertFalse(threading.Event().wait(1.0))
-        self.assertEqual(self.fake.told().count(f'hold {TRAIN} wait'), 1)
+        self.assertEqual(self.fake.told().count(f'hold {TRAIN}'), 1)
         self.assertNotIn(f'release {TRAIN}', self.fake.told())
 
     def test_with(self):
@@ -116,6 +121,39 @@ class ByDaemon(world.DaemonTest):
             self.assertEqual([e.state for e in s.events()], ['off'])
         self.assertEqual(seen[0], 'off')
 
+    def test_callback_raises(self):
+        """what a callback raises is told as trouble; the others are called and renewals go on"""
+        heard = threading.Event()
+        with self.scheduler as s:
+            for wrong in (KeyError('mine'), SystemExit(1)):
+                s.on_event(unittest.mock.Mock(side_effect=wrong))
+            s.on_event(lambda event: heard.set())
+            s.suspend(TRAIN)
+            self.assertTrue(heard.wait(5))
+            self.fake.await_told(f'hold {TRAIN}', times=3)
+            self.assertTrue(s.monitoring)
+            trouble = s.statistics().trouble
+        self.assertEqual(['mine' in one or 'SystemExit' in one for one in trouble], [True] * 2)
+
+    def test_surprise(self):
+        """a failure that nobody thought of is told as trouble, and renewals go on"""
+        self.scheduler._backend.files = unittest.mock.Mock(side_effect=RuntimeError('a surprise'))
+        with self.scheduler as s:
+            s.suspend(TRAIN)
+            self.fake.await_told(f'hold {TRAIN}', times=3)
+            self.assertTrue(s.monitoring)
+            self.assertEqual(s.statistics().trouble, ['a surprise'])
+
+    def test_many_files(self):
+        """a program with thousands of files open hears of events, and its holds are renewed"""
+        world.use_up_descriptors(self)
+        with gpreempt.GPreemptScheduler(self.fake.socket, interval=0.05) as s:
+            self.assertGreater(s._backend.files()[0].fileno(), 1023)
+            s.suspend(TRAIN)
+            self.assertTrue(s.wait_for(TRAIN, 'off', 5))
+            self.fake.await_told(f'hold {TRAIN}', times=2)
+            self.assertEqual(s.statistics().trouble, [])
+
     def test_daemon_restarts(self):
         """the monitor outlives the daemon: trouble is told, then events come again"""
         with self.scheduler as s:
@@ -125,8 +163,12 @@ class ByDaemon(world.DaemonTest):
                     break
             self.assertTrue(s.statistics().trouble)
             self.restart()
-            s.suspend(TRAIN)
-            self.assertTrue(s.wait_for(TRAIN, 'off', 10))
+            for _ in range(100):                # it may not have subscribed again yet
+                s.suspend(TRAIN)
+                if s.wait_for(TRAIN, 'off', 0.1):
+                    break
+                s.resume(TRAIN)
+            self.assertEqual(s.state(TRAIN), 'off')
             self.assertTrue(s.monitoring)
 
     def test_refused(self):
@@ -152,16 +194,40 @@ class ByDaemon(world.DaemonTest):
                               env={**os.environ, 'PYTHONPATH': os.path.join(world.TOP, 'python')})
         self.assertEqual(done.returncode, -9)
         self.assertFalse(threading.Event().wait(module._LEASE))
-        self.assertEqual(self.fake.told().count(f'hold {TRAIN} wait'), 1)
+        self.assertEqual(self.fake.told().count(f'hold {TRAIN}'), 1)
 
     def test_stuck(self):
-        """a stop that is never answered is TimedOut; the monitor and other calls go on"""
+        """a stop that is never answered is TimedOut and taken back; the monitor and other calls go on"""
         self.scheduler._backend.waiter = gpreempt.Daemon(self.fake.socket, timeout=0.2)
         with self.scheduler as s:
             with self.assertRaises(gpreempt.TimedOut):
                 s.suspend(STUCK)
+            self.assertIn(f'release {STUCK}', self.fake.told())
             s.suspend(TRAIN)
             self.assertTrue(s.wait_for(TRAIN, 'off', 5))
+
+    def test_slow(self):
+        """those that are off are kept so while another takes longer than a lease to get off"""
+        with self.scheduler as s:
+            s.register_offline(TRAIN)
+            s.register_offline(SLOW)
+            with s.online_work(), gpreempt.Daemon(self.fake.socket) as daemon:
+                for pid in (TRAIN, SLOW):
+                    self.assertIn('held_until_ns', daemon.call('List', pid=pid)['processes'][0])
+                self.assertGreaterEqual(s.statistics().suspends.longest, 1.5)
+        for pid in (TRAIN, SLOW):
+            self.assertGreaterEqual(self.fake.told().count(f'hold {pid}'), 3)
+
+    def test_resumed_meanwhile(self):
+        """one that is resumed while another thread waits for it to be off is not held after that"""
+        with self.scheduler as s:
+            waits = threading.Thread(target=s.suspend, args=(SLOW,))
+            waits.start()
+            self.fake.await_told(f'hold {SLOW} wait')
+            s.resume(SLOW)
+            self.assertTrue(waits.is_alive())
+            waits.join()
+            self.assertEqual(self.fake.told()[-2:], [f'release {SLOW}'] * 2)
 
 
 class FakeSuspender:

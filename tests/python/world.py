@@ -4,6 +4,7 @@
 import copy
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ sys.path.insert(0, os.path.join(TOP, 'python'))
 os.environ.setdefault('GPREEMPT_LIBRARY', os.path.join(BUILD, 'lib/libgpreempt.so.0'))
 os.environ.setdefault('GPREEMPT_COMMAND', os.path.join(BUILD, 'cli/gpreempt'))
 
-TRAIN, INFER, STUCK = 101, 102, 13
+TRAIN, INFER, STUCK, SLOW = 101, 102, 13, 15
 
 
 def process(pid, name, class_name, state):
@@ -42,6 +43,20 @@ WORLD = {
     'stats': {'counters': {'looks': 123456, 'stopped': 12}, 'processes': []},
     'policy': {'policy': 'priority', 'parameters': []},
 }
+
+
+def use_up_descriptors(test):
+    """Those that @test opens from now on are above 1023."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2048:
+        test.skipTest(f'only {hard} files may be open')
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2048), hard))
+    test.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+    taken = [os.open('/dev/null', os.O_RDONLY | os.O_CLOEXEC)]
+    while taken[-1] < 1023:
+        taken.append(os.dup(taken[0]))
+    for fd in taken:
+        test.addCleanup(os.close, fd)
 
 
 class FakeDaemon:
