@@ -12,12 +12,29 @@
 
 #include "core/sched.h"
 
-static inline u64 bench_clock(void)
+static inline u64 bench_time(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
+}
+
+static inline u64 bench_clock(void)
+{
+	return bench_time(CLOCK_MONOTONIC);
+}
+
+/* For what one thread computes: the time that others have the processor does not count. */
+static inline u64 bench_own_clock(void)
+{
+	return bench_time(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static inline void bench_keep_least(u64 *least, u64 ns)
+{
+	if (ns < *least)
+		*least = ns;
 }
 
 /* The scheduler with room for everything, or the end of the program. */

@@ -24,7 +24,7 @@ for look in 1ms 100us; do
 	gpload --class online --kernel 300us --poisson 40 --warm-up 20 --requests "$requests" --print-submits \
 		>/dev/null 2>/tmp/submits
 	kill $recorder
-	wait $recorder
+	wait $recorder 2>/dev/null
 	echo "look $look"
 	cat /tmp/submits /tmp/record
 done
@@ -71,6 +71,6 @@ for processes; do
 	# shellcheck disable=SC2086
 	kill -KILL $pids
 	# shellcheck disable=SC2086
-	wait $pids
+	wait $pids 2>/dev/null
 	stop
 done
