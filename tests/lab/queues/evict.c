@@ -4,10 +4,12 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include "tests/lab/hungry.h"
@@ -66,6 +68,17 @@ void criu_counts(struct gp_client *c)
 	EXPECT(info(c).object_count > after.object_count);
 }
 
+/* Until 6.12.117 each pause evicted once more, and nobody could undo more than one. */
+static bool pauses_are_counted(void)
+{
+	struct utsname is;
+	u32 major, minor, patch;
+
+	EXPECT_EQ(uname(&is), 0);
+	EXPECT_EQ(sscanf(is.release, "%u.%u.%u", &major, &minor, &patch), 3);
+	return major == 6 && (minor < 12 || (minor == 12 && patch < 117));
+}
+
 void criu_twice(struct gp_client *c)
 {
 	struct gp_queue q;
@@ -76,9 +89,15 @@ void criu_twice(struct gp_client *c)
 	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
 	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
 	OK(gp_work_submit(&w, 0, &q, 10, 1, NULL));
+	probe_pause();
+	EXPECT(!gp_work_done(&w, 0));
+	EXPECT_EQ(probe_mqd(0, MQD_ACTIVE), 0);
 	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
-	/* One of two evictions is undone: it stays off, and nobody can undo the other. */
 	REFUSED(gp_criu(c, GP_KFD_CRIU_UNPAUSE), EINVAL);
+	if (!pauses_are_counted()) {
+		probe_finish(&w);
+		return;
+	}
 	probe_pause();
 	EXPECT(!gp_work_done(&w, 0));
 	EXPECT_EQ(probe_mqd(0, MQD_ACTIVE), 0);
@@ -281,6 +300,16 @@ static void *own_pages(u32 nr)
 	return at;
 }
 
+/* Nobody was evicted; unless the kernel has moved pages by itself: then it is tried once more. */
+static void expect_silence(int fd)
+{
+	bool said = *next_line(fd);
+
+	if (said)
+		probe_excuse();
+	EXPECT(!said);
+}
+
 void userptr_eviction(struct gp_client *c)
 {
 	void *at = own_pages(16);
@@ -295,13 +324,13 @@ void userptr_eviction(struct gp_client *c)
 	OK(gp_buffer_register(c, &b, at, 16 * PAGE));
 	OK(gp_work_submit(&w, 0, &q, 100, 4, NULL));
 	SOON(probe_waves() == 400);
-	EXPECT(!*next_line(fd));
+	expect_silence(fd);
 	EXPECT_EQ(madvise((u8 *)at + 8 * PAGE, PAGE, MADV_DONTNEED), 0);
 	expect_round(fd, '1');
 	SOON(probe_waves() == 400);
 	/* Pages that no buffer has are nobody's business. */
 	EXPECT_EQ(munmap(own_pages(1), PAGE), 0);
-	EXPECT(!*next_line(fd));
+	expect_silence(fd);
 	/* Gone for good: the queues run on, without these pages. */
 	EXPECT_EQ(munmap(at, 16 * PAGE), 0);
 	expect_round(fd, '1');
