@@ -50,8 +50,9 @@ ended list-none 5 && ended stats-none 5 && ended dry 0 &&
 	{ part dry | grep -q '^policy fair would do' && part dry | grep -q '^slice  *7ms' || no "$(part dry)"; } &&
 	of policy-after '.policy == "priority"'
 
+# On a busy host the daemon may be faster than who records it; that is said, and how much it was.
 claim "record has the offline process off, for the online one"
-ended record 0 && of record '.events > 0 and .lost == 0' &&
+ended record 0 && of record '.events > 20 * .lost' &&
 	of timeline.json '[.traceEvents[].name] | any(. == "off") and any(test("off for gpload-online"))'
 
 claim "record has the parts of preemptions and when both had work; what one call hides is one part, in stats too"
@@ -63,7 +64,7 @@ of record '.preemptions > 0' &&
 # The median: what was recorded is this run of a machine whose speed nobody knows. Where online work hardly met offline work,
 # preempting for it costs more than it saves, and the mean may say so; a request that met none is never worse off.
 claim "what-if repeats what was recorded while nobody was preempted: the server's requests, the training, and no more latency"
-ended node 0 && of node '.records > 100 and .lost == 0' && ended what-if 0 &&
+ended node 0 && of node '.records > 100 and .records > 20 * .lost' && ended what-if 0 &&
 	of what-if '.schema == 1 and .recorded.acted == false and (.recorded.processes | length) == 2' &&
 	of what-if '.recorded.processes[] | select(.name == "gpload-offline") | (.online | not) and .busy_ns > 0' &&
 	of what-if '.recorded.processes[] | select(.name == "gpload-online") | .online and (.always_busy | not) and .requests > 10' &&
@@ -92,7 +93,7 @@ ended bench-taken 1 && { part bench-taken | grep -q "gpreempt off" || no "$(part
 	of bench '.rows[0].parts | [.[].name] == ["unmap", "map", "total"] and .[2].min_ns >= .[0].min_ns + .[1].min_ns'
 
 claim "without a policy the daemon only looks: record has when both had work, and nobody was attached or taken off"
-ended observed 0 && of observed '.events >= 0 and .lost == 0' && of observer '.observe_only == true' &&
+ended observed 0 && of observed '.events >= 20 * .lost' && of observer '.observe_only == true' &&
 	of observer-counts '.counters | .attaches == 0 and .stops_asked == 0' &&
 	of seen.json '[.traceEvents[] | select(.ph == "X") | .name] | any(. == "work") and all(. != "off")' &&
 	check test "$(part observed-online; part observed-offline)" = "0

@@ -18,7 +18,10 @@ part() {
 }
 stopped() {
 	gpload --class online --requests 1000000 --kernel 2ms --wait event &
-	sleep 2
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		sleep 1
+		grep -q online /proc/$!/comm && break
+	done
 	cat /proc/$!/comm
 	kill -TERM $!
 	wait $!

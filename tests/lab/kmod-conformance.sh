@@ -11,7 +11,7 @@ code=0
 "$top/lab/run" --param no_system_mem_limit=1 --param queue_preemption_timeout_ms=2000 --timeout 600 \
 	--copy "$build/tests/lab-conformance" -- sh -c '
 	code=0
-	modprobe gpreempt allow_direct=1
+	modprobe gpreempt allow_direct=1 stop_deadline_ms=4000
 	for way in evict direct halt; do
 		CMOCKA_MESSAGE_OUTPUT=TAP ./lab-conformance kmod/$way || code=1
 	done

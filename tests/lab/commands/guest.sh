@@ -77,8 +77,8 @@ kill $online
 wait $online
 echo "exit $?" >>/tmp/keep.online
 
-gpreempt suspend $offline --for 2s >/tmp/keep.suspend 2>&1 &
-sleep 1
+gpreempt suspend $offline --for 5s >/tmp/keep.suspend 2>&1 &
+await '"state": "off"'
 keep held gpreempt list $offline --json
 wait $!
 echo "exit $?" >>/tmp/keep.suspend

@@ -63,9 +63,11 @@ second=$(device waves_saved)
 fact gang_off_gpu0 "$(cat /sys/class/kfd/kfd/proc/$a/stats_*/cu_occupancy | sort -n | tail -n 1)"
 call Release "{\"pid\":$a}" >/dev/null
 until_true 20 state_is on $b && fact gang_released yes
+# By hand it was preempted too, on a busy machine more than once.
+n=$(preempted $a)
 load on1 --class online --kernel 1ms --waves 64 --poisson 20 --seconds 900
 c=$!
-until_true 60 was_preempted $a 3 && fact gang_preempted yes
+until_true 60 was_preempted $a $((n + 3)) && fact gang_preempted yes
 fact gang_counted_once "$(preempted $a) $(preempted $b)"
 kill $c
 ended gang_online $c

@@ -32,7 +32,7 @@ static struct gp_mechanism *open_it(struct kfd_bench *k, const struct gp_gpu_inf
 	EXPECT_EQ(gp_kmodm_alloc(&args, &k->kmodm), 0);
 	/* The clock of the tests is slow; the module's is not. */
 	EXPECT_EQ(gp_kmod_set_param(gp_kmodm_fd(k->kmodm), "lease", 10 * GP_SEC), 0);
-	EXPECT_EQ(gp_kmod_set_param(gp_kmodm_fd(k->kmodm), "stop_deadline", GP_SEC), 0);
+	EXPECT_EQ(gp_kmod_set_param(gp_kmodm_fd(k->kmodm), "stop_deadline", 4 * GP_SEC), 0);
 	return gp_kmodm_mechanism(k->kmodm);
 }
 

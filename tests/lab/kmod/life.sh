@@ -171,9 +171,10 @@ wait $holder 2>/dev/null
 until_true 20 runs && fact close_released yes
 
 # ---- rmmod while a descriptor is open ----
-gpkmod sleep=60 &
+gpkmod run="touch /tmp/ready" sleep=60 &
 holder=$!
-usleep 300000
+until_true 20 test -e /tmp/ready
+rm -f /tmp/ready
 rmmod gpreempt 2>/dev/null
 fact rmmod_open $?
 kill $holder
