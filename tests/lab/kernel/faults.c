@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/klog.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -88,6 +90,47 @@ static void hang_while_stopping(const char *mechanism)
 	end(&other);
 	close(ctl);
 	all_is_well(mechanism);
+}
+
+/* How often the driver has said so since the machine came up, as far as the kernel remembers. */
+static u32 hangs_noticed(void)
+{
+	enum { READ_ALL = 3, ROOM = 1 << 20 };
+	const char *at;
+	char *log = malloc(ROOM);
+	u32 found = 0;
+	int n;
+
+	NEED(log);
+	n = klogctl(READ_ALL, log, ROOM - 1);
+	NEED(n >= 0);
+	log[n] = '\0';
+	for (at = log; (at = strstr(at, "cp might be in an unrecoverable state")); at++)
+		found++;
+	free(log);
+	return found;
+}
+
+/* Each time the driver waits in vain puts the reset off by as long again. */
+static void hang_of_two(void)
+{
+	int ctl = control("evict");
+	struct target a = target_ready(1), b = target_ready(1), other = target_ready(1);
+	u32 task[2] = { attach(ctl, a.pid), attach(ctl, b.pid) }, noticed = hangs_noticed();
+	u64 resets = gpu_of(ctl).resets;
+
+	hang();
+	CHECK(preempt(ctl, task, 2) < 0);
+	CHECK(comes_to(ctl, task[0], GP_UAPI_LOST) && comes_to(ctl, task[1], GP_UAPI_LOST));
+	for (u32 i = 0; i < 1000 && gpu_of(ctl).resets == resets; i++)
+		usleep(10000);
+	EQ(gpu_of(ctl).resets, resets + 1);
+	EQ(hangs_noticed(), noticed + 1);
+	end(&a);
+	end(&b);
+	end(&other);
+	close(ctl);
+	all_is_well("evict");
 }
 
 /* The driver is about to reset the GPU and lets nobody at it: evict, which is asked, says so. */
@@ -223,6 +266,8 @@ const struct story faults[] = {
 	{ "direct: the same, by the driver's own eviction", direct_failed },
 	{ "evict: a hang while stopping: LOST, reset, and the GPU is as before for the next",
 	  evict_hang },
+	{ "evict: a hang while two are stopped: the driver waits once, and both are LOST",
+	  hang_of_two },
 	{ "direct: a hang while stopping: LOST, reset, and the GPU is as before for the next",
 	  direct_hang },
 	{ "direct refuses while a reset is under way; evict is used, and what it says is LOST",
