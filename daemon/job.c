@@ -159,6 +159,13 @@ static void not_admitted(struct gp_resident *r, const char *why)
 	snprintf(r->trouble, sizeof(r->trouble), "not admitted: %s", why ? why : "too many tasks");
 }
 
+static bool same_class(const struct gp_class *a, const struct gp_class *b)
+{
+	return a->priority == b->priority && a->weight == b->weight && a->flags == b->flags &&
+	       a->period_ns == b->period_ns && a->budget_ns == b->budget_ns &&
+	       a->deadline_ns == b->deadline_ns;
+}
+
 static void tell_class(struct gp_home *h, struct gp_resident *r)
 {
 	struct gp_class class = class_of(h, r);
@@ -166,7 +173,7 @@ static void tell_class(struct gp_home *h, struct gp_resident *r)
 	struct gp_resident *x;
 	u32 i = 0;
 
-	if (!memcmp(&class, &r->told, sizeof(class)))
+	if (same_class(&class, &r->told))
 		return;
 	if (gp_task_set_class(h->sched, r->task, &class, h->now_ns, &why)) {
 		not_admitted(r, why);

@@ -194,7 +194,7 @@ static int one_life(struct keeper *k, int *ret_status)
 static int keep(struct keeper *k)
 {
 	u64 ends[GP_KEEPER_ENDS] = { 0 };
-	int status, err;
+	int status = 0, err;
 	u32 poked, nr = 0;
 
 	for (;;) {

@@ -465,7 +465,7 @@ int gp_kernel_open(struct gp_home *h, struct gp_doer **ret, char *why)
 	k->h = h;
 	k->fd = err = gp_kmod_open(h->args.kmod, &version);
 	if (err == -EPROTO)
-		snprintf(why, GP_HOME_WHY, "the module gpreempt speaks version %u, not %u; build "
+		snprintf(why, GP_HOME_WHY, "the module gpreempt speaks version %u, not %d; build "
 			 "it again (gpreempt module)", version.version, GP_UAPI_VERSION);
 	else if (err < 0)
 		snprintf(why, GP_HOME_WHY, "%s: %s", h->args.kmod, strerror(-err));

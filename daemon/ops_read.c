@@ -261,14 +261,16 @@ static bool on_device(const struct gp_home *h, const struct gp_resident *r, u64 
 static json_t *process_json(const struct gp_home *h, const struct gp_resident *r)
 {
 	const struct gp_task *t = r->task == GP_NONE ? NULL : &h->sched->tasks[r->task];
+	json_int_t preempted = (json_int_t)r->stopped_before;
 	char gang[GP_GANG_NAME];
 	json_t *a;
 
+	if (t)
+		preempted += (json_int_t)t->account.stopped;
 	a = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:I, s:o, s:o}",
 		      "pid", (int)r->pid, "start", (json_int_t)r->start,
 		      "uid", (json_int_t)r->uid, "name", r->name, "class", r->class.name,
-		      "class_from", r->class_from, "preempted",
-		      (json_int_t)(r->stopped_before + (t ? t->account.stopped : 0)),
+		      "class_from", r->class_from, "preempted", preempted,
 		      "seats", seats_json(h, r), "queues", queues_json(h, r));
 	if (a && t && t->manual_until_ns > h->now_ns)
 		json_object_set_new(a, "held_until_ns",

@@ -32,7 +32,7 @@ static int header(const u8 *file, size_t size, u32 i, Elf64_Shdr *ret)
 
 int gp_elf_section(const void *file, size_t size, const char *name, struct gp_elf_section *ret)
 {
-	Elf64_Shdr names, s;
+	Elf64_Shdr names = { 0 }, s = { 0 };
 	Elf64_Ehdr e;
 	int err;
 

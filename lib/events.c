@@ -126,7 +126,7 @@ int gp_events_parameters(struct gp_events *events, json_t **ret)
 
 int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret)
 {
-	json_t *parameters;
+	json_t *parameters = NULL;
 	const json_t *event;
 	int err;
 

@@ -75,17 +75,15 @@ static bool read_node(int nodes, u32 number, struct gp_gpu_info *g)
 	char text[PROPERTIES], name[16];
 	u32 simds, simds_per_cu;
 	u64 gpu_id = 0;
-	int node, n;
+	int node;
 
 	snprintf(name, sizeof(name), "%u", number);
 	node = openat(nodes, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (node < 0)
 		return false;
 	memset(g, 0, sizeof(*g));
-	n = gp_sysfs_number(node, "gpu_id", &gpu_id);
-	if (!n && gpu_id)
-		n = gp_sysfs_text(node, "properties", text, sizeof(text));
-	if (n <= 0 || gpu_id > UINT32_MAX) {
+	if (gp_sysfs_number(node, "gpu_id", &gpu_id) || !gpu_id || gpu_id > UINT32_MAX ||
+	    gp_sysfs_text(node, "properties", text, sizeof(text)) <= 0) {
 		close(node);
 		return false;
 	}

@@ -72,37 +72,31 @@ int gp_kfdm_task_add(struct gp_kfdm *m, u32 task, u64 devices)
 	return err;
 }
 
-/* Watched ones have no thread to leave them. */
-static void drop_member(struct gp_kfdm *m, struct gp_member **at)
+/* Watched ones have no thread to leave them. Returns where the next one is. */
+static struct gp_member **drop_member(struct gp_kfdm *m, struct gp_member **at)
 {
 	struct gp_member *x = *at;
 
 	if (x->state == GP_MEMBER_WATCHED) {
 		*at = x->next;
 		gp_member_put(x);
-		return;
+		return at;
 	}
 	x->state = GP_MEMBER_LEAVING;
 	gp_kfdm_wake(&m->workers[x->home]);
+	return &x->next;
 }
 
 int gp_kfdm_task_del(struct gp_kfdm *m, u32 task)
 {
-	struct gp_member *x, *next;
+	struct gp_member **at = &m->members;
 	struct gp_kfdm_task *t;
 
 	pthread_mutex_lock(&m->lock);
 	t = gp_kfdm_find_task(m, task);
 	if (t) {
-		struct gp_member **at = &m->members;
-
-		for (x = m->members; x; x = next) {
-			next = x->next;
-			if (x->task == t)
-				drop_member(m, at);
-			if (*at == x)
-				at = &x->next;
-		}
+		while (*at)
+			at = (*at)->task == t ? drop_member(m, at) : &(*at)->next;
 		m->tasks[task] = NULL;
 		t->gone = true;
 		gp_kfdm_task_put(t);

@@ -133,6 +133,7 @@ static int try_attach(int fd, const struct gp_kmod_process *p, int which,
 	a->members = (u64)(uintptr_t)members;
 	if (!err)
 		err = gp_kmod_call(fd, GP_IOC_ATTACH, a);
+	a->members = 0;
 	let_go(members, i);
 	return err;
 }

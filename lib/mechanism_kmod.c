@@ -76,15 +76,18 @@ static void end(struct task *t, enum gp_outcome outcome, u64 at_ns)
 /* All of them at once; if one is refused, each by itself. */
 static void ask(struct gp_kmodm *m, struct task *const *tasks, u32 nr, u64 now_ns)
 {
-	bool out = nr && tasks[0]->wish == OUT;
 	u32 handles[MOST_TASKS], i;
 	struct gp_kmod_move move = { .tasks = handles, .nr = nr };
+	bool out;
 	int err;
 
 	if (!nr)
 		return;
+	/* NOLINTBEGIN(clang-analyzer-core.NullDereference): begin() has found all of them */
+	out = tasks[0]->wish == OUT;
 	for (i = 0; i < nr; i++)
 		handles[i] = tasks[i]->handle;
+	/* NOLINTEND(clang-analyzer-core.NullDereference) */
 	err = out ? gp_kmod_preempt(m->fd, &move, NULL) : gp_kmod_resume(m->fd, &move, NULL);
 	if (err && nr == 1)
 		end(tasks[0], GP_REFUSED, now_ns);
@@ -113,7 +116,7 @@ static int begin(struct gp_mechanism *base, const struct gp_action *a, u64 now_n
 		return -ENODEV;
 	if (m->way[a->device].action)
 		return -EBUSY;
-	if (nr > MOST_TASKS)
+	if (a->nr_out > MOST_TASKS || a->nr_in > MOST_TASKS - a->nr_out)
 		return -ENOENT;
 	for (i = 0; i < nr; i++) {
 		tasks[i] = find(m, a->tasks[i]);

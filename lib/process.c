@@ -43,7 +43,7 @@ int gp_scanner_alloc(const struct gp_scan_args *args, struct gp_scanner **ret)
 	if (!s)
 		return -ENOMEM;
 	snprintf(s->kfd, sizeof(s->kfd), "%s/proc", kfd);
-	strcpy(s->proc, proc);
+	snprintf(s->proc, sizeof(s->proc), "%s", proc);
 	*ret = s;
 	return 0;
 }

@@ -12,6 +12,7 @@ int gp_sysfs_text(int dir, const char *path, char *text, size_t room)
 	size_t bytes = 0;
 	ssize_t n = 0;
 
+	*text = '\0';
 	if (fd < 0)
 		return -errno;
 	while (bytes + 1 < room) {

@@ -109,7 +109,7 @@ static int queued(const char *kfd, pid_t pid, const struct gp_gpu_info *gpus, u3
 static int judge(const char *kfd, const char *proc, pid_t pid, const struct gp_gpu_info *gpus,
 		 u32 count)
 {
-	u64 open_on, queues, has, behind;
+	u64 open_on = 0, queues = 0, has = 0, behind;
 	int err;
 
 	err = opened(kfd, pid, gpus, count, &open_on);

@@ -284,8 +284,10 @@ static int run_way(struct bench *b, const struct way *way, u32 n, bool json)
 	u32 i;
 	int r;
 
-	if (!stops || !starts)
-		return gp_client_fail(ENOMEM, "%u samples", n);
+	if (!stops || !starts) {
+		r = gp_client_fail(ENOMEM, "%u samples", n);
+		goto free_samples;
+	}
 	r = start_kernels(b, way);
 	for (i = 0; !r && i < n; i++) {
 		r = measure(b, way->do_stop, &stops[i]);
@@ -298,6 +300,7 @@ static int run_way(struct bench *b, const struct way *way, u32 n, bool json)
 		print_row(way->stop, way->queues, stops, n, json);
 		print_row(way->start, way->queues, starts, n, json);
 	}
+free_samples:
 	free(stops);
 	free(starts);
 	return r;
@@ -307,8 +310,10 @@ static int calibrate(struct bench *b, u32 n)
 {
 	struct sample *s = calloc(n, sizeof(*s));
 	u32 i;
-	int r = s ? 0 : gp_client_fail(ENOMEM, "%u samples", n);
+	int r = 0;
 
+	if (!s)
+		return gp_client_fail(ENOMEM, "%u samples", n);
 	for (i = 0; !r && i < n; i++)
 		r = measure(b, NULL, &s[i]);
 	if (!r)

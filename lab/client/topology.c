@@ -139,7 +139,7 @@ static int list_nodes(const char *dir, u32 *numbers)
 
 int gp_topology_read(const char *dir, struct gp_node *nodes, u32 room, u32 *ret_count)
 {
-	u32 numbers[MAX_NODES];
+	u32 numbers[MAX_NODES] = { 0 };
 	struct gp_node node;
 	u32 found = 0;
 	int count;
