@@ -17,7 +17,8 @@
 #include "gp_test.h"
 
 #define HEARTBEAT	(200 * GP_MSEC)
-#define LONG_HEARTBEAT	(800 * GP_MSEC)
+/* For who must not be taken for silent: a busy machine may keep anybody waiting. */
+#define LONG_HEARTBEAT	(2 * GP_SEC)
 
 /* Shared with the children. */
 struct shared {
@@ -125,13 +126,13 @@ static void a_daemon_at_rest_may_be_silent(void **state)
 
 static int beats(void *ctx, struct gp_heart *heart)
 {
-	u64 until = now() + 4 * HEARTBEAT;
+	u64 until = now() + LONG_HEARTBEAT + LONG_HEARTBEAT / 2;
 
 	(void)ctx;
 	shared->lives++;
 	while (now() < until) {
 		gp_heart_beat(heart, now());
-		usleep(HEARTBEAT / 4000);
+		usleep(LONG_HEARTBEAT / 40000);
 	}
 	return 0;
 }
@@ -139,7 +140,7 @@ static int beats(void *ctx, struct gp_heart *heart)
 static void a_busy_daemon_that_is_heard_of_lives(void **state)
 {
 	(void)state;
-	EXPECT_EQ(keep(beats), 0);
+	EXPECT_EQ(keep_by(LONG_HEARTBEAT, beats), 0);
 	EXPECT_EQ(shared->lives, 1);
 }
 
