@@ -72,12 +72,15 @@ own() { # MECHANISM
 
 # ---- three online processes preempt two offline ones, again and again ----
 are_on() { [ "$(stat nr_off)" = 0 ]; }
+is_idle() { [ "$(device 0 hiq_busy)" = 0 ]; }
 quiet() { # nothing moves any more
 	# shellcheck disable=SC2086 # a list
 	kill -STOP $onlines
 	until_true 60 are_on || fact never_quiet yes
 	sleep 1
 	until_true 60 are_on
+	# Nobody waits for the last runlist; a busy host may keep the device from it.
+	until_true 60 is_idle
 }
 has_stopped() { [ $(($(stat stopped) - $1)) -ge "$2" ]; }
 books() {
