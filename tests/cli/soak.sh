@@ -41,6 +41,7 @@ good() {
 			"requests 700" "sums 30" "daemon_rss 1000 1010 4000" "seconds 600" \
 			"kmod_preempts 300" "kmod_ended 20" "kmod_kb 17000 17004" \
 			"kernel_kb $((18000 + round))" "kept filp $((3000 + 1024 * round))" "kept percpu 500" \
+			"kept large_kmallocs 2048000" \
 			"round $round"
 	done >"$FACTS"
 }
@@ -93,6 +94,13 @@ fails 'gpreempt.ko left 3000 KB behind' add 'kmod_kb 17000 20000'
 claim "a kernel that grows is, and who in it did, the largest first"
 grow() { printf '%s\n' 'kernel_kb 24000' 'kept percpu 4096500' 'kept filp 2052024' >>"$FACTS"; }
 fails 'the kernel grew by 5999 KB: percpu +4000 KB, filp +2000 KB' grow
+claim "what the driver forgets of those who are killed is not, beyond that it is"
+lists() { printf '%s\n' 'storm_killed 400' "kernel_kb $((18002 + $1))" "kept large_kmallocs $((2048000 + 1024 * $1))" >>"$FACTS"; }
+good
+lists 3500
+try soak --minutes 40
+exits 0 && says 'memory of the kernel  *+1 KB' && says 'large kmallocs  *+3500 KB'
+fails 'large memory of the kernel grew by 3600 KB, with 400 processes killed' lists 3600
 claim "words that nobody expects are"
 fails 'the guest says: sh: out of memory' add 'sh: out of memory'
 claim "work lost in the simulator is"
