@@ -70,10 +70,12 @@ static void a_fence_comes_after_the_unmap_before_it(void **state)
 	cw_run_list_one(w, q);
 	cw_run(w, US(500));
 	cw_unmap(w, VGPU_PM4_DYNAMIC, VGPU_PM4_PREEMPT, 0);
-	cw_query(w);
-	EXPECT(!vgpu_chip_hiq_idle(w->chip, w->pending));	/* rung, not looked at */
 	t0 = w->now;
-	cw_run(w, US(20));
+	EXPECT(!vgpu_chip_hiq_idle(w->chip, w->pending));	/* rung, not looked at */
+	cw_run(w, US(10));
+	EXPECT(!vgpu_chip_hiq_idle(w->chip, w->pending));	/* taken from the ring, not done */
+	cw_query(w);
+	cw_run(w, US(10));
 	EXPECT(!cw_fenced(w));		/* the grace is 31 us */
 	EXPECT(vgpu_chip_commanded(w->chip) && !vgpu_chip_hiq_idle(w->chip, w->pending));
 	EXPECT(cw_wait(w, MS(1)));
