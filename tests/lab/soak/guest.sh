@@ -49,11 +49,40 @@ settle() { # until everything delayed is done, and nothing is kept that need not
 		{ echo 1 >"$cache"/shrink; } 2>/dev/null
 	done
 }
+# What the driver itself forgets: of the lists of users' pages that it got (amdgpu_hmm_range_get_pages), those
+# that it did not give back (doc/limits.md). Both are counted where it does so, by how many pages a list is for.
+tracing=/sys/kernel/tracing
+watch_lists() {
+	mount -t tracefs none $tracing 2>/dev/null
+	while read -r probe; do
+		echo "$probe" >>$tracing/kprobe_events || wrong "no probe '$probe'"
+	done <<'X'
+r64:soak/got amdgpu:amdgpu_hmm_range_get_pages pages=$arg3:u64 failed=$retval:s32
+p:soak/gave amdgpu:amdgpu_hmm_range_get_pages_done first=+16($arg1):u64 end=+24($arg1):u64
+X
+	echo 'hist:keys=pages if failed == 0' >$tracing/events/soak/got/trigger || wrong "lists that are got are not counted"
+	echo 'hist:keys=end-first' >$tracing/events/soak/gave/trigger || wrong "lists given back are not counted"
+}
+# "LISTS KILOBYTES". Eight bytes a page; kmalloc rounds up to a power of two.
+forgotten() {
+	cat $tracing/events/soak/got/hist $tracing/events/soak/gave/hist | tr -d '{}:' | awk '
+		$1 == "pages" { got += $4; list(8 * $2, $4) }
+		$1 == "end-first" { gave += $4; list($2 / 512, -$4) }
+		function list(bytes, n) {
+			for (size = 8; size < bytes; size *= 2)
+				;
+			kept += n * size
+		}
+		END { print got - gave, int(kept / 1024) }'
+}
+# Calls that the probes missed: what they counted is worth nothing then.
+are_counted() { awk '$1 ~ /^(got|gave)$/ { missed += $3; n++ } END { exit n != 2 || missed }' $tracing/kprobe_profile; }
 # kept: what the kernel has in use, "NAME BYTES" each: the objects of every cache that it cannot reclaim,
-# kmallocs too large for one, and what is no slab. Pages of caches are not counted: how many of
-# them a few long-lived objects keep is chance.
+# kmallocs too large for one less what the driver forgot, and what is no slab. Pages of caches are not counted: how
+# many of them a few long-lived objects keep is chance.
 kept() {
-	{ grep -l 1 /sys/kernel/slab/*/reclaim_account; cat /proc/slabinfo /proc/meminfo; } | awk '
+	{ forgotten; grep -l 1 /sys/kernel/slab/*/reclaim_account; cat /proc/slabinfo /proc/meminfo; } | awk '
+		NR == 1 { large -= 1024 * $2; next }
 		/reclaim_account$/ { split($0, path, "/"); can[path[5]] = 1; next }
 		/^(slabinfo|#)/ { next }
 		$1 == "SUnreclaim:" { large += 1024 * $2; next }
@@ -84,15 +113,17 @@ back() {
 	done
 	wrong "no daemon answers"
 }
-# What it counted, before it is gone.
+# account WHEN: what it counted, before it is gone. Stops and starts have no answer (are lost) if the process was
+# killed or the GPU hung meanwhile, so there are none in times of unrest: only the daemon dies then.
 account() {
 	for counter in stopped stops_lost starts_lost; do
 		n=$(count $counter)
 		fact $counter "${n:-0}"
+		[ $counter = stopped ] || fact "lost_$1" "${n:-0}"
 	done
 }
 kill_daemon() { # SIGNAL
-	account
+	account unrest
 	pid=$(daemon)
 	[ -n "$pid" ] && kill "-$1" "$pid" || return
 	fact "daemon_$1" 1
@@ -195,7 +226,7 @@ outlived() {
 }
 # calm UNTIL: one life of the daemon; its memory at the beginning and at the end.
 calm() {
-	account
+	account unrest
 	stop || wrong "the daemon ended with $?"
 	# A host with much to do may leave all of us without a processor for seconds.
 	begin 25s
@@ -243,7 +274,7 @@ hang() {
 	seat_all
 	must "after a reset nobody is preempted" until_true 60 was_stopped
 	counted=
-	account
+	account hang
 	stop || wrong "after a reset the daemon ended with $?"
 	leave_all
 }
@@ -281,6 +312,8 @@ round() { # NUMBER SECONDS
 	rptr=completion
 	[ $(($1 % 2)) -eq 1 ] || rptr=launch
 	load_module rptr_at=$rptr
+	# The probes stay when the driver goes, and count again when it is back.
+	[ "$1" -gt 1 ] || watch_lists
 	first=$(now)
 	begin 4s
 	seat_all
@@ -288,7 +321,7 @@ round() { # NUMBER SECONDS
 	storm=$!
 	unrest $((first + $2 / 2))
 	calm $((first + $2))
-	account
+	account kills
 	stop || wrong "the daemon ended with $?"
 	leave_all
 	wait $storm || wrong "gpstorm ended with $?"
@@ -302,6 +335,8 @@ round() { # NUMBER SECONDS
 	by_module $(($2 / 12 + 1))
 	fact kernel_kb "$(settled)"
 	kept | sed 's/^/kept /'
+	fact forgotten "$(forgotten)"
+	must "lists of pages were not counted" are_counted
 	fact round "$1"
 }
 
