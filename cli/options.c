@@ -138,25 +138,17 @@ static int process_number(const char *value, int *ret)
 	return 0;
 }
 
-static int jobs(const char *value, struct gp_options *o)
+/* From 1 to @most. */
+static int several(const char *option, const char *value, u32 most, u32 *ret)
 {
+	char allowed[48];
 	const char *end;
 	u64 n;
 
-	if (number(value, &end, &n) || *end || !n || n > 64)
-		return bad_value("jobs", value, "a number from 1 to 64");
-	o->jobs = (u32)n;
-	return 0;
-}
-
-static int rounds(const char *value, struct gp_options *o)
-{
-	const char *end;
-	u64 n;
-
-	if (number(value, &end, &n) || *end || !n || n > 10000)
-		return bad_value("rounds", value, "a number from 1 to 10000");
-	o->rounds = (u32)n;
+	snprintf(allowed, sizeof(allowed), "a number from 1 to %u", most);
+	if (number(value, &end, &n) || *end || !n || n > most)
+		return bad_value(option, value, allowed);
+	*ret = (u32)n;
 	return 0;
 }
 
@@ -219,7 +211,7 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	case GP_OPT_ROOT:	o->root = value; return 0;
 	case GP_OPT_FILE:	o->module_file = value; return 0;
 	case GP_OPT_GRACE:	o->grace = value; return 0;
-	case GP_OPT_ROUNDS:	return rounds(value, o);
+	case GP_OPT_ROUNDS:	return several("rounds", value, 10000, &o->rounds);
 	case GP_OPT_ANYWAY:	o->anyway = true; return 0;
 	case GP_OPT_DRY_RUN:	o->dry_run = true; return 0;
 	case GP_OPT_PROMETHEUS:	o->prometheus = true; return 0;
@@ -229,7 +221,7 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	case GP_OPT_SET:	return set(value, o);
 	case GP_OPT_SEED:	return seed(value, o);
 	case GP_OPT_SEEDS:	return seeds(value, o);
-	case GP_OPT_JOBS:	return jobs(value, o);
+	case GP_OPT_JOBS:	return several("jobs", value, 64, &o->jobs);
 	case GP_NR_OPTIONS:	break;
 	}
 	return -EINVAL;
