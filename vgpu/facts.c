@@ -2,7 +2,7 @@
 /*
  * The profiles: every number with where it comes from.
  *
- * KFD-n is a section of the notes on Linux 6.12's amdkfd in the documentation;
+ * Files, registers and names without another origin are those of Linux 6.12's amdgpu;
  * what would replace an assumption is said with it. "selftest" is a run of
  * `gpreempt doctor --selftest` on that machine.
  */
@@ -17,17 +17,17 @@
 	[VGPU_WAVES_PER_CU]	= READ(VGPU_COUNT, 32,			\
 		"CDNA 2 and 3: 4 SIMDs of 8 waves; amdkfd sizes its area for 40"),	\
 	[VGPU_VGPR_PER_CU]	= READ(VGPU_BYTES, 0x80000,		\
-		"kfd_queue.c, VGPR_SIZE_PER_CU of gfx 9.4.x (KFD-F.3)"),	\
+		"kfd_queue.c, VGPR_SIZE_PER_CU of gfx 9.4.x"),	\
 	[VGPU_LDS_PER_CU]	= READ(VGPU_BYTES, 0x10000,		\
-		"kfd_queue.c, LDS_SIZE_PER_CU (KFD-F.3)"),		\
+		"kfd_queue.c, LDS_SIZE_PER_CU"),		\
 	[VGPU_SGPR_PER_WAVE]	= READ(VGPU_BYTES, 0x4000 / 32,		\
-		"kfd_queue.c, SGPR_SIZE_PER_CU / 32 waves (KFD-F.3)"),	\
+		"kfd_queue.c, SGPR_SIZE_PER_CU / 32 waves"),	\
 	[VGPU_HWREG_PER_WAVE]	= READ(VGPU_BYTES, 0x1000 / 32,		\
-		"kfd_queue.c, HWREG_SIZE_PER_CU / 32 waves (KFD-F.3)"),	\
+		"kfd_queue.c, HWREG_SIZE_PER_CU / 32 waves"),	\
 	[VGPU_HQD_SLOTS]	= READ(VGPU_COUNT, 24,			\
-		"MEC1, 4 pipes x 8 queues less 8 kernel queues (KFD-D.7)"),	\
+		"amdgpu: MEC1, 4 pipes x 8 queues less 8 kernel queues"),	\
 	[VGPU_VMIDS]		= READ(VGPU_COUNT, 13,			\
-		"first_kfd_vmid 3: VMIDs 3..15 (KFD-D.7)"),		\
+		"amdgpu, first_kfd_vmid 3: VMIDs 3..15"),		\
 	[VGPU_RPTR_AT]		= ASSUMED(VGPU_CHOICE, VGPU_RPTR_AT_COMPLETION,	\
 		"AMD says both occur (ROCR-Runtime #105, rocm-systems #4341); selftest"), \
 	[VGPU_SAVE_AREA]	= ASSUMED(VGPU_CHOICE, VGPU_SAVE_VRAM,	\
@@ -49,7 +49,7 @@
 	[VGPU_QUANTUM_NS]	= ASSUMED(VGPU_NS, 10000000,		\
 		"MAP_PROCESS.process_quantum = 10, unit not stated, taken as ms"),	\
 	[VGPU_PREEMPT_TIMEOUT_NS] = READ(VGPU_NS, 9000000000ull,	\
-		"amdgpu queue_preemption_timeout_ms, default 9000 (KFD-D.1)"),	\
+		"amdgpu queue_preemption_timeout_ms, default 9000"),	\
 	[VGPU_RESET_NS]		= READ(VGPU_NS, 38000,			\
 		"REEF (OSDI 22): reset-based preemption, on an MI50"),	\
 	[VGPU_SDMA_PACKET_NS]	= ASSUMED(VGPU_NS, 300,			\
@@ -61,9 +61,9 @@
 	[VGPU_BANDWIDTH_HOST]	= ASSUMED(VGPU_BYTES_PER_US, 55000,	\
 		"PCIe 5 x16, about 55 GB/s of 63; a copy measured on the machine"),	\
 	[VGPU_GRACE_NS]		= ASSUMED(VGPU_NS, 500,			\
-		"SCH_WAVE = 1 is 1K clocks (KFD-D.5), 2.1 GHz; an unmap measured"),	\
+		"CP_IQ_WAIT_TIME2.SCH_WAVE = 1: 1K clocks, 2.1 GHz; an unmap measured"),	\
 	[VGPU_GRACE_DEFAULT_NS]	= READ(VGPU_NS, 31000,			\
-		"CP_IQ_WAIT_TIME2 = 0x40404040: 64K clocks at 2.1 GHz (KFD-D.5)"),	\
+		"CP_IQ_WAIT_TIME2 = 0x40404040: 64K clocks at 2.1 GHz"),	\
 	[VGPU_SDMA_BANDWIDTH]	= ASSUMED(VGPU_BYTES_PER_US, 50000,	\
 		"one engine, taken to be what PCIe 5 x16 carries; copies of two sizes"), \
 	CDNA_FACTS
@@ -84,9 +84,9 @@ static const struct vgpu_facts mi308x = {
 	.profile = "mi308x",
 	.f = {
 		[VGPU_XCCS] = READ(VGPU_COUNT, 4,
-			"unofficial reports: gfx942, 80 CUs, 4 HQDs per MQD (KFD-D.8)"),
+			"unofficial reports: gfx942, 80 CUs, 4 HQDs per MQD"),
 		[VGPU_CUS_PER_XCC] = READ(VGPU_COUNT, 20,
-			"unofficial reports: gfx942, 80 CUs (KFD-D.8)"),
+			"unofficial reports: gfx942, 80 CUs"),
 		[VGPU_BANDWIDTH_VRAM] = READ(VGPU_BYTES_PER_US, 5300000,
 			"AMD Instinct MI300X data sheet, 5.3 TB/s; the MI308X is taken to have it"),
 		CDNA3_FACTS,
@@ -117,9 +117,9 @@ static const struct vgpu_facts mi210 = {
 		[VGPU_BANDWIDTH_HOST] = ASSUMED(VGPU_BYTES_PER_US, 27000,
 			"PCIe 4 x16, about 27 GB/s of 31.5; a copy measured on the machine"),
 		[VGPU_GRACE_NS] = ASSUMED(VGPU_NS, 600,
-			"SCH_WAVE = 1 is 1K clocks (KFD-D.5), 1.7 GHz; an unmap measured"),
+			"CP_IQ_WAIT_TIME2.SCH_WAVE = 1: 1K clocks, 1.7 GHz; an unmap measured"),
 		[VGPU_GRACE_DEFAULT_NS] = READ(VGPU_NS, 38500,
-			"CP_IQ_WAIT_TIME2 = 0x40404040: 64K clocks at 1.7 GHz (KFD-D.5)"),
+			"CP_IQ_WAIT_TIME2 = 0x40404040: 64K clocks at 1.7 GHz"),
 		[VGPU_SDMA_BANDWIDTH] = ASSUMED(VGPU_BYTES_PER_US, 25000,
 			"one engine, taken to be what PCIe 4 x16 carries; copies of two sizes"),
 		CDNA_FACTS,
