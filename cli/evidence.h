@@ -14,7 +14,7 @@
 #include "sim/compare.h"
 #include "sim/json.h"
 
-enum { GP_EVIDENCE_SCHEMA = 1, GP_TRIAL_ROWS = 32, GP_TRIAL_SETS = 8 };
+enum { GP_EVIDENCE_SCHEMA = 1, GP_TRIAL_ROWS = 32, GP_TRIAL_SETS = 12 };
 
 struct gp_evidence {
 	const struct gp_options *o;

@@ -165,6 +165,7 @@ static void derive_all(struct gp_evidence *e, json_t *to)
 	const struct gp_compared *ours = gp_compared_find(&e->main, "ours-evict");
 	const struct gp_compared *bound = gp_compared_find(&e->main, "bound");
 	const json_t *lab = json_object_get(e->root, "lab");
+	const json_t *steps = json_object_get(e->root, "steps");
 	double bad = 0, form;
 
 	for (u32 i = 0; i < e->main.nr; i++) {
@@ -186,7 +187,8 @@ static void derive_all(struct gp_evidence *e, json_t *to)
 		       (double)ours->result.part[GP_PART_DETECT].mean -
 		       1.3 * (double)bound->result.part[GP_PART_TOTAL].mean - 5000,
 		       e->repeat_main);
-	derive(to, "off_documents", off_documents(e), "steps.their_costs");
+	derive(to, "off_documents", off_documents(e),
+	       gp_evidence_text(json_object_get(steps, "their_costs"), "repeat"));
 	derive(to, "chapters", chapters(e->root), "gpreempt report");
 	derive_operations(lab, to);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "evidence.h"
+#include "sim/rows.h"
 #include "vgpu/facts.h"
 
 /* What a document says; times in microseconds, low = high if it names one. */
@@ -66,6 +67,25 @@ static json_t *switches_json(const struct gp_switches *s, const char *repeat)
 	return o;
 }
 
+static_assert((int)GP_TRIAL_SETS > (int)GP_ROW_SETTINGS, "a row's settings do not fit");
+
+/* What gives the spans again: the row's settings, and the states of the task in a trace. */
+static void switches_command(const struct gp_evidence *e, const struct gp_trial *t, char *text,
+			     size_t size)
+{
+	struct gp_trial sim = { .scenario = t->scenario, .length = t->length, .quick = t->quick };
+	const struct gp_row *row = gp_row_find(t->rows[0]);
+	size_t at;
+
+	for (u32 i = 0; i < GP_ROW_SETTINGS && row->set[i]; i++)
+		sim.set[i] = row->set[i];
+	gp_trial_command(e, &sim, "sim", text, size);
+	at = strlen(text);
+	snprintf(text + at, size - at, " --trace stops.json; jq -c '(\"stopping\", \"starting\") "
+		 "as $state | [.traceEvents[] | select(.name == $state) | .dur] | "
+		 "[$state, add / length, max]' stops.json");
+}
+
 /* That interface @i stops so many times as fast as the first. */
 static json_t *claim(const char *says, double factor, const struct gp_switches *s, u32 i)
 {
@@ -103,7 +123,7 @@ int gp_gather_interfaces(struct gp_evidence *e, json_t *chapter)
 {
 	struct gp_switches s[NR_INTERFACES];
 	json_t *rows = json_array();
-	char repeat[256];
+	char repeat[768];
 
 	for (int i = 0; i < NR_INTERFACES; i++) {
 		const struct interface *f = &interfaces[i];
@@ -118,7 +138,7 @@ int gp_gather_interfaces(struct gp_evidence *e, json_t *chapter)
 			json_decref(rows);
 			return code;
 		}
-		gp_trial_command(e, &t, "compare", repeat, sizeof(repeat));
+		switches_command(e, &t, repeat, sizeof(repeat));
 		gp_json_put(o, "name", json_string(f->name));
 		gp_json_put(o, "what", json_string(f->what));
 		gp_json_put(o, "row", json_string(f->row));

@@ -104,6 +104,10 @@ check test "$(jq '.rows[] | select(.name == "ours-evict") | .breakdown.total.max
 	"$(jq '.steps.our_costs.rows[] | select(.name == "ours-evict") | .total * 1000 | round' \
 		"$tmp/a/report.json")"
 
+(cd "$tmp" && eval "$(jq -r '.interfaces.rows[0].switches.repeat' "$tmp/a/report.json")" >"$tmp/spans")
+check test "$(sed -n 's/.*"stopping",[^,]*,\(.*\)].*/\1/p' "$tmp/spans")" = \
+	"$(jq '.interfaces.rows[0].switches.stop_max' "$tmp/a/report.json")"
+
 claim "every row of compare is there, with a distribution and its parts"
 json '[.compare.rows[].name] | index("native") and index("ours-evict") and index("ours-hint")'
 json '[.compare.rows[] | select(.state != "not run") | .cdf | length] | unique == [33]'
