@@ -192,6 +192,15 @@ static void reason_at_once(const json_t *row, char *text, size_t size)
 		 number_of(parts, gp_part_names[most]) / 1e3, number_of(parts, "total") / 1e3);
 }
 
+/* More is added than a preemption takes at its worst: requests wait for each other. */
+static bool queues_up(const json_t *row)
+{
+	const json_t *parts = json_object_get(row, "parts");
+
+	return json_is_null(json_object_get(row, "added_p99")) ||
+	       number_of(row, "added_p99") > 2 * number_of(parts, "total_max");
+}
+
 static void reason(const json_t *first, const json_t *point, const json_t *row, char *text,
 		   size_t size)
 {
@@ -206,7 +215,7 @@ static void reason(const json_t *first, const json_t *point, const json_t *row, 
 	else if (part >= 0 && by > 0.3 * added && by > 20000)
 		snprintf(text, size, "%s takes %.0f us longer than at the first point",
 			 because[part], by / 1e3);
-	else if (share > 0.8)
+	else if (share > 0.5 && queues_up(row))
 		snprintf(text, size, "the online work alone needs %.0f %% of the GPU and offline "
 			 "work is owed its least share (min_share), so requests queue",
 			 100 * share);
