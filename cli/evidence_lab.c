@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "evidence.h"
@@ -143,7 +144,7 @@ static int run_probe(struct gp_evidence *e, const struct probe *p, json_t *chapt
 	while (fgets(line, sizeof(line), from))
 		take_line(p, line, rows);
 	status = pclose(from);
-	gp_json_put(o, "exit", json_integer(status));
+	gp_json_put(o, "exit", json_integer(WIFEXITED(status) ? WEXITSTATUS(status) : status));
 	if (status || !json_array_size(rows))
 		gp_error("--lab: '%s' failed or printed nothing that was expected", command);
 	return GP_EXIT_OK;

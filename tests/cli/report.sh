@@ -51,6 +51,7 @@ lab() { jq -e "$1" "$tmp/b/report.json" >/dev/null || no "not so of report.json 
 lab '.lab.colocate.rows == [
 	{name: "alone", mean: 578, p50: 553, p99: 872, offline_kernels: null},
 	{name: "with gpreemptd", mean: 470.5, p50: 469, p99: 1200000, offline_kernels: 347}]'
+lab '.lab.model_error.exit == 1 and .lab.colocate.exit == 0'
 lab '.lab.costs.rows[1].name == "module evict-8" and .lab.costs.rows[1].cost.median == 16063'
 lab '.lab.arrival.rows == [{latency: "kmod/evict@50us", name: "kmod/evict@50us", wave_ns: {median: 90000}}]'
 
