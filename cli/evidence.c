@@ -213,11 +213,16 @@ static int report(struct gp_evidence *e, const char *folder)
 
 int gp_cmd_report(const struct gp_options *o)
 {
+	const struct gp_trial any = { .scenario = "colocate" };
 	struct gp_evidence e = { .o = o };
+	struct gp_scenario *sc;
 	char tree[512];
 
 	/* Said at once, and not after half an hour. */
 	if (o->lab && gp_lab_tree(tree, sizeof(tree)))
 		return GP_EXIT_BAD;
+	if (gp_trial_load(&e, &any, &sc))
+		return GP_EXIT_BAD;
+	free(sc);
 	return report(&e, o->output ? o->output : FOLDER);
 }

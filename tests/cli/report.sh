@@ -138,6 +138,10 @@ for bad in "$tmp/file" "$tmp/nowhere/deep" /proc/gpreempt "$tmp/others"; do
 done
 check test "$(cat "$tmp/others/index.html")" = mine
 
+claim "a length that is none is one line and exit 2, before anything is run"
+try gpreempt report --length soon -o "$tmp/e"
+exits 2 && check test "$(wc -l <"$tmp/err")" -eq 1 && says_err 'soon' && check test ! -e "$tmp/e"
+
 claim "--lab without the source tree says where the lab is, exit 2, before anything is run"
 mkdir -p "$tmp/usr/bin"
 cp "$GPREEMPT" "$tmp/usr/bin/gpreempt"
