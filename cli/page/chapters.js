@@ -120,10 +120,10 @@ function stepsChapter(r) {
       "The documents' steps one by one come to more than the sums they give, which leave some out.", w => lanes(w, st), partKey()),
     el("div", { class: "pair" },
       table("Steps of the documents, in order.", [["", x => x.nr, true],
-        ["step", x => named2(x)], ["documents say", x => range(x), true], ["part", x => x.part || "-"],
+        ["step", x => named2(x), "prose"], ["documents say", x => range(x), true], ["part", x => x.part || "-"],
       ], st.documents.steps.map((x, i) => ({ ...x, nr: i + 1 }))),
       table("Steps of ours-evict, in order: measured parts, divided by facts of the model.", [["", x => x.nr, true],
-        ["step", x => named2(x)], ["takes", x => us(x.value), true], ["part", x => x.part],
+        ["step", x => named2(x), "prose"], ["takes", x => us(x.value), true], ["part", x => x.part],
       ], ourSteps(st).map((x, i) => ({ ...x, nr: String.fromCharCode(97 + i) })))),
     repeats([st.their_costs.repeat, st.our_costs.repeat]),
   ];
@@ -193,7 +193,7 @@ function sweepChart(w) {
   const xtext = v => w.x_unit === "us" ? us(v) : digits(v).replace(/\.0+$/, "") + (w.x_unit ? " " + w.x_unit : "");
   const draw = width => curves(width, series, { label: `added latency against ${w.axis}`, xs,
     even, x: even ? [0, xs[xs.length - 1]] : [xs[0] * 0.93, xs[xs.length - 1] * 1.07], y, xtext: v => xtext(v), ytext: us, xlabel: w.axis, ylabel: "mean added latency" });
-  return chart("fig-scale-" + w.name, `Added latency against: ${w.axis}.`, draw, key(series.map(o => [o.name, o.colour])));
+  return chart("fig-scale-" + w.name, `Added latency against: ${w.axis}.` + (w.name === "queues" ? " 1000 are two processes of 500." : ""), draw, key(series.map(o => [o.name, o.colour])));
 }
 
 function scaleChapter(r) {
@@ -207,14 +207,15 @@ function scaleChapter(r) {
   }));
   return [
     el("p", {}, "One thing of the scenario is changed at a time. Latency is what is added to an average request, against the same requests alone; " +
-      "a cross at the top means that not every request was served."),
+      "a cross at the top means that not every request was served." +
+      (r.quick ? " The runs of --quick are so short that a p99 is one or two requests: limits may come out lower than they are." : "")),
     el("div", { class: "pair" }, r.scale.sweeps.map(sweepChart)),
     el("h3", {}, "Where it stops being good, and why"),
     el("p", { class: "soft" }, `Good means: ${r.scale.good}. The sentences are derived from the points above.`),
     said(lines),
     table("The same for every way that was tried.", [
       ["what grows", x => x.axis], ["way", x => el("span", { class: "whole" }, x.name)], ["good until", x => x.until, true], ["bad from", x => x.from, true],
-      ["what", x => x.what], ["why", x => x.why],
+      ["what", x => x.what, "prose"], ["why", x => x.why, "prose"],
     ], r.scale.sweeps.flatMap(w => w.limits.map(l => ({ ...l, axis: w.axis, ours: isOurs(l.name),
       until: unit(w)(l.good_until), from: unit(w)(l.bad_from) })))),
     repeats(r.scale.sweeps.flatMap(w => w.points.map(p => p.repeat))),
@@ -235,7 +236,7 @@ function doubtChapter(r) {
       const v = lo + (hi - lo) * i / 4, h = far * i / 4;
       svg.append(s("line", { class: "grid", x1: left, x2: right, y1: y(v), y2: y(v) }),
         text(left - 6, y(v) + 4, percent(v), { "text-anchor": "end", class: "soft" }),
-        text(x(h), bottom + 17, h ? us(h) : "0", { "text-anchor": i === 4 ? "end" : "middle", class: "soft" }));
+        i % 2 && width < 400 ? "" : text(x(h), bottom + 17, h ? us(h) : "0", { "text-anchor": i === 4 ? "end" : "middle", class: "soft" }));
     }
     svg.append(text(left, 10, "offline goodput", { class: "soft" }),
       text(right, height - 6, "mean added latency", { "text-anchor": "end", class: "soft" }));

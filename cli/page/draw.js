@@ -44,15 +44,16 @@ const named = (list, name) => list.find(o => o.name === name);
 
 // ---- tables ----
 
-// columns: [title, row => cell or [cell, title], numeric?]; groups by rows that have .group
+// columns: [title, row => cell or [cell, title], true: numbers, "prose": sentences]; groups by rows that have .group
 function table(caption, columns, rows) {
-  const head = el("tr", {}, columns.map(c => el("th", { scope: "col", class: c[2] ? "n" : "" }, c[0])));
+  const kind = c => c[2] === true ? "n" : c[2] || "";
+  const head = el("tr", {}, columns.map(c => el("th", { scope: "col", class: kind(c) }, c[0])));
   const body = rows.map(row => {
     if (row.group) return el("tr", { class: "group" }, el("th", { colspan: columns.length, scope: "rowgroup" }, row.group));
     return el("tr", { class: row.ours || isOurs(row.name || "") ? "ours" : "" }, columns.map((c, i) => {
       let cell = c[1](row), title = null;
       if (Array.isArray(cell)) [cell, title] = cell;
-      return el(i ? "td" : "th", { class: c[2] ? "n" : "", scope: i ? null : "row", title }, cell);
+      return el(i ? "td" : "th", { class: kind(c), scope: i ? null : "row", title }, cell);
     }));
   });
   return el("div", {}, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },

@@ -9,6 +9,7 @@ function acceptanceChapter(r) {
     rows.push(...r.acceptance.bars.filter(b => b.level === level));
   }
   const value = b => b.value === null ? "-" : (Number.isInteger(b.value) ? count(b.value) : digits(b.value)) + (b.unit ? " " + b.unit : "");
+  const taken = named(named(r.scale.sweeps, "rate").points, "50").online_share;
   const result = b => el("span", { class: b.result === "pass" ? "pass" : b.result === "fail" ? "fail" : "open" }, b.result);
   return [
     el("p", {}, "What the documents ask for, what they expected beside it, and what came out. A bar of a kind that must or should hold and fails makes the command exit with 1."),
@@ -16,6 +17,8 @@ function acceptanceChapter(r) {
       ["bar", b => b.claim], ["", result], ["measured", b => [value(b), b.repeat], true],
       ["accepted", b => b.accepted], ["expected", b => b.expected || "-"], ["from", b => b.source ? tag(b.source) : ""],
     ], rows),
+    el("p", {}, "The documents do not say against what an offline loss counts: here against what the online requests leave, which themselves take " +
+      `${percent(taken)} of the GPU. Against a GPU of its own, offline work loses ${percent(1 - (1 - taken) * named(r.compare.rows, "ours-evict").offline_goodput)} (module).`),
     el("p", {}, `${r.suite.nr_scenarios} scenarios state ${r.suite.expectations} expectations of their own; ` +
       (r.suite.as_written ? `${r.suite.failed} of them do not hold.` : "they were cut short here, and so show nothing.")),
     el("details", {}, el("summary", {}, "each scenario"), table("Scenarios as they are written.", [
@@ -50,6 +53,7 @@ function interfacesChapter(r) {
   const cost = op => { const o = lab(op); return o ? [count(o.cost.median), r.lab.costs.repeat] : "-"; };
   const device = op => { const o = lab(op); return o ? [time(o.modelled_ns), r.lab.costs.repeat] : "-"; };
   const whole = op => lab(op).cost.median + lab(op).modelled_ns;
+  const slower = r.interfaces.claims.filter(x => lab(x.lab_slow) && lab(x.lab_fast) && whole(x.lab_slow) < whole(x.lab_fast));
   const times = x => lab(x.lab_slow) && lab(x.lab_fast) ? [digits(whole(x.lab_slow) / whole(x.lab_fast)) + " x", r.lab.costs.repeat] : "-";
   return [
     el("p", {}, "The documents compare three ways into the driver and claim that the second is 50 to 500 times as fast as the first. Here each stops and starts the same training job."),
@@ -60,7 +64,7 @@ function interfacesChapter(r) {
       ["added to a request", x => x.figures ? time(x.figures.added_mean, true) : "-", true],
       ["goodput", x => plain(x.figures && x.figures.goodput), true],
     ], r.interfaces.rows.map(x => ({ ...x, ours: isOurs(x.row) }))),
-    r.lab && table("The same in the lab, 8 queues, by the real driver and by gpreempt.ko beside it: instructions executed, and time of the modelled device. A suspend may ask for the shortest grace; the module leaves the driver's own, 31 us. Direct spins until its fence comes, and that is in its instructions.", [
+    r.lab && table("The same in the lab, 8 queues, by the real driver and by gpreempt.ko beside it: instructions executed, and time of the modelled device. The suspend asks for the shortest grace; the module is left with the driver's own here, 31 us, which gpreemptd would shorten (see on the real driver, by who preempts). Direct spins until its fence comes, and that is in its instructions.", [
       ["interface", x => x.name], ["stop, instructions", x => cost(x.lab_stop), true], ["stop, device", x => device(x.lab_stop), true],
       ["start, instructions", x => cost(x.lab_start), true], ["start, device", x => device(x.lab_start), true],
     ], r.interfaces.rows.filter(x => lab(x.lab_stop))),
@@ -71,6 +75,8 @@ function interfacesChapter(r) {
     ], r.interfaces.claims),
     el("p", {}, r.interfaces.claims.some(c => c.holds) ? "" :
       "It does not hold in the model: the documents take a millisecond for the driver's eviction, which is one unmap and one run list. " +
+      `What factor there is in the simulator rests on ${time(named(r.sources.facts, "debug_copy").value)} assumed for copying control stacks. ` +
+      (slower.length ? "In the lab the second is even the slower one, mostly by that grace. " : "") +
       "What stage 2 gives is that it does not copy control stacks on the way, and that it stops several processes in one cycle (see how it scales)."),
     repeats([r.interfaces.repeat, ...r.interfaces.rows.map(x => x.switches.repeat)]),
   ];
@@ -109,24 +115,33 @@ function vendorsChapter(r) {
     name: p.name, total: o.parts.total, label: time(o.parts.total), title: PARTS.map(k => `${k} ${time(o.parts[k])}`).join(", "),
     parts: PARTS.map(k => [`var(--${k})`, o.parts[k]]) }; }), { label: "five parts by device", max: 110e3,
     axis: [0, 50e3, 100e3].map(v => [v, v ? time(v) : "0"]) });
+  const bytes = n => of(named(profiles, n), "ours-evict").bytes_per_save, mega = v => (v / 1e6).toFixed(1) + "\u00a0MB";
+  const save = n => of(named(profiles, n), "ours-evict").parts.save, faster = save("a100") / save("mi308x");
   return [
     el("p", {}, "The documents expect AMD to trigger without a system call and to save waves ten times as fast as NVIDIA saves thread blocks. The same scheduler and the same " +
-      "requests on three devices of the model; the A100 row times its own context switch (44 MB in about 40 us by GPreempt's paper)."),
+      "requests on three devices of the model; the A100 row times its own context switch (44 MB in about 40 us by GPreempt's paper). " +
+      `In the model the MI308X saves ${digits(faster)} times as fast as the A100, ` + (faster < 10 ? "not ten" : "as expected") +
+      `; an MI300X has ${mega(bytes("mi300x"))} to save instead of ${mega(bytes("mi308x"))} and takes ${time(save("mi300x"))}.`),
+    table("In words, by the documents.", [["", x => x[0]], ["AMD", x => x[1]], ["NVIDIA", x => x[2]]], [
+      ["triggered", "in the kernel, by a call of the driver", "from user space, by an ioctl to the driver"],
+      ["saved by", "the GPU's trap handler, wave by wave", "the GPU, by thread block"],
+      ["what is saved", "PC, SGPRs, VGPRs, LDS, accumulation VGPRs", "PC, registers, shared memory, barriers"],
+      ["switched by", "the GPU; the driver keeps MQDs", "the GPU; the driver keeps the run list"]]),
     chart("fig-vendors", "The five parts of a preemption by ours-evict, mean, by device. On the A100 it is what our core would do with that device's costs: nothing of ours runs there.", draw, partKey()),
     table("Steps, by the documents and in the model (ours-evict, mean).", [
       ["step", x => x.name], ["documents: AMD", x => range(x.amd), true], ["mi308x", x => part(profiles[0], x.part), true],
       ["mi300x", x => part(profiles[1], x.part), true], ["documents: NVIDIA", x => range(x.nvidia), true], ["a100", x => part(profiles[2], x.part), true],
     ], r.vendors.steps),
-    table("Added to an average request, and goodput of the offline work.", [
-      ["row", x => x.name], ...profiles.map(p => [p.name, x => { const o = of(p, x.name);
+    table("Added to an average request, and goodput of the offline work. timeslice-100us and -10us: NVIDIA's own time slices, with a switch on an instruction or between thread blocks as its documents say.", [
+      ["row", x => [x.name, (named(r.compare.rows, x.name) || {}).what]], ...profiles.map(p => [p.name, x => { const o = of(p, x.name);
         return o ? [o.added_mean === null ? "-" : time(o.added_mean, true), p.repeat] : "-"; }, true]),
       ...profiles.map(p => [p.name + ", goodput", x => plain((of(p, x.name) || {}).goodput), true]),
     ], names.map(name => ({ name }))),
     table("The devices.", [
       ["device", p => p.name], ["compute units", p => count(p.device.compute_units), true],
-      ["registers", p => (p.device.register_bytes / 1e6).toFixed(1) + " MB", true], ["LDS", p => (p.device.lds_bytes / 1e6).toFixed(1) + " MB", true],
+      ["registers", p => mega(p.device.register_bytes), true], ["LDS", p => mega(p.device.lds_bytes), true],
       ["memory", p => (p.device.bandwidth / 1e6).toFixed(1) + " TB/s", true],
-      ["saved per preemption", p => (of(p, "ours-evict").bytes_per_save / 1e6).toFixed(1) + " MB", true],
+      ["saved per preemption", p => mega(bytes(p.name)), true],
     ], profiles),
     repeats(profiles.map(p => p.repeat)),
   ];
@@ -143,7 +158,7 @@ function labChapter(r) {
     ...runs.map(x => table(`${x.what}. ${x.exit ? "It FAILED." : "Every workgroup ran exactly once."}`, [
       ["online", o => o.name], ["mean", o => us(o.mean), true], ["p50", o => us(o.p50), true], ["p99", o => us(o.p99), true],
       ["offline kernels done", o => count(o.offline_kernels), true]], x.rows.map(o => ({ ...o, ours: /gpreempt|evict|direct|halt/.test(o.name) })))),
-    a && table(`${a.what}, from the write pointer that moves. Medians; the floor is the module's timer and worker without the scheduler.`, [
+    a && table(`${a.what}, from the write pointer that moves. Medians. kmod/evict@20us: our module by evict, looking every 20 us; kfd-debug: the daemon on the stock driver; the grace is the shortest, with ",64" the driver's own; by-hand: the one who submits calls the module, with the driver's grace; floor: the module's timer and worker without the scheduler.`, [
       ["by", x => x.name], ["until the unmap", x => time(x.unmap_ns.median), true], ["until its fence", x => time(x.fence_ns.median), true],
       ["until the first wave", x => time(x.wave_ns.median), true], ["p90", x => time(x.wave_ns.p90), true],
       ["software, instructions", x => count(x.software_ns.median), true], ["repetitions", x => count(x.repetitions), true]],
@@ -165,12 +180,12 @@ function sourcesChapter(r) {
   return [
     el("p", {}, "Every figure of this page is in report.json with its unit, its source and the command that repeats it. There are five kinds of source."),
     table("What each is, and what a run on hardware would replace.", [
-      ["source", x => x.name], ["what it is", x => x.what], ["what hardware would replace", x => x.hardware]], r.sources.kinds),
+      ["source", x => x.name], ["what it is", x => x.what, "prose"], ["what hardware would replace", x => x.hardware, "prose"]], r.sources.kinds),
     el("p", {}, `${assumed} of ${r.sources.facts.length} facts of the model are assumed. A result is no better than the weakest it rests on, and every result here rests on assumed ones; ` +
       "the chapter of doubts shows what happens if they are all wrong by a factor."),
     el("details", {}, el("summary", {}, "every fact"), table("Facts of the virtual MI308X and of the paths on the processor.", [
       ["fact", f => f.name], ["value", f => typeof f.value === "number" ? count(f.value) : f.value, true], ["unit", f => f.unit],
-      ["source", f => tag(f.source)], ["where, or what would replace it", f => f.note]], r.sources.facts)),
+      ["source", f => tag(f.source)], ["where, or what would replace it", f => f.note, "prose"]], r.sources.facts)),
     repeats([r.sources.repeat]),
   ];
 }
