@@ -36,6 +36,13 @@ for picture in "$top"/doc/*.svg; do
 	check test "$(grep -c 'href=\|url(http\|@import' "$picture")" -eq 0
 done
 
+claim "the figures of the pictures are those of doc/report.json: of every row, and of a preemption"
+jq '.compare + {seed}' "$top/doc/report.json" >"$tmp/kept.json"
+"$top/tools/draw-comparison" <"$tmp/kept.json" >"$tmp/colocate.svg"
+"$top/tools/draw-preemption" <"$tmp/kept.json" >"$tmp/preemption.svg"
+check cmp "$tmp/colocate.svg" "$top/doc/colocate.svg"
+check cmp "$tmp/preemption.svg" "$top/doc/preemption.svg"
+
 claim "the picture of a preemption is drawn from what compare prints"
 gpreempt compare "$top/scenarios/colocate.ini" --length 200ms --rows monitor-1ms,ours-evict --json >"$tmp/compare.json" 2>/dev/null
 "$top/tools/draw-preemption" <"$tmp/compare.json" >"$tmp/picture.svg"
