@@ -95,7 +95,11 @@ right "It takes $(awk "BEGIN { printf \"%.0f\", $mean / 1e3 }") us $path nativel
 wrong "It takes $(awk "BEGIN { printf \"%.2f\", $mean / 1e6 + 0.02 }") ms $path natively." 'the report has'
 wrong "It takes 3 ms <!-- report: compare.rows.nobody.online.mean --> natively." "no 'nobody' there"
 wrong "It takes 3 ms natively." 'names no figure'
+for figure in 3ms '3 s' 3-ms '3 µs' 3% '3 percent' 3x '3 MB' '3 milliseconds'; do
+	wrong "It takes $figure natively." "'$figure' names no figure"
+done
 right "It waits 3 ms at most. <!-- given -->"
+right "The option \`--for 3s\` of \`monitor-5ms\`."
 
 claim "what it says repeats a figure does"
 command=$(jq -r .steps.our_costs.repeat "$tmp/a/report.json")
