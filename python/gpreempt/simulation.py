@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import tempfile
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Union
 
 from . import places
 from .errors import ScenarioError
@@ -43,7 +43,7 @@ def _run(arguments: List[str]) -> Dict[str, Any]:
             said.removeprefix('gpreempt: ')) from None
 
 
-def simulate(scenario: str, *, seed: int = 1, length: Optional[str] = None,
+def simulate(scenario: Union[str, os.PathLike[str]], *, seed: int = 1, length: Optional[str] = None,
              policy: Optional[str] = None, mechanism: Optional[str] = None, check: bool = False,
              jobs: Optional[int] = None, **overrides: Any) -> Dict[str, Any]:
     """Run a scenario on the virtual GPU and return what gpreempt-sim(1) prints with --json.
@@ -64,8 +64,9 @@ def simulate(scenario: str, *, seed: int = 1, length: Optional[str] = None,
             options += [name, str(value)]
     if check:
         options.append('--check')
+    scenario = os.fspath(scenario)
     if '\n' not in scenario:
-        return _run([os.fspath(scenario), *options])
+        return _run([scenario, *options])
     with tempfile.NamedTemporaryFile('w', suffix='.ini', encoding='utf-8') as file:
         file.write(scenario)
         file.flush()

@@ -2,6 +2,7 @@
 """gpreempt.simulate() and what needs no daemon."""
 
 import os
+import pathlib
 import tempfile
 import unittest
 
@@ -21,12 +22,14 @@ class Simulate(unittest.TestCase):
         self.assertEqual((first['work_lost'], first['work_doubled']), (0, 0))
 
     def test_built_in(self):
-        """a name is a scenario that comes with gpreempt; its text is one too"""
+        """a name is a scenario that comes with gpreempt; its text is one too, and a path"""
         with open(SCENARIO, encoding='utf-8') as f:
             text = f.read()
         named = gpreempt.simulate('timeline', length='50ms')
         written = gpreempt.simulate(text, length='50ms')
         self.assertEqual(named['tasks'], written['tasks'])
+        by_path = gpreempt.simulate(pathlib.Path(SCENARIO), length='50ms')
+        self.assertEqual(named['tasks'], by_path['tasks'])
 
     def test_overrides(self):
         """an override changes the run; by keyword, by dictionary, with both spellings"""
