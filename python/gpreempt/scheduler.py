@@ -97,6 +97,7 @@ class GPreemptScheduler:
         self._classes: Dict[int, Optional[str]] = {}    # pid: the one it had before
         self._roles: Dict[int, str] = {}
         self._holds: Dict[int, _Hold] = {}
+        self._inside: Dict[int, int] = {}       # pid: how many suspended() it is in
         self._states: Dict[int, str] = {}
         self._statistics = Statistics()
         self._history: Deque[Event] = collections.deque(maxlen=_HISTORY)
@@ -217,12 +218,21 @@ class GPreemptScheduler:
 
     @contextlib.contextmanager
     def suspended(self, *pids: int) -> Iterator[None]:
-        """Off the GPU for the length of a `with`."""
+        """Off the GPU for the length of a `with`. Where several overlap, the last one resumes."""
         with contextlib.ExitStack() as stack:
             for pid in pids:
+                with self._lock:
+                    self._inside[pid] = self._inside.get(pid, 0) + 1
+                stack.callback(self._leave, pid)
                 self.suspend(pid)
-                stack.callback(self._forgive, self.resume, pid)
             yield
+
+    def _leave(self, pid: int) -> None:
+        with self._lock:
+            self._inside[pid] -= 1
+            if not self._inside[pid]:
+                del self._inside[pid]
+                self._forgive(self.resume, pid)
 
     @contextlib.contextmanager
     def online_work(self) -> Iterator[None]:

@@ -96,6 +96,15 @@ class ByDaemon(world.DaemonTest):
         self.assertEqual(self.fake.told().count(f'release {TRAIN}'), 2)
         self.assertEqual(self.fake.told().count(f'release {INFER}'), 1)
 
+    def test_overlap(self):
+        """where two overlap, whoever leaves first leaves it off for the other"""
+        with self.scheduler as s:
+            with s.suspended(TRAIN):
+                with s.suspended(TRAIN):
+                    pass
+                self.assertNotIn(f'release {TRAIN}', self.fake.told())
+        self.assertEqual(self.fake.told().count(f'release {TRAIN}'), 1)
+
     def test_second_fails(self):
         """if one of several cannot be suspended, those before it are resumed"""
         with self.scheduler as s:
