@@ -253,8 +253,9 @@ static int enrol(void *ctx, struct gp_request *rq, const struct gp_target *targe
 		 const char *class)
 {
 	(void)ctx;
-	note("register %d %s", (int)target->pid, class);
-	gp_control_reply(control, rq->token, json_pack("{s:s}", "class", class));
+	note("register %d %s", (int)target->pid, class ? class : "-");
+	gp_control_reply(control, rq->token,
+			 json_pack("{s:s}", "class", class ? class : "unmanaged"));
 	return 0;
 }
 

@@ -7,7 +7,7 @@ A backend has the methods of Backend; one thread at a time calls them, but for w
 import abc
 import threading
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Set
 
 from .daemon import Daemon, Event, Events
 from .errors import DaemonNotRunning, GPreemptError
@@ -22,6 +22,10 @@ class Backend(abc.ABC):
     @abc.abstractmethod
     def enrol(self, pid: int, class_name: str) -> Optional[str]:
         """@pid has that class from now on. Returns the one it had, if that is known."""
+
+    @abc.abstractmethod
+    def dismiss(self, pid: int, previous: Optional[str]) -> None:
+        """Undo enrol(), which returned @previous."""
 
     @abc.abstractmethod
     def suspend(self, pid: int, lease: float) -> float:
@@ -74,6 +78,12 @@ class ByDaemon(Backend):
         previous: str = self.daemon.call('SetClass', pid=pid, **{'class': class_name})['previous']
         return previous
 
+    def dismiss(self, pid: int, previous: Optional[str]) -> None:
+        if pid:
+            self.daemon.call('SetClass', pid=pid, **{'class': previous})
+        else:
+            self.daemon.register(None)          # what the rules give
+
     def suspend(self, pid: int, lease: float) -> float:
         return self.daemon.hold(pid, lease, wait=False)
 
@@ -124,13 +134,18 @@ class Direct(Backend):
     def __init__(self) -> None:
         self.sessions: Dict[int, Suspender] = {}
         self.off_until: Dict[int, float] = {}
+        self.leaving: Set[int] = set()          # take() closes them: who polls them calls it
         self.counters = {'attaches': 0, 'suspends': 0, 'resumes': 0, 'queues': 0}
         self.news: List[Event] = []
 
     def enrol(self, pid: int, class_name: str) -> Optional[str]:
         if pid and class_name == 'offline':
             self._session(pid)
+            self.leaving.discard(pid)
         return None
+
+    def dismiss(self, pid: int, previous: Optional[str]) -> None:
+        self.leaving.add(pid)
 
     def _session(self, pid: int) -> Suspender:
         if pid not in self.sessions:
@@ -153,7 +168,9 @@ class Direct(Backend):
         """The driver has waited already."""
 
     def resume(self, pid: int) -> None:
-        self._session(pid).resume()
+        if pid not in self.sessions:
+            return
+        self.sessions[pid].resume()
         self.counters['resumes'] += 1
         if self.off_until.pop(pid, None) is not None:
             self._tell(pid, 'on')
@@ -162,6 +179,7 @@ class Direct(Backend):
         return list(queues(pid))
 
     def _forget(self, pid: int) -> None:
+        self.leaving.discard(pid)
         self.sessions.pop(pid).close()
         if self.off_until.pop(pid, None) is not None:
             self._tell(pid, 'on')
@@ -171,7 +189,7 @@ class Direct(Backend):
             changes = self.sessions[pid].changes()
         except GPreemptError:
             changes = ['ended']
-        if 'ended' in changes:
+        if 'ended' in changes or (pid in self.leaving and pid not in self.off_until):
             self._forget(pid)
         elif pid in self.off_until and time.monotonic() >= self.off_until[pid]:
             self.resume(pid)

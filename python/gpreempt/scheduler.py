@@ -168,10 +168,9 @@ class GPreemptScheduler:
     def unregister(self, pid: int) -> None:
         """Give a process the class that it had."""
         with self._lock:
-            self._roles.pop(pid, None)
             previous = self._classes.pop(pid, None)
-            if previous is not None:
-                self._backend.enrol(pid, previous)
+            if self._roles.pop(pid, None) is not None:
+                self._backend.dismiss(pid, previous)
 
     def registered(self, role: str) -> List[int]:
         """The processes registered as 'online' or 'offline'."""

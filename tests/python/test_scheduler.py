@@ -43,10 +43,12 @@ class ByDaemon(world.DaemonTest):
                          [f'class {TRAIN} offline'] * 2 + [f'class {TRAIN} batch'])
 
     def test_register_self(self):
-        """0 is this process, which need not use a GPU yet"""
+        """0 is this process, which need not use a GPU yet; closing gives back what the rules say"""
         with self.scheduler as s:
             s.register_online()
-        self.assertIn(f'register {os.getpid()} online', self.fake.told())
+        me = f'register {os.getpid()}'
+        self.assertEqual([line for line in self.fake.told() if line.startswith(me)],
+                         [f'{me} online', f'{me} -'])
 
     def test_suspend(self):
         """the monitor hears that a process is off and on again, and both are counted"""
@@ -331,6 +333,26 @@ class WithoutDaemon(unittest.TestCase):
             FakeSuspender.made[5].happen('ended')
             self.assertTrue(s.wait_for(5, 'on', 5))
             self.assertIn('close', FakeSuspender.made[5].calls)
+
+    def test_unregister(self):
+        """one that is unregistered is let go of, so that others can have it; not while it is off"""
+        with self.scheduler as s:
+            s.register_offline(5)
+            s.suspend(5)
+            s.unregister(5)
+            self.assertFalse(s.wait_for(5, 'on', 0.2))
+            s.resume(5)
+            for _ in range(100):
+                if 'close' in FakeSuspender.made[5].calls:
+                    break
+                threading.Event().wait(0.02)
+            self.assertEqual(FakeSuspender.made[5].calls[-2:], ['resume', 'close'])
+
+    def test_resume_stranger(self):
+        """nobody is attached to only to be resumed"""
+        with self.scheduler as s:
+            s.resume(5)
+        self.assertEqual(FakeSuspender.made, {})
 
     def test_no_process(self):
         """one that is not there is NoSuchProcess"""
