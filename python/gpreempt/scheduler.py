@@ -104,6 +104,7 @@ class GPreemptScheduler:
         self._callbacks: List[Callable[[Event], None]] = []
         self._thread: Optional[threading.Thread] = None
         self._ending = False
+        self._closed = False
         self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
     # ---- life ----
@@ -119,29 +120,38 @@ class GPreemptScheduler:
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> 'GPreemptScheduler':
-        """Start the monitor thread. `with` does."""
-        if not self.monitoring:
-            self._thread = threading.Thread(target=self._monitor, name='gpreempt', daemon=True)
-            self._thread.start()
+        """Start the monitor thread. `with` and suspend() do."""
+        with self._lock:
+            self._must_be_open()
+            if not self.monitoring:
+                self._thread = threading.Thread(target=self._monitor, name='gpreempt', daemon=True)
+                self._thread.start()
         return self
 
     def close(self) -> None:
         """Resume everything, give everybody the class he had, end the monitor. Again does nothing."""
-        if self._ending:
-            return
         with self._lock:
+            if self._ending:
+                return
+            self._ending = True
             held, enrolled = list(self._holds), list(self._roles)
         for pid in held:
             self._forgive(self.resume, pid)
         for pid in enrolled:
             self._forgive(self.unregister, pid)
-        self._ending = True
         self._wake()
-        if self._thread is not None:
+        # A callback of the monitor may close: its thread ends when that returns.
+        if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
-        self._backend.close()
-        os.close(self._wake_read)
-        os.close(self._wake_write)
+        with self._lock:                        # nobody is in the library meanwhile
+            self._closed = True
+            self._backend.close()
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+
+    def _must_be_open(self) -> None:
+        if self._ending:
+            raise ValueError('GPreemptScheduler is closed')
 
     def __enter__(self) -> 'GPreemptScheduler':
         return self.start()
@@ -161,6 +171,7 @@ class GPreemptScheduler:
 
     def _register(self, pid: int, role: str) -> None:
         with self._lock:
+            self._must_be_open()
             previous = self._backend.enrol(pid, role)
             self._classes.setdefault(pid, previous)
             self._roles[pid] = role
@@ -190,6 +201,7 @@ class GPreemptScheduler:
         began = time.monotonic()
         wanted = _LEASE if lease is None else lease
         with self._lock:
+            self.start()
             granted = self._backend.suspend(pid, wanted)
             self._holds[pid] = _Hold(time.monotonic() + granted, granted, wanted, True)
         self._wake()
@@ -202,7 +214,7 @@ class GPreemptScheduler:
             self._statistics.suspends.add(time.monotonic() - began)
             if pid in self._holds:
                 self._holds[pid].renewed = lease is None
-            else:
+            elif not self._closed:
                 # Somebody has resumed it, and our waiting may have held it again.
                 self._backend.resume(pid)
 
@@ -210,6 +222,8 @@ class GPreemptScheduler:
         """Put it back where it was. Of a process that is not suspended it is no mistake."""
         began = time.monotonic()
         with self._lock:
+            if self._closed:                    # which resumed everything
+                return
             self._holds.pop(pid, None)
             self._backend.resume(pid)
             self._statistics.resumes.add(time.monotonic() - began)
@@ -310,8 +324,9 @@ class GPreemptScheduler:
 
     def _wake(self) -> None:
         # Full: it is awake.
-        with contextlib.suppress(BlockingIOError):
-            os.write(self._wake_write, b'.')
+        with self._lock, contextlib.suppress(BlockingIOError):
+            if not self._closed:
+                os.write(self._wake_write, b'.')
 
     def _until_renewal(self) -> float:
         with self._lock:

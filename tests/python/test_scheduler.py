@@ -107,6 +107,11 @@ class ByDaemon(world.DaemonTest):
                 self.assertNotIn(f'release {TRAIN}', self.fake.told())
         self.assertEqual(self.fake.told().count(f'release {TRAIN}'), 1)
 
+    def test_no_with(self):
+        """without `with` too a hold is renewed: suspend() starts the monitor"""
+        self.scheduler.suspend(TRAIN)
+        self.fake.await_told(f'hold {TRAIN}', times=3)
+
     def test_second_fails(self):
         """if one of several cannot be suspended, those before it are resumed"""
         with self.scheduler as s:
@@ -121,6 +126,40 @@ class ByDaemon(world.DaemonTest):
             s.suspend(TRAIN)
         self.assertIn(f'release {TRAIN}', self.fake.told())
         s.close()
+
+    def test_closed(self):
+        """what is closed takes nobody off any more and says so; resuming is no mistake"""
+        with self.scheduler as s:
+            pass
+        for method in (s.suspend, s.register_offline, s.register_online):
+            with self.assertRaisesRegex(ValueError, 'closed'):
+                method(TRAIN)
+        with self.assertRaisesRegex(ValueError, 'closed'):
+            s.start()
+        s.resume(TRAIN)
+        self.assertEqual(self.fake.told(), ['ready'])
+
+    def test_close_in_callback(self):
+        """a callback may close: everything is let go of, and nothing is left open"""
+        before = len(os.listdir('/proc/self/fd'))
+        s = gpreempt.GPreemptScheduler(self.fake.socket, interval=0.05).start()
+        s.on_event(lambda event: event.state == 'on' and s.close())
+        thread = s._thread
+        s.suspend(INFER)
+        s.suspend(TRAIN)
+        s.resume(TRAIN)
+        thread.join(5)
+        self.assertFalse(thread.is_alive())
+        self.assertEqual(s._statistics.trouble, [])
+        self.assertIn(f'release {INFER}', self.fake.told())
+        self.assertEqual(len(os.listdir('/proc/self/fd')), before)
+
+    def test_close_meanwhile(self):
+        """what is in use by the call of another thread is not closed under it"""
+        alone, close = [], self.scheduler._backend.close
+        self.scheduler._backend.close = lambda: (alone.append(self.scheduler._lock._is_owned()), close())
+        self.scheduler.close()
+        self.assertEqual(alone, [True])
 
     def test_callback(self):
         """a callback gets each event, and events() keeps them"""
@@ -349,9 +388,12 @@ class WithoutDaemon(unittest.TestCase):
             self.assertEqual(FakeSuspender.made[5].calls[-2:], ['resume', 'close'])
 
     def test_resume_stranger(self):
-        """nobody is attached to only to be resumed"""
+        """nobody is attached to only to be resumed; nor by what is closed"""
         with self.scheduler as s:
             s.resume(5)
+        s.resume(5)
+        with self.assertRaisesRegex(ValueError, 'closed'):
+            s.suspend(5)
         self.assertEqual(FakeSuspender.made, {})
 
     def test_no_process(self):
