@@ -113,9 +113,8 @@ class Load:
         try:
             code = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            pytest.fail(f'process {self.pid} hangs')
+            self.kill()
+            raise AssertionError(f'process {self.pid} hangs') from None
         with contextlib.suppress(ValueError):
             self.said = json.loads(self.read(self.out))
         assert code == 0, f"its results are wrong: {self.said.get('wrong') or self.read(self.err)}"
@@ -136,6 +135,14 @@ class Load:
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """A test that failed leaves nobody on the GPU."""
+        if self.running():
+            self.kill()
 
 
 @pytest.fixture(scope='session', autouse=True)
@@ -179,13 +186,19 @@ def scheduler(daemon):
 
 def begin(role, options, daemon, scheduler):
     """A registered load; an offline one can be taken off the GPU when this returns."""
-    load = Load(role, options)
+    with contextlib.ExitStack() as failed:
+        load = failed.enter_context(Load(role, options))
+        enrol(load, role, daemon, scheduler)
+        failed.pop_all()
+    return load
+
+
+def enrol(load, role, daemon, scheduler):
     register = scheduler.register_offline if role == 'offline' else scheduler.register_online
     until(lambda: register(load.pid) or True, f'{role} process {load.pid} uses the GPU')
     if role == 'offline':
         until(lambda: daemon.hold(load.pid, 0.05), 'it can be taken off')
         until(lambda: daemon.process(load.pid).state == 'on', 'it is on the GPU')
-    return load
 
 
 def end(loads):
