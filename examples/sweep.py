@@ -4,7 +4,7 @@
 
 usage: sweep.py [-o FILE.svg] [--scenario NAME] [--length T] [LINE VALUE...]
 
-    sweep.py -o sweep.svg monitor.interval 50us 200us 1ms 5ms
+    sweep.py -o sweep.svg policy.look_max 20us 50us 100us 200us
 
 LINE is a line of the scenario, section.key. The figures are of the model, in virtual time: no GPU is
 needed. The picture is plain SVG that follows the reader's light or dark theme.
@@ -97,8 +97,8 @@ def main():
     parser.add_argument('-o', '--output', default='sweep.svg')
     parser.add_argument('--scenario', default='colocate')
     parser.add_argument('--length', default='2s')
-    parser.add_argument('line', nargs='?', default='monitor.interval')
-    parser.add_argument('values', nargs='*', default=['20us', '50us', '200us', '1ms', '5ms'])
+    parser.add_argument('line', nargs='?', default='policy.look_max')
+    parser.add_argument('values', nargs='*', default=['20us', '50us', '100us', '200us'])
     args = parser.parse_args()
     try:
         points = measure(args.scenario, args.length, args.line, args.values)

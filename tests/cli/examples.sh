@@ -54,8 +54,8 @@ stop
 claim "the sweep prints a row for each value and draws them; a line that is none is one sentence and exit 2"
 GPREEMPT_COMMAND=$GPREEMPT
 export GPREEMPT_COMMAND
-try "$top/examples/sweep.py" -o "$tmp/sweep.svg" --length 500ms monitor.interval 100us 1ms
-exits 0 && says '100us  *[0-9.]* us  *[0-9.]* %' && says 'not of hardware' &&
+try "$top/examples/sweep.py" -o "$tmp/sweep.svg" --length 500ms policy.look_max 50us 100us
+exits 0 && says '100us  *[0-9][0-9]\.[0-9] us  *[0-9.]* %' && says 'not of hardware' &&
 	check python3 -c 'import sys, xml.dom.minidom as m; d = m.parse(sys.argv[1]); sys.exit(len(d.getElementsByTagName("circle")) != 4)' "$tmp/sweep.svg"
 try "$top/examples/sweep.py" -o "$tmp/none.svg" --length 100ms gpu.bogus 1
 exits 2 && says_err "sweep: .*bogus" && check test ! -e "$tmp/none.svg"
