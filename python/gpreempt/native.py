@@ -186,7 +186,7 @@ class Handle:
         return self._pointer
 
     def close(self) -> None:
-        """Give it back. Again does nothing."""
+        """Give it back, when no other thread is in a call of it. Again does nothing."""
         pointer, self._pointer = self._pointer, None
         if pointer is not None and pointer.value:
             getattr(library(), self._close)(pointer)
