@@ -29,6 +29,12 @@ for page in $pages; do
 	done <"$tmp/words"
 done
 
+claim "what is said beside a command is a comment: the line can be pasted"
+for page in $pages; do
+	sed -n '/^```/,/^```/p' "$page" | grep -E '^(\./run|gpreempt|systemctl|tools/|export) .*[^ ]  +[^ #]' | grep -v '#' >"$tmp/lines"
+	check test ! -s "$tmp/lines" || { echo "# in $page"; sed 's/^/# /' "$tmp/lines"; }
+done
+
 claim "every picture is an SVG with a title or a note, a dark theme, and nothing from elsewhere"
 for picture in "$top"/doc/*.svg; do
 	check python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$picture"
