@@ -58,7 +58,8 @@ struct gp_conn {
 };
 
 struct gp_control {
-	struct gp_control_args args;	/* limits filled in */
+	struct gp_control_args args;	/* limits filled in, texts copied */
+	bool ours;		/* the socket's file */
 	gid_t group;
 	int epoll, listener;
 	bool listening;		/* the listener is in epoll */

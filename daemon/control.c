@@ -100,11 +100,14 @@ int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, 
 		return -ENOMEM;
 	c->args = *args;
 	fill_in(&c->args);
+	/* Copies: the configuration that they are of goes with the next reload. */
+	c->args.path = strdup(args->path);
+	c->args.group = args->group ? strdup(args->group) : NULL;
 	c->epoll = c->listener = -1;
 	c->wake_ns = GP_NEVER;
 	c->group = gp_peer_group(args->group);
 	c->conns = calloc(c->args.clients, sizeof(*c->conns));
-	err = c->conns ? 0 : -ENOMEM;
+	err = c->conns && c->args.path && !args->group == !c->args.group ? 0 : -ENOMEM;
 	for (i = 0; c->conns && i < c->args.clients; i++)
 		c->conns[i] = (struct gp_conn){ .fd = -1 };
 	if (!err && (c->args.clients > MAX_CLIENTS || gp_method_check(args->ops))) {
@@ -120,11 +123,11 @@ int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, 
 		*why = "cannot watch the control socket";
 	}
 	if (err) {
-		/* The file, if there is one, may be another's. */
-		c->args.path = NULL;
 		gp_control_free(c);
 		return err;
 	}
+	/* Until here the file, if there was one, may have been another's. */
+	c->ours = true;
 	*ret = c;
 	return 0;
 }
@@ -138,13 +141,15 @@ void gp_control_free(struct gp_control *c)
 	for (i = 0; c->conns && i < c->args.clients; i++)
 		if (c->conns[i].state)
 			gp_conn_close(c, &c->conns[i]);
-	if (c->args.path)
+	if (c->ours)
 		unlink(c->args.path);
 	if (c->listener >= 0)
 		close(c->listener);
 	if (c->epoll >= 0)
 		close(c->epoll);
 	free(c->conns);
+	free((char *)c->args.path);
+	free((char *)c->args.group);
 	free(c);
 }
 

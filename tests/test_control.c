@@ -107,6 +107,31 @@ static void an_error_says_what_the_daemon_said(void **state)
 	close(fd);
 }
 
+/* The daemon's are of a configuration, which a reload replaces. */
+static void the_texts_it_was_given_may_go(void **state)
+{
+	char path[96], group[] = "daemon";
+	struct control_world *w = *state;
+	int fd;
+	json_t *reply;
+
+	gp_control_free(w->c);
+	snprintf(path, sizeof(path), "%s", w->path);
+	w->args.path = path;
+	w->args.group = group;
+	world_rebind(w, 0);
+	memset(path, 'x', sizeof(path) - 1);
+	memset(group, 'x', sizeof(group) - 1);
+	fd = world_connect(w, ALICE, false);
+	reply = world_ask(w, fd, "Disable", NULL);
+	EXPECT(strstr(text(reply, "message"), "the group daemon"));
+	assert_string_equal(world_error(reply), "PermissionDenied");
+	close(fd);
+	gp_control_free(w->c);
+	w->c = NULL;
+	EXPECT_EQ(access(w->path, F_OK), -1);
+}
+
 static void an_answer_may_come_later_and_only_once(void **state)
 {
 	struct control_world *w = *state;
@@ -344,6 +369,7 @@ PROVE(
 	CLAIM_WITH(who_names_no_process_means_itself, up, down),
 	CLAIM_WITH(bad_parameters_do_not_reach_the_daemon, up, down),
 	CLAIM_WITH(an_error_says_what_the_daemon_said, up, down),
+	CLAIM_WITH(the_texts_it_was_given_may_go, up, down),
 	CLAIM_WITH(an_answer_may_come_later_and_only_once, up, down),
 	CLAIM_WITH(a_oneway_call_is_not_answered, up, down),
 	CLAIM_WITH(who_hangs_up_after_the_call_is_answered_all_the_same, up, down),
