@@ -22,6 +22,7 @@ static const struct gp_limits limits = {
 enum {
 	EVENTS = 64,
 	ANSWERS = 4096,		/* of one run; the rest waits for the next */
+	PROBES = 4,		/* the same; each may take the driver a while */
 };
 
 /* Somebody opened the driver: its queues come a moment later. */
@@ -115,8 +116,9 @@ static int make_sched(struct gp_home *h)
 	h->memory = calloc(1, gp_sched_size(&limits));
 	h->samples = calloc(limits.queues, sizeof(*h->samples));
 	h->tasks = calloc(limits.tasks, sizeof(*h->tasks));
+	h->probe = calloc(limits.seats, sizeof(*h->probe));
 	h->resident = calloc(GP_PROCESSES_MAX, sizeof(struct gp_resident *));
-	if (!h->memory || !h->samples || !h->tasks || !h->resident)
+	if (!h->memory || !h->samples || !h->tasks || !h->probe || !h->resident)
 		return -ENOMEM;
 
 	if (h->observe)
@@ -198,6 +200,7 @@ void gp_home_free(struct gp_home *h)
 	free(h->resident);
 	free(h->samples);
 	free(h->tasks);
+	free(h->probe);
 	free(h->memory);
 	free(h);
 }
@@ -274,6 +277,15 @@ static u64 look_at(const struct gp_home *h, u32 device)
 	return sooner(at, d->looked_ns + h->sched->param[GP_LOOK_RELAXED]);
 }
 
+static void put_probe(struct gp_home *h, const struct gp_todo *todo)
+{
+	/* One that finds no room is not answered, and given up by the scheduler. */
+	if (h->nr_probes == limits.seats)
+		return;
+	h->probe[(h->first_probe + h->nr_probes++) % limits.seats] =
+		(struct gp_probe){ todo->device, todo->task };
+}
+
 static void look_and_act(struct gp_home *h)
 {
 	struct gp_todo todo;
@@ -290,8 +302,27 @@ static void look_and_act(struct gp_home *h)
 		if (todo.verb == GP_DO_SWITCH)
 			begin(h, &todo.action);
 		else
-			gp_rings_probe(h, todo.device, todo.task);
+			put_probe(h, &todo);
 	}
+}
+
+/*
+ * A few of those that are due. Not as long as there are any: where reading takes longer than what
+ * was read is worth, there always are, and who else waits for us would wait for ever.
+ */
+static void probe_some(struct gp_home *h)
+{
+	u32 i;
+
+	for (i = 0; i < PROBES && h->nr_probes; i++) {
+		struct gp_probe probe = h->probe[h->first_probe];
+
+		h->first_probe = (h->first_probe + 1) % limits.seats;
+		h->nr_probes--;
+		gp_rings_probe(h, probe.device, probe.task);
+	}
+	if (i)
+		look_and_act(h);
 }
 
 /* ---- time and descriptors ---- */
@@ -347,6 +378,7 @@ void gp_home_run(struct gp_home *h, u64 now_ns)
 	take_doer_events(h);
 	take_answers(h);
 	look_and_act(h);
+	probe_some(h);
 	if (h->now_ns >= h->scan_at_ns && !h->leaving) {
 		scan(h);
 		look_and_act(h);
@@ -371,7 +403,7 @@ u64 gp_home_wake_at(const struct gp_home *h)
 	u64 at = h->leaving ? GP_NEVER : h->scan_at_ns;
 	u32 d;
 
-	if (h->tend)
+	if (h->tend || h->nr_probes)
 		return h->now_ns;
 	if (h->doer->ops->decides)
 		return at;

@@ -257,6 +257,12 @@ struct gp_home {
 	bool tend_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */
 
+	/* Wave counters that are to be read: a ring with room for every seat. */
+	struct gp_probe {
+		u32 device, task;
+	} *probe;
+	u32 first_probe, nr_probes;
+
 	int epoll;
 	int inotify;
 	struct gp_reset_watch *resets;	/* NULL: only while we may act */

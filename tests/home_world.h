@@ -52,6 +52,8 @@ struct world {
 	struct world_doer doer;
 	struct gp_home *home;
 	u64 now_ns;		/* goes on in world_run() alone: a busy machine changes nothing */
+	u64 slow_ns;		/* and by so much whenever the home looks at the clock */
+	u32 clocks;		/* how often it did */
 	u32 holding;		/* how often the home said so */
 	char news[1024];	/* the last */
 };

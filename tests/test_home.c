@@ -197,6 +197,33 @@ static void mechanism_none_decides_and_is_refused(void **state)
 	EXPECT_EQ(world_state(w, offline), GP_ON);
 }
 
+/* Where reading the wave counters takes longer than they are worth, they are always due. */
+static void slow_probes_keep_nobody_waiting(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline, other;
+	u64 probes;
+
+	world_two(w, &online, &offline);
+	other = world_process(w);
+	world_queue(w, other, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_resident(w, other)->grip, GP_GRIP_HAS);
+	world_submit(w, other, 0, 8);
+	world_occupy(w, other, 80);
+	world_run(w, 30 * GP_MSEC);
+	probes = w->home->stats.probes;
+	w->slow_ns = 10 * GP_MSEC;
+	world_run(w, 10 * GP_SEC);
+	EXPECT(w->home->stats.probes > probes + 10);
+	/* And what has to be done is done. */
+	world_submit(w, online, 0, 1);
+	world_run(w, GP_SEC);
+	w->slow_ns = 0;
+	EXPECT(world_resident(w, offline)->stopped_before +
+	       w->home->sched->tasks[world_resident(w, offline)->task].account.stopped > 0);
+}
+
 static void the_kill_switch_releases_and_outlasts_the_home(void **state)
 {
 	struct world *w = *state;
@@ -426,6 +453,7 @@ PROVE(
 	CLAIM_WITH(nobody_is_attached_before_its_queue_is_old_enough, world_up, world_down),
 	CLAIM_WITH(observing_attaches_and_stops_nobody, world_up, world_down),
 	CLAIM_WITH(mechanism_none_decides_and_is_refused, world_up, world_down),
+	CLAIM_WITH(slow_probes_keep_nobody_waiting, world_up, world_down),
 	CLAIM_WITH(the_kill_switch_releases_and_outlasts_the_home, world_up, world_down),
 	CLAIM_WITH(a_process_that_ends_while_held_leaves_nothing, world_up, world_down),
 	CLAIM_WITH(what_is_held_is_released_before_leaving, world_up, world_down),
