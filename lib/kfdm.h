@@ -107,6 +107,8 @@ void gp_kfdm_tell(struct gp_kfdm *m, const struct gp_kfdm_event *event);
 struct gp_kfdm_task *gp_kfdm_find_task(const struct gp_kfdm *m, u32 task);
 void gp_kfdm_task_put(struct gp_kfdm_task *t);
 void gp_member_put(struct gp_member *x);
+/* It is to be left, and is or may be off. */
+bool gp_member_owed(struct gp_member *x);
 void gp_kfdm_action_clear(struct gp_kfdm_action *a);
 
 /* A worker's: carries out what is under way on @device. */

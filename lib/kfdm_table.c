@@ -182,12 +182,29 @@ int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, const struct gp_kfdm_proces
 	return err;
 }
 
+bool gp_member_owed(struct gp_member *x)
+{
+	bool off = true;
+
+	if (x->state != GP_MEMBER_LEAVING)
+		return false;
+	/* Tried only, so the order of the two locks does not matter; else it may just be stopped. */
+	if (!pthread_mutex_trylock(&x->busy)) {
+		off = x->held;
+		pthread_mutex_unlock(&x->busy);
+	}
+	return off;
+}
+
 bool gp_kfdm_attaching(struct gp_kfdm *m)
 {
+	struct gp_member *x;
 	bool attaching;
 
 	pthread_mutex_lock(&m->lock);
 	attaching = m->attaching;
+	for (x = m->members; x && !attaching; x = x->next)
+		attaching = gp_member_owed(x);
 	pthread_mutex_unlock(&m->lock);
 	return attaching;
 }

@@ -147,32 +147,34 @@ static bool is_free(const struct gp_kfdm *m, const struct gp_member *x)
 
 /*
  * The next member of this thread's that is to be attached or left, when that may be:
- * each cycles the queues of everybody on its GPUs. *@ret_wait_ns: how long to wait.
+ * each cycles the queues of everybody on its GPUs. Who is off is left first and at once.
+ * *@ret_wait_ns: how long to wait.
  */
 static struct gp_member *next_errand(struct gp_kfdm_worker *w, u64 *ret_wait_ns)
 {
 	struct gp_kfdm *m = w->m;
+	struct gp_member *x, *next = NULL;
 	u64 now = gp_kfdm_now();
-	struct gp_member *x;
+	bool owed = false;
 
 	*ret_wait_ns = ~0ull;
 	pthread_mutex_lock(&m->lock);
-	for (x = m->members; x; x = x->next) {
+	for (x = m->members; x && !owed; x = x->next) {
 		if (x->home != w->index)
 			continue;
-		if (x->state == GP_MEMBER_LEAVING)
-			break;
-		if (x->state == GP_MEMBER_WAITING && is_free(m, x))
-			break;
+		owed = gp_member_owed(x);
+		if (owed || (!next && (x->state == GP_MEMBER_LEAVING ||
+				       (x->state == GP_MEMBER_WAITING && is_free(m, x)))))
+			next = x;
 	}
-	if (x && now < m->next_attach_ns) {
+	if (next && !owed && now < m->next_attach_ns) {
 		*ret_wait_ns = m->next_attach_ns - now;
-		x = NULL;
-	} else if (x) {
+		next = NULL;
+	} else if (next) {
 		m->next_attach_ns = now + m->args.attach_interval_ns;
 	}
 	pthread_mutex_unlock(&m->lock);
-	return x;
+	return next;
 }
 
 /* One member attached or left. */

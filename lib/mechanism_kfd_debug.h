@@ -67,11 +67,11 @@ struct gp_kfdm_process {
  * old: the mechanism does not judge that. -ENOENT: no such task. -EEXIST: it is there.
  */
 int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, const struct gp_kfdm_process *process);
-/* Leave it: its queues run. Silent. -ENOENT. */
+/* Leave it: its queues run, soon if they were off. Silent. -ENOENT. */
 int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid);
 /*
  * Somebody is being attached to, perhaps one that was deleted meanwhile: with a single thread it
- * is stopped for that moment.
+ * is stopped for that moment. Or one that was deleted is still off.
  */
 bool gp_kfdm_attaching(struct gp_kfdm *m);
 

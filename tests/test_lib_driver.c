@@ -400,6 +400,35 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 	gp_kfdm_free(m);
 }
 
+static void who_is_left_while_it_is_held_does_not_wait_for_its_turn(void **state)
+{
+	struct gp_kfdm *m = mechanism(20 * 1000 * 1000 * 1000ull);
+	u64 begun;
+
+	(void)state;
+	EXPECT_EQ(gp_kfdm_process_add(m, 1, &(struct gp_kfdm_process){
+		.pid = driver.target[0].pid }), 0);
+	wait_for(m, 1, 0);
+	EXPECT_EQ(outcome_of(m, 64, 1), GP_DONE);
+	EXPECT_EQ(driver.target[0].held, 7);
+	EXPECT(!gp_kfdm_attaching(m));
+	/* One who waits to be attached is not served first either. */
+	EXPECT_EQ(gp_kfdm_task_add(m, 2, 1), 0);
+	EXPECT_EQ(gp_kfdm_process_add(m, 2, &(struct gp_kfdm_process){
+		.pid = driver.target[1].pid }), 0);
+	begun = now();
+	pthread_mutex_lock(&driver.lock);
+	EXPECT_EQ(gp_kfdm_task_del(m, 1), 0);
+	/* As long as it is off, who stops us does harm. */
+	EXPECT(gp_kfdm_attaching(m));
+	pthread_mutex_unlock(&driver.lock);
+	wait_for(m, 1, 1);
+	EXPECT(!driver.target[0].enabled && !driver.target[0].held);
+	EXPECT(!gp_kfdm_attaching(m));
+	EXPECT(now() - begun < 10 * 1000 * 1000 * 1000ull);
+	gp_kfdm_free(m);
+}
+
 PROVE(
 	CLAIM_WITH(a_driver_that_knows_its_debugger_traces_nobody, up, down),
 	CLAIM_WITH(only_a_driver_that_insists_on_its_tracer_keeps_it, up, down),
@@ -409,4 +438,5 @@ PROVE(
 	CLAIM_WITH(a_grace_is_1_to_255_thousand_clocks, up, down),
 	CLAIM_WITH(attaching_and_detaching_are_limited_and_counted, up, down),
 	CLAIM_WITH(a_stop_that_the_hardware_refuses_is_refused_counted_and_undone, up, down),
+	CLAIM_WITH(who_is_left_while_it_is_held_does_not_wait_for_its_turn, up, down),
 )
