@@ -109,6 +109,13 @@ static bool take_signals(struct keeper *k, pid_t daemon, int *status)
 	return ended;
 }
 
+int gp_keeper_timeout(u64 until_ns, u64 now_ns)
+{
+	if (until_ns == GP_NEVER)
+		return -1;
+	return until_ns > now_ns ? (int)((until_ns - now_ns) / GP_MSEC) + 1 : 0;
+}
+
 /*
  * Sleeps until something is said, or until @until. If that took much longer than it should, the
  * machine stood still (a virtual one that its host forgot, a laptop's lid), and the daemon with
@@ -117,9 +124,8 @@ static bool take_signals(struct keeper *k, pid_t daemon, int *status)
 static u64 doze(struct pollfd fds[2], u64 until, u64 heartbeat_ns)
 {
 	u64 began = clock_ns(), now;
-	int timeout = until == GP_NEVER ? -1 : (int)((until - began) / GP_MSEC) + 1;
 
-	poll(fds, 2, timeout);
+	poll(fds, 2, gp_keeper_timeout(until, began));
 	now = clock_ns();
 	if (until == GP_NEVER || now < until + heartbeat_ns / 2)
 		return until;
@@ -139,11 +145,11 @@ static int watch(struct keeper *k, pid_t daemon, int pipe)
 	for (;;) {
 		now = clock_ns();
 		if (now >= until) {
+			kill(daemon, SIGKILL);
+			until = GP_NEVER;
 			gp_log(GP_LOG_ERROR, "the daemon (%d) was not heard of for %llu ms: it is "
 			       "ended, so that the driver lets everybody run", daemon,
 			       (unsigned long long)(k->heartbeat_ns / GP_MSEC));
-			kill(daemon, SIGKILL);
-			until = GP_NEVER;
 		}
 		until = doze(fds, until, k->heartbeat_ns);
 		if (take_signals(k, daemon, &status))

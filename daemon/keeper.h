@@ -40,6 +40,9 @@ void gp_heart_beat(struct gp_heart *heart, u64 now_ns);
 /* I do no harm: nothing more will be heard of me. */
 void gp_heart_rest(struct gp_heart *heart);
 
+/* For poll(): milliseconds until then, rounded up; 0: it has passed; -1: never. */
+int gp_keeper_timeout(u64 until_ns, u64 now_ns);
+
 /* Wakes every process that sleeps because its debugger died. Returns how many. */
 u32 gp_keeper_poke_all(void);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The keeper with children that misbehave, and what systemd is told. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +106,54 @@ static void a_busy_daemon_that_is_stopped_is_ended_and_started_again(void **stat
 	EXPECT_EQ(shared->lives, 2);
 	EXPECT_EQ(shared->ended_well, 0);
 	EXPECT(now() - began >= HEARTBEAT);
+}
+
+/* A standard error that is full and that nobody reads; what it was is returned. */
+static int stuff_stderr(void)
+{
+	int was = dup(STDERR_FILENO), ends[2];
+
+	EXPECT_EQ(pipe2(ends, O_NONBLOCK), 0);
+	while (write(ends[1], "x", 1) == 1)
+		;
+	EXPECT_EQ(fcntl(ends[1], F_SETFL, 0), 0);
+	dup2(ends[1], STDERR_FILENO);
+	close(ends[1]);
+	/* The reading end stays open: nobody is told that the pipe is broken. */
+	return was;
+}
+
+static void a_log_that_nobody_reads_stops_neither_the_keeper_nor_the_daemon(void **state)
+{
+	int was = stuff_stderr(), status = -1;
+	pid_t keeper = fork(), ended = 0;
+	u32 tries;
+
+	(void)state;
+	if (!keeper) {
+		gp_log(GP_LOG_ERROR, "nobody reads this");
+		_exit(gp_keeper_run(HEARTBEAT, stops_once, NULL));
+	}
+	for (tries = 0; tries < 10000 && !ended; tries++) {
+		ended = waitpid(keeper, &status, WNOHANG);
+		usleep(1000);
+	}
+	dup2(was, STDERR_FILENO);
+	close(was);
+	if (!ended)
+		kill(keeper, SIGKILL);
+	EXPECT_EQ(ended, keeper);
+	EXPECT_EQ(status, 0);
+	EXPECT_EQ(shared->lives, 2);
+}
+
+static void a_time_that_has_just_passed_is_not_slept_through(void **state)
+{
+	(void)state;
+	EXPECT_EQ(gp_keeper_timeout(GP_NEVER, GP_SEC), -1);
+	EXPECT_EQ(gp_keeper_timeout(GP_SEC, GP_SEC - 1), 1);
+	EXPECT_EQ(gp_keeper_timeout(GP_SEC, GP_SEC), 0);
+	EXPECT_EQ(gp_keeper_timeout(GP_SEC, GP_SEC + 1), 0);
 }
 
 static int sleeps_at_rest(void *ctx, struct gp_heart *heart)
@@ -331,6 +380,8 @@ static void systemd_is_told_in_one_datagram(void **state)
 PROVE(
 	CLAIM_WITH(a_normal_end_is_the_keepers, up, down),
 	CLAIM_WITH(a_busy_daemon_that_is_stopped_is_ended_and_started_again, up, down),
+	CLAIM_WITH(a_log_that_nobody_reads_stops_neither_the_keeper_nor_the_daemon, up, down),
+	CLAIM(a_time_that_has_just_passed_is_not_slept_through),
 	CLAIM_WITH(a_daemon_at_rest_may_be_silent, up, down),
 	CLAIM_WITH(a_busy_daemon_that_is_heard_of_lives, up, down),
 	CLAIM_WITH(a_machine_that_stood_still_is_no_silence_of_the_daemon, up, down),
