@@ -286,12 +286,13 @@ int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_se
 		if (!err)
 			err = suspend_round(s, gpu_id, grace, ids, &done);
 	}
-	if (err == -EIO) {
+	if (err) {
 		/* The driver holds those that failed for suspended too. */
 		nr = collect(s, gpu_id, ids);
 		resume_ids(s, ids, nr);
-		return gp_fail(EIO, "process %d: the GPU did not let go of a queue", s->pid);
 	}
+	if (err == -EIO)
+		return gp_fail(EIO, "process %d: the GPU did not let go of a queue", s->pid);
 	if (err)
 		return ended(s, err);
 	*ret = done;

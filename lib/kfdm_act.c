@@ -100,14 +100,16 @@ static int start_member(struct gp_kfdm *m, struct gp_member *x, u32 device, stru
 	if (held && x->session.enabled)
 		err = gp_session_resume(&x->session, x->held ? m->devices[device].gpu.gpu_id : 0,
 					&done);
-	if (err == -EIO)
+	/* Gone, or its runtime disabled, and then the driver has put its queues back. */
+	if (err == -ESRCH || err == -EPERM)
+		err = 0;
+	if (err)
 		x->held |= bit;
 	pthread_mutex_unlock(&x->busy);
 	add_times(a, &done);
 	if (!err && done.command_ns)
 		count(m, &m->stats.resumes);
-	/* Gone, or its runtime disabled, and then the driver has put its queues back. */
-	return err == -EIO ? err : 0;
+	return err;
 }
 
 /* Of a whole task: all of it stops, or none. */

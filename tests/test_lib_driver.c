@@ -40,6 +40,7 @@ static struct {
 	u32 fails;		/* the queue that its hardware does not let go of */
 	u32 fails_of;		/* bit per target whose queue that is */
 	u32 queues;		/* how many each target has */
+	u32 no_memory;		/* bit per operation for which the kernel has none */
 	u32 suspends, resumes, grace;
 	u64 last_ns;		/* of ENABLE or DISABLE */
 } driver = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -150,6 +151,8 @@ static int answer(struct gp_kfd_dbg *a)
 		return EPERM;
 	if (!t->enabled)
 		return EINVAL;
+	if (driver.no_memory >> a->op & 1)
+		return ENOMEM;
 	switch (a->op) {
 	case GP_KFD_DBG_DISABLE:	return disable(t);
 	case GP_KFD_DBG_QUEUE_SNAPSHOT:	return snapshot(a);
@@ -186,6 +189,7 @@ static int up(void **state)
 	driver.fails = NOBODY;
 	driver.fails_of = ~0u;
 	driver.queues = QUEUES;
+	driver.no_memory = 0;
 	driver.suspends = driver.resumes = 0;
 	for (u32 i = 0; i < TARGETS; i++) {
 		pid_t pid = fork();
@@ -278,6 +282,20 @@ static void a_queue_that_has_vanished_is_looked_for_once_and_the_others_are_held
 	EXPECT(done.asked == 2 && done.done == 2 && !done.vanished);
 	EXPECT_EQ(driver.suspends, 2);
 	EXPECT_EQ(driver.target[0].held, 3);
+	gp_session_close(&s);
+}
+
+static void a_suspend_that_fails_on_its_way_is_undone(void **state)
+{
+	struct gp_session s = session();
+	struct gp_session_done done;
+
+	(void)state;
+	driver.queues = 2;
+	driver.no_memory = 1u << GP_KFD_DBG_QUEUE_SNAPSHOT;
+	EXPECT_EQ(gp_session_suspend(&s, 0, 1, &done), -ENOMEM);
+	EXPECT_EQ(driver.suspends, 1);
+	EXPECT_EQ(driver.target[0].held, 0);
 	gp_session_close(&s);
 }
 
@@ -400,6 +418,24 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 	gp_kfdm_free(m);
 }
 
+static void a_start_that_fails_is_refused_and_can_be_tried_again(void **state)
+{
+	struct gp_kfdm *m = mechanism(1);
+
+	(void)state;
+	EXPECT_EQ(gp_kfdm_process_add(m, 1, &(struct gp_kfdm_process){
+		.pid = driver.target[0].pid }), 0);
+	wait_for(m, 1, 0);
+	EXPECT_EQ(outcome_of(m, 64, 1), GP_DONE);
+	driver.no_memory = 1u << GP_KFD_DBG_RESUME;
+	EXPECT_EQ(outcome_of(m, 64 * 2, 0), GP_REFUSED);
+	EXPECT_EQ(driver.target[0].held, 7);
+	driver.no_memory = 0;
+	EXPECT_EQ(outcome_of(m, 64 * 3, 0), GP_DONE);
+	EXPECT_EQ(driver.target[0].held, 0);
+	gp_kfdm_free(m);
+}
+
 static void who_is_left_while_it_is_held_does_not_wait_for_its_turn(void **state)
 {
 	struct gp_kfdm *m = mechanism(20 * 1000 * 1000 * 1000ull);
@@ -435,8 +471,10 @@ PROVE(
 	CLAIM_WITH(a_suspend_that_is_done_by_half_is_undone, up, down),
 	CLAIM_WITH(a_queue_that_has_vanished_is_looked_for_once_and_the_others_are_held, up,
 		   down),
+	CLAIM_WITH(a_suspend_that_fails_on_its_way_is_undone, up, down),
 	CLAIM_WITH(a_grace_is_1_to_255_thousand_clocks, up, down),
 	CLAIM_WITH(attaching_and_detaching_are_limited_and_counted, up, down),
 	CLAIM_WITH(a_stop_that_the_hardware_refuses_is_refused_counted_and_undone, up, down),
+	CLAIM_WITH(a_start_that_fails_is_refused_and_can_be_tried_again, up, down),
 	CLAIM_WITH(who_is_left_while_it_is_held_does_not_wait_for_its_turn, up, down),
 )
