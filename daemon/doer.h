@@ -37,6 +37,7 @@ struct gp_doer_ops {
 	int (*process_add)(struct gp_doer *d, u32 task, pid_t pid, u64 start);
 	int (*process_del)(struct gp_doer *d, pid_t pid);
 	bool (*attaching)(struct gp_doer *d);
+	bool (*acting)(struct gp_doer *d, u32 device);
 	/*
 	 * The queues of a process that it has, so that nobody else need be asked; some may be
 	 * gone. How many, at most GP_PROCESS_QUEUES_MAX, or -errno: not known (now).

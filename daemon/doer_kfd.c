@@ -55,6 +55,11 @@ static bool kfd_attaching(struct gp_doer *d)
 	return gp_kfdm_attaching(of(d));
 }
 
+static bool kfd_acting(struct gp_doer *d, u32 device)
+{
+	return gp_kfdm_acting(of(d), device);
+}
+
 static u32 ring_kind(u32 type)
 {
 	switch (type) {
@@ -106,6 +111,7 @@ static const struct gp_doer_ops kfd_ops = {
 	.process_add	= kfd_process_add,
 	.process_del	= kfd_process_del,
 	.attaching	= kfd_attaching,
+	.acting		= kfd_acting,
 	.queues		= kfd_queues,
 	.next		= kfd_next,
 	.wake_at	= kfd_wake_at,

@@ -16,13 +16,12 @@
 
 /* Room for a large node; the memory of what is not used is never touched. */
 static const struct gp_limits limits = {
-	.devices = GP_MAX_DEVICES, .tasks = 1024, .seats = 4096, .queues = 16384,
+	.devices = GP_MAX_DEVICES, .tasks = 1024, .seats = GP_HOME_SEATS, .queues = 16384,
 };
 
 enum {
 	EVENTS = 64,
 	ANSWERS = 4096,		/* of one run; the rest waits for the next */
-	PROBES = 4,		/* the same; each may take the driver a while */
 };
 
 /* Somebody opened the driver: its queues come a moment later. */
@@ -61,6 +60,11 @@ void gp_home_news(struct gp_home *h, u32 kind, const struct gp_resident *who,
 bool gp_home_acts(const struct gp_home *h)
 {
 	return !h->observe && h->enabled && !h->leaving;
+}
+
+bool gp_home_acting(const struct gp_home *h, u32 device)
+{
+	return h->doer->ops->acting && h->doer->ops->acting(h->doer, device);
 }
 
 /* ---- life ---- */
@@ -116,7 +120,7 @@ static int make_sched(struct gp_home *h)
 	h->memory = calloc(1, gp_sched_size(&limits));
 	h->samples = calloc(limits.queues, sizeof(*h->samples));
 	h->tasks = calloc(limits.tasks, sizeof(*h->tasks));
-	h->probe = calloc(limits.seats, sizeof(*h->probe));
+	h->probe = calloc(GP_HOME_PROBES, sizeof(*h->probe));
 	h->resident = calloc(GP_PROCESSES_MAX, sizeof(struct gp_resident *));
 	if (!h->memory || !h->samples || !h->tasks || !h->probe || !h->resident)
 		return -ENOMEM;
@@ -277,15 +281,6 @@ static u64 look_at(const struct gp_home *h, u32 device)
 	return sooner(at, d->looked_ns + h->sched->param[GP_LOOK_RELAXED]);
 }
 
-static void put_probe(struct gp_home *h, const struct gp_todo *todo)
-{
-	/* One that finds no room is not answered, and given up by the scheduler. */
-	if (h->nr_probes == limits.seats)
-		return;
-	h->probe[(h->first_probe + h->nr_probes++) % limits.seats] =
-		(struct gp_probe){ todo->device, todo->task };
-}
-
 static void look_and_act(struct gp_home *h)
 {
 	struct gp_todo todo;
@@ -302,27 +297,8 @@ static void look_and_act(struct gp_home *h)
 		if (todo.verb == GP_DO_SWITCH)
 			begin(h, &todo.action);
 		else
-			put_probe(h, &todo);
+			gp_probes_put(h, todo.device, todo.task);
 	}
-}
-
-/*
- * A few of those that are due. Not as long as there are any: where reading takes longer than what
- * was read is worth, there always are, and who else waits for us would wait for ever.
- */
-static void probe_some(struct gp_home *h)
-{
-	u32 i;
-
-	for (i = 0; i < PROBES && h->nr_probes; i++) {
-		struct gp_probe probe = h->probe[h->first_probe];
-
-		h->first_probe = (h->first_probe + 1) % limits.seats;
-		h->nr_probes--;
-		gp_rings_probe(h, probe.device, probe.task);
-	}
-	if (i)
-		look_and_act(h);
 }
 
 /* ---- time and descriptors ---- */
@@ -354,12 +330,12 @@ static void scan(struct gp_home *h)
 	u64 began = h->args.clock(h->args.ctx), took;
 	u32 generation = h->generation;
 
+	h->scan_at_ns = h->now_ns + h->config->daemon.scan_ns;
 	gp_census_scan(h, 0);
 	if (h->doer->ops->decides)
 		gp_kernel_refresh(h);
 	if (!gp_gpus_generation(h->args.kfd, &generation) && generation != h->generation)
 		h->outdated = true;
-	h->scan_at_ns = h->now_ns + h->config->daemon.scan_ns;
 	h->stats.scans++;
 	took = h->args.clock(h->args.ctx) - began;
 	if (took > h->stats.scan_ns_max)
@@ -378,7 +354,8 @@ void gp_home_run(struct gp_home *h, u64 now_ns)
 	take_doer_events(h);
 	take_answers(h);
 	look_and_act(h);
-	probe_some(h);
+	if (gp_probes_run(h))
+		look_and_act(h);
 	if (h->now_ns >= h->scan_at_ns && !h->leaving) {
 		scan(h);
 		look_and_act(h);
@@ -403,7 +380,7 @@ u64 gp_home_wake_at(const struct gp_home *h)
 	u64 at = h->leaving ? GP_NEVER : h->scan_at_ns;
 	u32 d;
 
-	if (h->tend || h->nr_probes)
+	if (h->tend || gp_probes_due(h))
 		return h->now_ns;
 	if (h->doer->ops->decides)
 		return at;

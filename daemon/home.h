@@ -17,6 +17,7 @@
  *	grip.c		who can be stopped: attaching and leaving
  *	resets.c	GPUs that the driver resets, and who is lost by that
  *	rings.c		where their queues' pointers are, and what they say
+ *	probes.c	whether they execute, by the driver's wave counters
  *	kernel.c	all of that by the module, if there is one; mirror.c shows what it does
  *	wish.c		what people want: classes, holds, hints, policy, the kill switch
  */
@@ -31,7 +32,11 @@
 #include "lib/process.h"
 #include "lib/reset.h"
 
-enum { GP_HOME_WHY = 256 };
+enum {
+	GP_HOME_WHY	= 256,
+	GP_HOME_SEATS	= 4096,
+	GP_HOME_PROBES	= GP_HOME_SEATS,	/* each seat is asked about once at a time */
+};
 
 /* Something that people may want to know. */
 enum gp_news_kind {
@@ -257,7 +262,7 @@ struct gp_home {
 	bool tend_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */
 
-	/* Wave counters that are to be read: a ring with room for every seat. */
+	/* Wave counters that are to be read: a ring of GP_HOME_PROBES. */
 	struct gp_probe {
 		u32 device, task;
 	} *probe;
@@ -283,6 +288,8 @@ void gp_home_news(struct gp_home *h, u32 kind, const struct gp_resident *who,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Is there a policy, a mechanism and the will to use them? */
 bool gp_home_acts(const struct gp_home *h);
+/* Who asks the driver about @device now may have to wait for what the doer does there. */
+bool gp_home_acting(const struct gp_home *h, u32 device);
 /* One look at @device. */
 void gp_home_look(struct gp_home *h, u32 device);
 
@@ -333,8 +340,14 @@ void gp_rings_forget(struct gp_home *h, struct gp_resident *r);
 /* Samples of @r on @device into @to; returns how many. */
 u32 gp_rings_look(struct gp_home *h, struct gp_resident *r, u32 device, struct gp_sample *to,
 		  u32 room);
-void gp_rings_probe(struct gp_home *h, u32 device, u32 task);
 u32 gp_rings_device(const struct gp_home *h, u32 gpu_id);
+
+/* probes.c */
+void gp_probes_put(struct gp_home *h, u32 device, u32 task);
+/* Some of them; are there any that were? */
+bool gp_probes_run(struct gp_home *h);
+/* Is there one that can be made now? If it cannot, the doer's descriptor says when. */
+bool gp_probes_due(const struct gp_home *h);
 
 /* wish.c */
 const struct gp_wish *gp_wish_find(const struct gp_home *h, pid_t pid, u64 start);

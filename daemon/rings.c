@@ -267,6 +267,14 @@ void gp_rings_refresh(struct gp_home *h)
 	nr = refresh_had(h, &one);
 	if (!nr)
 		return;
+	/* The dump waits for every process that is being stopped: after that, soon. */
+	for (i = 0; i < h->nr_gpus; i++) {
+		if (!gp_home_acting(h, i))
+			continue;
+		if (h->scan_at_ns > h->now_ns + AGAIN_NS)
+			h->scan_at_ns = h->now_ns + AGAIN_NS;
+		return;
+	}
 	err = read_dump(h, nr == 1 ? one : 0, &list);
 	for (i = 0; i < h->nr_residents; i++) {
 		struct gp_resident *r = h->resident[i];
@@ -316,36 +324,4 @@ u32 gp_rings_look(struct gp_home *h, struct gp_resident *r, u32 device, struct g
 		};
 	}
 	return n;
-}
-
-/* First the counters, then the pointers, then the answer: work that comes in between is seen. */
-void gp_rings_probe(struct gp_home *h, u32 device, u32 task)
-{
-	struct gp_probed probed = { .device = device, .task = task, .executing = GP_EXEC_UNKNOWN,
-				    .permille = GP_OCCUPANCY_UNKNOWN };
-	u32 i, cus = 0, sum = 0, asked = 0;
-	u64 now;
-
-	for (i = 0; i < h->nr_residents; i++) {
-		const struct gp_resident *r = h->resident[i];
-
-		if (r->task != task)
-			continue;
-		if (gp_process_occupancy(h->args.kfd, r->pid, h->gpu[device].gpu_id, &cus))
-			break;
-		sum += cus;
-		asked++;
-	}
-	if (asked && i == h->nr_residents && h->gpu[device].cus) {
-		u32 permille = sum * 1000 / h->gpu[device].cus;
-
-		probed.executing = sum ? GP_EXEC_YES : GP_EXEC_NO;
-		probed.permille = permille < 1000 ? permille : 1000;
-	}
-	h->stats.probes++;
-	/* A pointer that moved since we were asked must be seen to be later than that. */
-	now = h->args.clock(h->args.ctx);
-	h->now_ns = now > h->now_ns ? now : h->now_ns + 1;
-	gp_home_look(h, device);
-	gp_sched_probed(h->sched, &probed, h->now_ns);
 }

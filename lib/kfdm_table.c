@@ -209,6 +209,16 @@ bool gp_kfdm_attaching(struct gp_kfdm *m)
 	return attaching;
 }
 
+bool gp_kfdm_acting(struct gp_kfdm *m, u32 device)
+{
+	bool acting;
+
+	pthread_mutex_lock(&m->lock);
+	acting = m->devices[device].action.id;
+	pthread_mutex_unlock(&m->lock);
+	return acting;
+}
+
 int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid)
 {
 	struct gp_member **at;

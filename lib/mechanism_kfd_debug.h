@@ -75,6 +75,13 @@ int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid);
  */
 bool gp_kfdm_attaching(struct gp_kfdm *m);
 
+/*
+ * An action is under way on @device, until the driver has done with it, which may be long after its
+ * deadline: whoever asks the driver about that GPU, or about whom it stops, sleeps until then.
+ * gp_kfdm_fd() is readable when it is over.
+ */
+bool gp_kfdm_acting(struct gp_kfdm *m, u32 device);
+
 struct gp_kfd_queue_entry;
 
 /*

@@ -64,6 +64,12 @@ static bool doer_attaching(struct gp_doer *d)
 	return doer_of(d)->attaching;
 }
 
+static bool doer_acting(struct gp_doer *d, u32 device)
+{
+	(void)device;
+	return doer_of(d)->acting;
+}
+
 static int doer_next(struct gp_doer *d, struct gp_kfdm_event *ret)
 {
 	struct world_doer *w = doer_of(d);
@@ -83,7 +89,7 @@ static u64 doer_wake_at(struct gp_doer *d)
 static const struct gp_doer_ops doer_ops = {
 	.name = "null", .attaches = true, .task_add = doer_task_add,
 	.task_del = doer_task_del, .process_add = doer_process_add,
-	.process_del = doer_process_del, .attaching = doer_attaching,
+	.process_del = doer_process_del, .attaching = doer_attaching, .acting = doer_acting,
 	.next = doer_next, .wake_at = doer_wake_at,
 };
 

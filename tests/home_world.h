@@ -38,6 +38,7 @@ struct world_doer {
 	int attach_error;	/* what attaching ends with */
 	bool attach_hangs;	/* it does not end */
 	bool attaching;		/* one hangs, and is heard of no more */
+	bool acting;		/* it is in a call of the driver */
 	u32 attaches, deletes;
 	struct gp_kfdm_event event[64];
 	u32 nr_events;

@@ -224,6 +224,33 @@ static void slow_probes_keep_nobody_waiting(void **state)
 	       w->home->sched->tasks[world_resident(w, offline)->task].account.stopped > 0);
 }
 
+/* Whoever asked it then would wait for it: seconds, if the GPU hangs. */
+static void the_driver_is_not_asked_while_the_doer_is_in_it(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline, other;
+	u64 probes, dumps;
+
+	world_two(w, &online, &offline);
+	w->doer.acting = true;
+	other = world_process(w);
+	world_queue(w, other, 0);
+	world_submit(w, online, 0, 1);
+	probes = w->home->stats.probes;
+	dumps = w->home->stats.dumps;
+	world_run(w, GP_SEC);
+	EXPECT_EQ(w->home->stats.probes, probes);
+	EXPECT_EQ(w->home->stats.dumps, dumps);
+	EXPECT(world_resident(w, other) && !world_resident(w, other)->nr_rings);
+	/* What is not asked is waited for, and nobody spins meanwhile. */
+	EXPECT(w->home->nr_probes > 0 && w->home->nr_probes < 4);
+	EXPECT(gp_home_wake_at(w->home) > w->home->now_ns);
+	w->doer.acting = false;
+	world_run(w, 100 * GP_MSEC);
+	EXPECT(w->home->stats.probes > probes);
+	EXPECT_EQ(world_resident(w, other)->nr_rings, 1);
+}
+
 static void the_kill_switch_releases_and_outlasts_the_home(void **state)
 {
 	struct world *w = *state;
@@ -454,6 +481,7 @@ PROVE(
 	CLAIM_WITH(observing_attaches_and_stops_nobody, world_up, world_down),
 	CLAIM_WITH(mechanism_none_decides_and_is_refused, world_up, world_down),
 	CLAIM_WITH(slow_probes_keep_nobody_waiting, world_up, world_down),
+	CLAIM_WITH(the_driver_is_not_asked_while_the_doer_is_in_it, world_up, world_down),
 	CLAIM_WITH(the_kill_switch_releases_and_outlasts_the_home, world_up, world_down),
 	CLAIM_WITH(a_process_that_ends_while_held_leaves_nothing, world_up, world_down),
 	CLAIM_WITH(what_is_held_is_released_before_leaving, world_up, world_down),

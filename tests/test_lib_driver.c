@@ -418,6 +418,32 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 	gp_kfdm_free(m);
 }
 
+static void it_says_where_it_is_in_the_driver(void **state)
+{
+	struct gp_kfdm *m = mechanism(1);
+	struct gp_mechanism *base = gp_kfdm_mechanism(m);
+	u32 task = 1;
+	struct gp_action action = { .id = 64, .nr_out = 1, .tasks = &task, .cause = GP_NONE };
+	struct gp_answer a;
+
+	(void)state;
+	EXPECT_EQ(gp_kfdm_process_add(m, 1, &(struct gp_kfdm_process){
+		.pid = driver.target[0].pid }), 0);
+	wait_for(m, 1, 0);
+	EXPECT(!gp_kfdm_acting(m, 0));
+	pthread_mutex_lock(&driver.lock);
+	EXPECT_EQ(base->ops->begin(base, &action, 0), 0);
+	/* That nobody waits for it any more changes nothing. */
+	EXPECT_EQ(base->ops->poll(base, 1, &a), 0);
+	EXPECT_EQ(a.outcome, GP_TIMED_OUT);
+	EXPECT(gp_kfdm_acting(m, 0));
+	pthread_mutex_unlock(&driver.lock);
+	while (gp_kfdm_acting(m, 0))
+		EXPECT_EQ(poll(&(struct pollfd){ .fd = gp_kfdm_fd(m), .events = POLLIN }, 1, 10000),
+			  1);
+	gp_kfdm_free(m);
+}
+
 static void a_start_that_fails_is_refused_and_can_be_tried_again(void **state)
 {
 	struct gp_kfdm *m = mechanism(1);
@@ -475,6 +501,7 @@ PROVE(
 	CLAIM_WITH(a_grace_is_1_to_255_thousand_clocks, up, down),
 	CLAIM_WITH(attaching_and_detaching_are_limited_and_counted, up, down),
 	CLAIM_WITH(a_stop_that_the_hardware_refuses_is_refused_counted_and_undone, up, down),
+	CLAIM_WITH(it_says_where_it_is_in_the_driver, up, down),
 	CLAIM_WITH(a_start_that_fails_is_refused_and_can_be_tried_again, up, down),
 	CLAIM_WITH(who_is_left_while_it_is_held_does_not_wait_for_its_turn, up, down),
 )
