@@ -188,7 +188,7 @@ bool gp_member_owed(struct gp_member *x)
 
 	if (x->state != GP_MEMBER_LEAVING)
 		return false;
-	/* Tried only, so the order of the two locks does not matter; else it may just be stopped. */
+	/* Tried only, so the order of the two locks does not matter. In use: it may be off soon. */
 	if (!pthread_mutex_trylock(&x->busy)) {
 		off = x->held;
 		pthread_mutex_unlock(&x->busy);

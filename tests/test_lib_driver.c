@@ -340,6 +340,14 @@ static struct gp_kfdm_stats wait_for(struct gp_kfdm *m, u64 attaches, u64 detach
 	return stats;
 }
 
+static void attach(struct gp_kfdm *m, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++)
+		EXPECT_EQ(gp_kfdm_process_add(m, 1, &(struct gp_kfdm_process){
+			.pid = driver.target[i].pid }), 0);
+	wait_for(m, nr, 0);
+}
+
 static void attaching_and_detaching_are_limited_and_counted(void **state)
 {
 	const u64 interval = 100 * 1000 * 1000;
@@ -348,10 +356,8 @@ static void attaching_and_detaching_are_limited_and_counted(void **state)
 	u64 begun = now();
 
 	(void)state;
-	for (u32 i = 0; i < TARGETS; i++)
-		EXPECT_EQ(gp_kfdm_process_add(m, 1, &(struct gp_kfdm_process){
-			.pid = driver.target[i].pid }), 0);
-	stats = wait_for(m, TARGETS, 0);
+	attach(m, TARGETS);
+	gp_kfdm_stats(m, &stats);
 	EXPECT(stats.attaches == TARGETS && !stats.attach_failures && !stats.detaches);
 	/* Of each two one waits for the other: so many intervals lie between first and last. */
 	EXPECT(driver.last_ns >= begun + (TARGETS - 1) * interval);
@@ -394,10 +400,7 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 	u32 resumes;
 
 	(void)state;
-	for (u32 i = 0; i < 2; i++)
-		EXPECT_EQ(gp_kfdm_process_add(m, 1, &(struct gp_kfdm_process){
-			.pid = driver.target[i].pid }), 0);
-	wait_for(m, 2, 0);
+	attach(m, 2);
 	driver.fails = 2;
 	EXPECT_EQ(outcome_of(m, 64, 1), GP_REFUSED);
 	EXPECT(!driver.target[0].held && !driver.target[1].held);
@@ -427,20 +430,16 @@ static void it_says_where_it_is_in_the_driver(void **state)
 	struct gp_answer a;
 
 	(void)state;
-	EXPECT_EQ(gp_kfdm_process_add(m, 1, &(struct gp_kfdm_process){
-		.pid = driver.target[0].pid }), 0);
-	wait_for(m, 1, 0);
+	attach(m, 1);
 	EXPECT(!gp_kfdm_acting(m, 0));
 	pthread_mutex_lock(&driver.lock);
 	EXPECT_EQ(base->ops->begin(base, &action, 0), 0);
 	/* That nobody waits for it any more changes nothing. */
-	EXPECT_EQ(base->ops->poll(base, 1, &a), 0);
-	EXPECT_EQ(a.outcome, GP_TIMED_OUT);
+	EXPECT(!base->ops->poll(base, 1, &a) && a.outcome == GP_TIMED_OUT);
 	EXPECT(gp_kfdm_acting(m, 0));
 	pthread_mutex_unlock(&driver.lock);
 	while (gp_kfdm_acting(m, 0))
-		EXPECT_EQ(poll(&(struct pollfd){ .fd = gp_kfdm_fd(m), .events = POLLIN }, 1, 10000),
-			  1);
+		EXPECT(poll(&(struct pollfd){ .fd = gp_kfdm_fd(m), .events = POLLIN }, 1, 9999));
 	gp_kfdm_free(m);
 }
 
@@ -449,16 +448,13 @@ static void a_start_that_fails_is_refused_and_can_be_tried_again(void **state)
 	struct gp_kfdm *m = mechanism(1);
 
 	(void)state;
-	EXPECT_EQ(gp_kfdm_process_add(m, 1, &(struct gp_kfdm_process){
-		.pid = driver.target[0].pid }), 0);
-	wait_for(m, 1, 0);
+	attach(m, 1);
 	EXPECT_EQ(outcome_of(m, 64, 1), GP_DONE);
 	driver.no_memory = 1u << GP_KFD_DBG_RESUME;
 	EXPECT_EQ(outcome_of(m, 64 * 2, 0), GP_REFUSED);
 	EXPECT_EQ(driver.target[0].held, 7);
 	driver.no_memory = 0;
-	EXPECT_EQ(outcome_of(m, 64 * 3, 0), GP_DONE);
-	EXPECT_EQ(driver.target[0].held, 0);
+	EXPECT(outcome_of(m, 64 * 3, 0) == GP_DONE && !driver.target[0].held);
 	gp_kfdm_free(m);
 }
 
@@ -468,12 +464,9 @@ static void who_is_left_while_it_is_held_does_not_wait_for_its_turn(void **state
 	u64 begun;
 
 	(void)state;
-	EXPECT_EQ(gp_kfdm_process_add(m, 1, &(struct gp_kfdm_process){
-		.pid = driver.target[0].pid }), 0);
-	wait_for(m, 1, 0);
+	attach(m, 1);
 	EXPECT_EQ(outcome_of(m, 64, 1), GP_DONE);
-	EXPECT_EQ(driver.target[0].held, 7);
-	EXPECT(!gp_kfdm_attaching(m));
+	EXPECT(driver.target[0].held == 7 && !gp_kfdm_attaching(m));
 	/* One who waits to be attached is not served first either. */
 	EXPECT_EQ(gp_kfdm_task_add(m, 2, 1), 0);
 	EXPECT_EQ(gp_kfdm_process_add(m, 2, &(struct gp_kfdm_process){
