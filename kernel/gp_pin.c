@@ -97,6 +97,19 @@ int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	return err;
 }
 
+bool gp_pin_is(const struct gp_pin *pin, struct mm_struct *mm, u64 address,
+	       struct ttm_buffer_object *bo)
+{
+	struct gp_pin now;
+	bool is;
+
+	if (pin->bo)
+		return pin->bo == bo;	/* referenced: no other is where it is */
+	is = gp_pin_get(&now, mm, address, bo) || now.page == pin->page;
+	gp_pin_put(&now);
+	return is;
+}
+
 void gp_pin_put(struct gp_pin *pin)
 {
 	struct ttm_buffer_object *bo = pin->bo;

@@ -31,6 +31,13 @@ struct gp_pin {
  */
 int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	       struct ttm_buffer_object *bo);
+/*
+ * Is what @pin has still what is there? The same arguments. A queue may be destroyed and made anew
+ * by its old number at its old addresses, and nothing but its memory tells. Sleeps. Where nobody
+ * can tell now it is.
+ */
+bool gp_pin_is(const struct gp_pin *pin, struct mm_struct *mm, u64 address,
+	       struct ttm_buffer_object *bo);
 /* Sleeps. Nobody reads any more. An empty pin is fine. */
 void gp_pin_put(struct gp_pin *pin);
 

@@ -87,15 +87,24 @@ static struct gp_ring *ring_new(struct gp_member *m, struct gp_gpu *gpu, struct 
 
 /* ---- the queues of one process on one GPU ---- */
 
+static bool is_same(const struct gp_ring *r, const struct gp_kfd_queue *q)
+{
+	struct mm_struct *mm = r->member->mm;
+
+	return r->is.id == q->id && r->is.kind == q->kind && r->is.read_at == q->read_at &&
+	       r->is.write_at == q->write_at && r->is.ring_base == q->ring_base &&
+	       r->is.ring_bytes == q->ring_bytes &&
+	       gp_pin_is(&r->write, mm, q->write_at, q->write_bo) &&
+	       gp_pin_is(&r->read, mm, q->read_at, q->read_bo);
+}
+
 static struct gp_ring *known(struct gp_member *m, struct gp_gpu *gpu,
 			     const struct gp_kfd_queue *q)
 {
 	struct gp_ring *r;
 
 	list_for_each_entry(r, &m->rings, of_member)
-		if (r->gpu == gpu && r->is.id == q->id && r->is.read_at == q->read_at &&
-		    r->is.write_at == q->write_at && r->is.ring_base == q->ring_base &&
-		    r->is.ring_bytes == q->ring_bytes && r->is.kind == q->kind)
+		if (r->gpu == gpu && is_same(r, q))
 			return r;
 	return NULL;
 }

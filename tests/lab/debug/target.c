@@ -97,15 +97,31 @@ static s64 worker_open(struct worker *w, bool no_runtime)
 	return err;
 }
 
-static s64 worker_queue(struct worker *w, u32 type)
+static s64 worker_queue(struct worker *w, u32 type, enum gp_memory pointers)
 {
 	struct gp_queue *q = &w->queue[w->queues];
-	int err = gp_queue_create(&w->c, q, &(struct gp_queue_args){ .type = type });
+	int err = gp_queue_create(&w->c, q, &(struct gp_queue_args){
+		.type = type, .pointers = pointers,
+	});
 
 	if (err)
 		return err;
 	w->queues++;
 	return q->id;
+}
+
+/* As a program does that ends a stream and begins another. */
+static s64 worker_renew(struct worker *w, u32 index)
+{
+	struct gp_queue *q = &w->queue[index], old = *q;
+	struct gp_queue_args args = { .type = q->type, .pointers = q->pointers.kind };
+	int err = gp_queue_destroy(q);
+
+	if (!err)
+		err = gp_queue_create(&w->c, q, &args);
+	if (err)
+		return err;
+	return q->id == old.id && q->write == old.write && q->ring.at == old.ring.at;
 }
 
 static u64 pattern(u64 i)
@@ -222,7 +238,11 @@ static s64 worker_do(struct worker *w, const struct request *r)
 	case ASK_RUNTIME:
 		return raw(w->c.kfd_fd, GP_KFD_IOC_RUNTIME_ENABLE, &runtime);
 	case ASK_QUEUE:
-		return worker_queue(w, r->a ? r->a : GP_KFD_QUEUE_AQL);
+		return worker_queue(w, r->a ? r->a : GP_KFD_QUEUE_AQL, GP_MEMORY_USERPTR);
+	case ASK_QUEUE_GTT:
+		return worker_queue(w, GP_KFD_QUEUE_AQL, GP_MEMORY_GTT);
+	case ASK_RENEW:
+		return worker_renew(w, r->a);
 	case ASK_RING:
 		return (s64)(uintptr_t)w->queue[r->a].ring.at;
 	case ASK_LONG:

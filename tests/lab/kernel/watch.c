@@ -78,6 +78,55 @@ static void barrier(void)
 	close(ctl);
 }
 
+/* ---- queues that come and go ---- */
+
+/* Work of @o is seen, and @victim has to go for it. */
+static bool preempts(int ctl, const struct target *o, u32 victim)
+{
+	u64 stops = seat_of(ctl, victim).stops;
+
+	EQ(target_ask(o, ASK_HUGE, 0), 0);
+	for (u32 i = 0; i < LOOKS && seat_of(ctl, victim).stops == stops; i++)
+		usleep(LOOK_US);
+	return seat_of(ctl, victim).stops > stops;
+}
+
+/* Between two scans, so that all that is known of the second is true of the first. */
+static void renewed(enum ask kind)
+{
+	struct gp_uapi_name fifo = { .name = "fifo" }, priority = { .name = "priority" };
+	struct target t = target_ready(1), o = target_ready(0);
+	int ctl = control("evict");
+	u32 victim = attach(ctl, t.pid);
+
+	NEED(target_ask(&o, kind, 0) >= 0);
+	attach_online(ctl, o.pid);
+	set_param(ctl, "linger", 0);
+	set_param(ctl, "small_victim", 0);
+	/* By this one nobody asks who came. */
+	EQ(call(ctl, GP_IOC_SET_POLICY, &fifo), 0);
+	usleep(QUIET_US);
+	NEED(target_ask(&o, ASK_RENEW, 0) == 1);
+	EQ(call(ctl, GP_IOC_SET_POLICY, &priority), 0);
+	EQ(target_ask(&t, ASK_HUGE, 0), 0);
+	NEED(runs_huge(t.pid));
+	usleep(QUIET_US);
+	CHECK(preempts(ctl, &o, victim));
+	target_ends_right(&o);
+	target_ends_right(&t);
+	close(ctl);
+}
+
+static void renewed_pages(void)
+{
+	renewed(ASK_QUEUE);
+}
+
+static void renewed_buffers(void)
+{
+	renewed(ASK_QUEUE_GTT);
+}
+
 /* ---- events ---- */
 
 static short ready(int fd)
@@ -248,6 +297,9 @@ static void statistics(void)
 const struct story watch[] = {
 	{ "a process without work takes nobody off; nor does one at a barrier, nor work behind "
 	  "that, until it passes", barrier },
+	{ "a queue that is destroyed and made anew at the same addresses is looked at: the "
+	  "process's own pages", renewed_pages },
+	{ "the same: pages of the driver", renewed_buffers },
 	{ "events: poll, eventfd and read tell each state, to the owner of the task only",
 	  events_are_told },
 	{ "records: who may has the scheduler described, then what goes into and comes out of it",
