@@ -180,6 +180,8 @@ static const char *why_not(int err)
 		return "the module does not admit it";
 	case -EOPNOTSUPP:
 		return "the driver is not the one the module was built for";
+	case -ENODEV:
+		return "a GPU was unbound since it began";
 	default:
 		return strerror(-err);
 	}

@@ -166,18 +166,52 @@ static void removed(struct gp_gpu *gpu)
 	wake_up_all(&gp_home.moved);
 }
 
-static int bus_changes(struct notifier_block *block, unsigned long what, void *data)
+/*
+ * A process keeps its seats on a GPU that goes, and they lead to memory that the driver frees. Who
+ * was attached before has them marked; who comes later must have begun later.
+ */
+static const struct device *leaving;	/* the last one; home.mutex */
+static u64 left_ns;			/* home.mutex; CLOCK_BOOTTIME, GP_NEVER: not yet */
+
+bool gp_gpu_none_left(const struct kfd_process *process)
+{
+	lockdep_assert_held(&gp_home.mutex);
+	return gp_kfd_lead(process)->start_boottime > left_ns;
+}
+
+static void leaves(const struct device *dev)
 {
 	struct gp_gpu *gpu;
 
-	if (what != BUS_NOTIFY_UNBIND_DRIVER)
-		return NOTIFY_DONE;
 	mutex_lock(&gp_home.mutex);
+	leaving = dev;
+	left_ns = GP_NEVER;
+	gp_member_forget_device(dev);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
-		if (gpu->node && gpu->is.dev == data)
+		if (gpu->node && gpu->is.dev == dev)
 			removed(gpu);
 	mutex_unlock(&gp_home.mutex);
-	return NOTIFY_OK;
+}
+
+static void left(const struct device *dev)
+{
+	mutex_lock(&gp_home.mutex);
+	if (leaving == dev) {
+		leaving = NULL;
+		left_ns = ktime_get_boottime_ns();
+	}
+	mutex_unlock(&gp_home.mutex);
+}
+
+static int bus_changes(struct notifier_block *block, unsigned long what, void *data)
+{
+	const struct device *dev = data;
+
+	if (what == BUS_NOTIFY_UNBIND_DRIVER && !strcmp(dev->driver->name, "amdgpu"))
+		leaves(dev);
+	else if (what == BUS_NOTIFY_UNBOUND_DRIVER)
+		left(dev);
+	return NOTIFY_DONE;
 }
 
 static struct notifier_block bus_listener = { .notifier_call = bus_changes };

@@ -280,6 +280,8 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node);
 struct gp_gpu *gp_gpu_find(const struct kfd_node *node);	/* NULL: not known */
 /* Room for @nr queues. With home.mutex. -ENOMEM, -ENOSPC. */
 int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr);
+/* Were all GPUs that the process has seats on there ever since? With home.mutex. */
+bool gp_gpu_none_left(const struct kfd_process *process);
 
 /* ---- gp_selftest.c ---- */
 
@@ -361,8 +363,10 @@ int gp_member_new(const struct gp_uapi_member *who, struct gp_target *target);
 void gp_member_put(struct gp_member *member);
 /* Its file's owner is not attached any more; stays while it is owed a start. Under home.lock. */
 void gp_member_leave(struct gp_member *member);
-/* The driver's structures of @gpu are not touched any more. Under home.lock. */
+/* Whatever was known of it on @gpu. Under home.lock. */
 void gp_member_forget_gpu(struct gp_gpu *gpu);
+/* Nobody's seat on a GPU of @dev is touched any more, whether we know the GPU or not. home.mutex. */
+void gp_member_forget_device(const struct device *dev);
 /* A start that is owed to @member there and that no action of the scheduler gives. home.lock. */
 void gp_member_orphan(struct gp_member *member, struct gp_gpu *gpu);
 /* Leaves the home if nothing keeps it there. Under home.lock. */

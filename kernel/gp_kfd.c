@@ -203,6 +203,16 @@ struct kfd_node *gp_kfd_node(struct kfd_process_device *seat)
 	return seat->dev;
 }
 
+bool gp_kfd_sits_on(struct kfd_process_device *seat, const struct device *dev)
+{
+	return &seat->dev->adev->pdev->dev == dev;
+}
+
+const struct task_struct *gp_kfd_lead(const struct kfd_process *p)
+{
+	return p->lead_thread;
+}
+
 void gp_kfd_describe(struct kfd_node *node, struct gp_kfd_gpu *ret)
 {
 	const struct amdgpu_cu_info *cu = &node->adev->gfx.cu_info;

@@ -24,6 +24,7 @@ struct kfd_node;
 struct kfd_process;
 struct kfd_process_device;
 struct mm_struct;
+struct task_struct;
 struct ttm_buffer_object;
 
 /* ---- files and processes ---- */
@@ -50,6 +51,10 @@ int gp_kfd_check_driver(char *why, size_t size);
 u32 gp_kfd_nr_seats(const struct kfd_process *p);
 struct kfd_process_device *gp_kfd_seat(struct kfd_process *p, u32 i);
 struct kfd_node *gp_kfd_node(struct kfd_process_device *seat);
+/* Its GPU is there: neither unbound nor about to be. */
+bool gp_kfd_sits_on(struct kfd_process_device *seat, const struct device *dev);
+/* Its first thread, older than its seats, whose GPUs were there when they were made. */
+const struct task_struct *gp_kfd_lead(const struct kfd_process *p);
 
 struct gp_kfd_gpu {
 	u32 gpu_id;

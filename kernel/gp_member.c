@@ -116,15 +116,33 @@ void gp_member_orphan(struct gp_member *m, struct gp_gpu *gpu)
 void gp_member_forget_gpu(struct gp_gpu *gpu)
 {
 	struct gp_member *m, *next;
-	u32 i;
 
 	list_for_each_entry_safe(m, next, &gp_home.members, of_home) {
-		for (i = 0; i < gp_kfd_nr_seats(m->process); i++)
-			if (gp_kfd_node(gp_kfd_seat(m->process, i)) == gpu->node)
-				m->gone |= BIT_ULL(i % 64);
 		m->seat[gpu->device] = (struct gp_seat_k){ 0 };
 		gp_member_settle(m);
 	}
+}
+
+static void forget_seats(struct gp_member *m, const struct device *dev)
+{
+	u32 i;
+
+	for (i = 0; i < gp_kfd_nr_seats(m->process); i++)
+		if (!(m->gone & BIT_ULL(i % 64)) &&
+		    gp_kfd_sits_on(gp_kfd_seat(m->process, i), dev))
+			m->gone |= BIT_ULL(i % 64);
+}
+
+void gp_member_forget_device(const struct device *dev)
+{
+	struct gp_member *m;
+	unsigned long flags;
+
+	lockdep_assert_held(&gp_home.mutex);
+	spin_lock_irqsave(&gp_home.lock, flags);
+	list_for_each_entry(m, &gp_home.members, of_home)
+		forget_seats(m, dev);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
 }
 
 static void rings_out(struct gp_member *m, u64 now_ns)
@@ -223,6 +241,8 @@ static int check_file(struct file *file, struct mm_struct *mm)
 	char why[128] = "";
 	int err;
 
+	if (!gp_gpu_none_left(gp_kfd_process(file)))
+		return -ENODEV;
 	err = gp_kfd_check(file, false, why, sizeof(why));
 	if (err) {
 		pr_warn_ratelimited("gpreempt: not attached: %s\n", why);

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# GPUs that are unbound under processes that are attached: what the driver frees with them is not touched. One boot
+# with the kernel's checks of memory; the guest prints facts.
+# shellcheck source=tests/cli/claims.sh
+. "$(dirname "$0")/../cli/claims.sh"
+
+value() { sed -n "s/^$1 //p" "$tmp/out"; }
+is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }
+
+# The driver warns of memory in use.
+claim "a guest outlives that its GPUs are unbound"
+try "$top/lab/run" --gpus 2 --debug-kernel --allow-warn --param no_system_mem_limit=1 --timeout 300 \
+	--copy "$top/tests/lab/kmod/kmod.sh" --copy "$top/tests/lab/kmod/unbound.sh" -- sh ./unbound.sh
+exits 0 || cat "$tmp/err"
+
+claim "a GPU goes on which nobody has a queue: who is attached has a seat there, which is not asked any more"
+is other 0 && is state on
+check test "$(value scans_after)" -gt "$(value scans_before)"
+
+claim "a process that was there before it went is not attached any more"
+is late "No such device"
+
+claim "a GPU goes with queues that are looked at: nothing of its memory is held when it is gone"
+is own 0 && is removals 1 && is state_unbound absent && is rmmod 0
+end

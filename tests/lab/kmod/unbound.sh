@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+#
+# In a guest with two GPUs: both are unbound, one after the other, under processes that live on. Facts on stdout,
+# judged by tests/lab/kmod-unbound.sh. The driver falls over processes that make a call after that, or end: they are
+# stopped, and outlive the guest.
+# shellcheck source=tests/lab/kmod/kmod.sh
+. ./kmod.sh
+pci=/sys/bus/pci/drivers/amdgpu
+load() { gpload --gpu 0 --pointers gtt "$@" --seconds 900 >/dev/null 2>&1 & load=$!; until_true 60 has_queues $load; }
+# $2: the last, or the first.
+unbind() { basename "$(ls -d $pci/0000:* | "$2" -n 1)" >$pci/unbind; fact "$1" $?; }
+wait_for() { echo "while ! test -e /tmp/$1; do usleep 50000; done"; }
+
+modprobe gpreempt
+load --class offline --kernel 20ms; offline=$load
+load --class online --kernel 1ms --waves 64 --poisson 5; online=$load
+load --class offline --kernel 20ms; late=$load
+gpkmod policy=priority offline=$offline online=$online run="touch /tmp/ready" run="$(wait_for other)" \
+	mark=scans_before stats=rescans sleep=1 mark=scans_after stats=rescans mark=state state=0 run="touch /tmp/seen" \
+	run="$(wait_for own)" mark=state_unbound state=0 mark=removals stats=removals detach=0 &
+holder=$!
+until_true 60 test -e /tmp/ready
+kill -STOP $offline $online $late
+
+# ---- a GPU on which nobody has a queue ----
+unbind other tail
+touch /tmp/other
+until_true 60 test -e /tmp/seen
+gpkmod offline=$late 2>/tmp/late
+fact late "$(sed 's/.*: //' /tmp/late)"
+
+# ---- the one they are on, whose buffers are pinned ----
+unbind own head
+touch /tmp/own
+wait $holder
+rmmod gpreempt
+fact rmmod $?
