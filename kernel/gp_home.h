@@ -304,7 +304,7 @@ int gp_worker_start(struct gp_gpu *gpu);
 void gp_worker_stop(struct gp_gpu *gpu);
 /* Under home.lock. */
 void gp_gpu_wake(struct gp_gpu *gpu);
-/* Waits until the worker has nothing left to do, no start is owed; at most @ms. */
+/* Waits until the worker has nothing left to do or to try again; at most @ms. */
 bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms);
 
 /* ---- gp_step.c: the worker ---- */

@@ -220,9 +220,19 @@ void gp_worker_stop(struct gp_gpu *gpu)
 		kthread_stop(worker);
 }
 
+/* A fence that is still awaited counts, and a GPU that was locked: somebody is off by them. */
+static bool is_done(const struct gp_gpu *gpu)
+{
+	unsigned long flags;
+	bool is;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	is = !gpu->busy && !gpu->kicked && !gpu->orphans && gpu->retry_ns == GP_NEVER;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return is;
+}
+
 bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms)
 {
-	return wait_event_timeout(gp_home.moved,
-				  !READ_ONCE(gpu->busy) && !READ_ONCE(gpu->orphans) &&
-				  !READ_ONCE(gpu->kicked), msecs_to_jiffies(ms));
+	return wait_event_timeout(gp_home.moved, is_done(gpu), msecs_to_jiffies(ms));
 }

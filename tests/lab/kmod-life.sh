@@ -59,6 +59,9 @@ done
 claim "and so is one that is killed while not held"
 is died_unheld_soon yes && is died_unheld_state "on gone " && is died_memory yes
 
+claim "unloaded while the GPU is still to answer a stop that was given up, it waits: the process is back on, and verifies"
+is late_says "Input/output error" && is late_offline 0
+
 claim "unloaded, nothing of it is left; loaded $reloads times, each time with somebody held, too"
 is rmmod 0
 is reloads $reloads

@@ -215,9 +215,20 @@ for how in evict direct unheld; do
 done
 fact died_memory $had_memory
 
-# ---- again and again ----
+# ---- the module goes while a fence is awaited whose deadline has passed ----
+gpload --class offline --kernel 3s --requests 2 >/tmp/offline 2>&1 &
+offline=$!
+runs_waves() { [ "$(awk '/ mapped / { n += $11 } END { print n + 0 }' /sys/kernel/debug/vgpu/0/queues)" -gt 0 ]; }
+until_true 30 runs_waves
+echo slow-save:400000 >/sys/kernel/debug/vgpu/0/fault
+gpkmod mechanism=direct param=stop_deadline=300000000 offline=$offline preempt=0 2>/tmp/late
+fact late_says "$(sed 's/.*: //' /tmp/late)"
 rmmod gpreempt
 fact rmmod $?
+echo none >/sys/kernel/debug/vgpu/0/fault
+ended late_offline $offline
+
+# ---- again and again ----
 memory() { sleep 1; echo 3 >/proc/sys/vm/drop_caches; awk '/^(SUnreclaim|VmallocUsed|Percpu):/ { n += $2 } END { print n }' /proc/meminfo; }
 load && rmmod gpreempt
 before=$(memory)
