@@ -225,10 +225,11 @@ void gp_gpu_fini(void)
 {
 	struct gp_gpu *gpu;
 
-	bus_unregister_notifier(&pci_bus_type, &bus_listener);
 	mutex_lock(&gp_home.mutex);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
 		if (gpu->node)
 			drop(gpu);
 	mutex_unlock(&gp_home.mutex);
+	/* Not before: who unbinds a GPU meanwhile has to wait until we have dropped it. */
+	bus_unregister_notifier(&pci_bus_type, &bus_listener);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# GPUs that are unbound under processes that are attached: what the driver frees with them is not touched. One boot
-# with the kernel's checks of memory; the guest prints facts.
+# GPUs that are unbound under processes that are attached, or were: what the driver frees with them is not touched. Two
+# boots with the kernel's checks of memory; the guests print facts.
 # shellcheck source=tests/cli/claims.sh
 . "$(dirname "$0")/../cli/claims.sh"
 
@@ -9,10 +9,14 @@ value() { sed -n "s/^$1 //p" "$tmp/out"; }
 is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }
 
 # The driver warns of memory in use.
+guest() {
+	try "$top/lab/run" --gpus 2 --debug-kernel --allow-warn --param no_system_mem_limit=1 --timeout 300 \
+		--copy "$top/tests/lab/kmod/kmod.sh" --copy "$top/tests/lab/kmod/unbound.sh" -- sh ./unbound.sh "$@"
+	exits 0 || cat "$tmp/err"
+}
+
 claim "a guest outlives that its GPUs are unbound"
-try "$top/lab/run" --gpus 2 --debug-kernel --allow-warn --param no_system_mem_limit=1 --timeout 300 \
-	--copy "$top/tests/lab/kmod/kmod.sh" --copy "$top/tests/lab/kmod/unbound.sh" -- sh ./unbound.sh
-exits 0 || cat "$tmp/err"
+guest
 
 claim "a GPU goes on which nobody has a queue: who is attached has a seat there, which is not asked any more"
 is other 0 && is state on
@@ -23,4 +27,8 @@ is late "No such device"
 
 claim "a GPU goes with queues that are looked at: nothing of its memory is held when it is gone"
 is own 0 && is removals 1 && is state_unbound absent && is rmmod 0
+
+claim "a GPU that goes while the module is being unloaded goes when the module has let go of it"
+guest unloading
+is unloading_late 1 && is unloading yes && is unloading_unbound 0 && is unloaded 0
 end

@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 #
-# In a guest with two GPUs: both are unbound, one after the other, under processes that live on. Facts on stdout,
-# judged by tests/lab/kmod-unbound.sh. The driver falls over processes that make a call after that, or end: they are
-# stopped, and outlive the guest.
+# usage: unbound.sh [unloading]
+#
+# In a guest with two GPUs: both are unbound, one after the other, under processes that live on; or one while the module
+# is being unloaded. Facts on stdout, judged by tests/lab/kmod-unbound.sh. The driver falls over processes that make
+# a call after that, or end: they are stopped, and outlive the guest.
 # shellcheck source=tests/lab/kmod/kmod.sh
 . ./kmod.sh
 pci=/sys/bus/pci/drivers/amdgpu
@@ -11,6 +13,26 @@ load() { gpload --gpu 0 --pointers gtt "$@" --seconds 900 >/dev/null 2>&1 & load
 # $2: the last, or the first.
 unbind() { basename "$(ls -d $pci/0000:* | "$2" -n 1)" >$pci/unbind; fact "$1" $?; }
 wait_for() { echo "while ! test -e /tmp/$1; do usleep 50000; done"; }
+
+# The worker is to be in the driver for seconds: it waits for a fence that is late.
+while_unloading() {
+	modprobe gpreempt allow_direct=1
+	load --class offline --kernel 3s
+	runs_waves() { [ "$(awk '/ mapped / { n += $11 } END { print n + 0 }' /sys/kernel/debug/vgpu/0/queues)" -gt 0 ]; }
+	until_true 60 runs_waves
+	echo slow-save:400000 >/sys/kernel/debug/vgpu/0/fault
+	gpkmod mechanism=direct param=stop_deadline=300000000 offline=$load preempt=0 2>/dev/null
+	fact unloading_late $?
+	kill -STOP $load
+	rmmod gpreempt &
+	is_going() { grep -q '^gpreempt .* Unloading ' /proc/modules; }
+	until_true 20 is_going && fact unloading yes
+	unbind unloading_unbound head
+	wait $!
+	fact unloaded $?
+	exit
+}
+[ "${1:-}" != unloading ] || while_unloading
 
 modprobe gpreempt
 load --class offline --kernel 20ms; offline=$load
