@@ -71,15 +71,6 @@ static void clear(struct gp_gpu *gpu)
 	memset(gpu, 0, sizeof(*gpu));
 }
 
-static void publish(struct gp_gpu *gpu, struct kfd_node *node)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&gp_home.lock, flags);
-	WRITE_ONCE(gpu->node, node);
-	spin_unlock_irqrestore(&gp_home.lock, flags);
-}
-
 struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 {
 	struct gp_gpu *gpu = gp_gpu_find(node);
@@ -105,18 +96,17 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 	gpu->look.function = gp_gpu_look_fires;
 	init_waitqueue_head(&gpu->wake);
 	gpu->crew = kvzalloc(sizeof(*gpu->crew), GFP_KERNEL);
-	/* Before its worker, whom anybody may wake as soon as he is there. */
-	publish(gpu, node);
-	err = gpu->crew ? gp_worker_start(gpu) : -ENOMEM;
+	err = gpu->crew ? gp_worker_new(gpu) : -ENOMEM;
 	if (err) {
-		publish(gpu, NULL);
 		del_device(device);
 		clear(gpu);
 		return ERR_PTR(err);
 	}
 	spin_lock_irqsave(&gp_home.lock, flags);
+	gpu->node = node;
 	gp_client_record_gpu(gpu);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
+	wake_up_process(gpu->worker);
 	if (gp_home.grace && !gp_kfd_set_grace(node, gp_home.grace))
 		gpu->grace = gp_home.grace;
 	return gpu;
@@ -145,8 +135,8 @@ static void drop(struct gp_gpu *gpu)
 
 	spin_lock_irqsave(&gp_home.lock, flags);
 	gp_member_forget_gpu(gpu);
+	gpu->node = NULL;
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	publish(gpu, NULL);
 	hrtimer_cancel(&gpu->look);
 	gp_kfd_forget(node);
 	clear(gpu);

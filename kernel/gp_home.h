@@ -300,7 +300,8 @@ enum hrtimer_restart gp_gpu_look_fires(struct hrtimer *timer);
 
 /* ---- gp_worker.c ---- */
 
-int gp_worker_start(struct gp_gpu *gpu);
+/* It sleeps, whoever wakes it, until its GPU is known: wake_up_process(gpu->worker). */
+int gp_worker_new(struct gp_gpu *gpu);
 void gp_worker_stop(struct gp_gpu *gpu);
 /* Under home.lock. */
 void gp_gpu_wake(struct gp_gpu *gpu);

@@ -198,9 +198,9 @@ static int run(void *data)
 	return 0;
 }
 
-int gp_worker_start(struct gp_gpu *gpu)
+int gp_worker_new(struct gp_gpu *gpu)
 {
-	struct task_struct *worker = kthread_run(run, gpu, "gpreempt/%u", gpu->device);
+	struct task_struct *worker = kthread_create(run, gpu, "gpreempt/%u", gpu->device);
 
 	if (IS_ERR(worker))
 		return PTR_ERR(worker);
