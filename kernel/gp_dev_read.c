@@ -21,7 +21,7 @@ int gp_dev_version(struct gp_client *c, struct gp_dev_arg *a)
 	}
 	if (gp_home.sched->enabled)
 		v->flags |= GP_UAPI_ENABLED;
-	if (v->nr_gpus && tested)
+	if (tested && (v->nr_gpus || gp_gpu_any_tested()))
 		v->flags |= GP_UAPI_DIRECT_TESTED;
 	strscpy(v->policy, gp_home.sched->policy->name, sizeof(v->policy));
 	strscpy(v->mechanism, gp_home.way_auto ? "auto" : gp_home.way->name,

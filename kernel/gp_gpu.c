@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A GPU: known from the first queue of an attached process on it until it is unbound. */
+/*
+ * A GPU: known from the first queue of an attached process on it until it is unbound, or until nobody
+ * is attached any more.
+ */
 #include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -8,6 +11,27 @@
 
 /* A GPU that does not answer for so long is the driver's to reset. */
 #define LAST_WAIT_MS	30000
+/* What is owed to others when the last process has died; its queues run on until we let go. */
+#define DEATH_WAIT_MS	50
+
+/* GPUs that nobody uses and whose self test has passed, by gpu_id; 0: none. home.mutex */
+static u32 tested[GP_HOME_DEVICES];
+
+/* The place of @gpu_id among them; NULL: it has none. */
+static u32 *tested_at(u32 gpu_id)
+{
+	u32 i;
+
+	for (i = 0; i < GP_HOME_DEVICES; i++)
+		if (tested[i] == gpu_id)
+			return &tested[i];
+	return NULL;
+}
+
+bool gp_gpu_any_tested(void)
+{
+	return memchr_inv(tested, 0, sizeof(tested));
+}
 
 struct gp_gpu *gp_gpu_find(const struct kfd_node *node)
 {
@@ -90,6 +114,9 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 	gpu->is = is;
 	gpu->device = device;
 	gpu->resets = gp_kfd_resets(node);
+	gpu->direct_ok = tested_at(is.gpu_id);
+	if (gpu->direct_ok)
+		*tested_at(is.gpu_id) = 0;
 	gpu->look_at_ns = GP_NEVER;
 	gpu->retry_ns = GP_NEVER;
 	hrtimer_init(&gpu->look, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
@@ -113,7 +140,7 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 }
 
 /* With home.mutex: what is off is given back while the driver is still there, then it is over. */
-static void drop(struct gp_gpu *gpu)
+static void drop(struct gp_gpu *gpu, u32 patience_ms)
 {
 	struct kfd_node *node = gpu->node;
 	unsigned long flags;
@@ -128,7 +155,7 @@ static void drop(struct gp_gpu *gpu)
 	gp_device_del(gp_home.sched, gpu->device, now);
 	gp_home_settle(now);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	if (!gp_gpu_drain(gpu, LAST_WAIT_MS))
+	if (!gp_gpu_drain(gpu, patience_ms))
 		pr_warn("gpreempt: GPU %u does not answer; it is left as it is\n", gpu->is.gpu_id);
 	gp_worker_stop(gpu);
 	gp_step_end_halt(gpu);
@@ -142,13 +169,29 @@ static void drop(struct gp_gpu *gpu)
 	clear(gpu);
 }
 
+void gp_gpu_drop_unused(bool by_death)
+{
+	struct gp_gpu *gpu;
+
+	mutex_lock(&gp_home.mutex);
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
+		if (!gpu->node || READ_ONCE(gp_home.nr_files))
+			continue;
+		if (gpu->direct_ok && tested_at(0))
+			*tested_at(0) = gpu->is.gpu_id;
+		/* Its end makes the driver map everybody anew: nothing we could try is better. */
+		drop(gpu, by_death ? DEATH_WAIT_MS : LAST_WAIT_MS);
+	}
+	mutex_unlock(&gp_home.mutex);
+}
+
 static void removed(struct gp_gpu *gpu)
 {
 	struct gp_uapi_event event = { .time_ns = gp_home_now(), .gpu_id = gpu->is.gpu_id,
 				       .kind = GP_UAPI_EVENT_REMOVED };
 	unsigned long flags;
 
-	drop(gpu);
+	drop(gpu, LAST_WAIT_MS);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	gp_home.stats->removals++;
 	gp_client_tell(&event, NULL);
@@ -176,6 +219,7 @@ static void leaves(const struct device *dev)
 	mutex_lock(&gp_home.mutex);
 	leaving = dev;
 	left_ns = GP_NEVER;
+	memset(tested, 0, sizeof(tested));
 	gp_member_forget_device(dev);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
 		if (gpu->node && gpu->is.dev == dev)
@@ -218,7 +262,7 @@ void gp_gpu_fini(void)
 	mutex_lock(&gp_home.mutex);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
 		if (gpu->node)
-			drop(gpu);
+			drop(gpu, LAST_WAIT_MS);
 	mutex_unlock(&gp_home.mutex);
 	/* Not before: who unbinds a GPU meanwhile has to wait until we have dropped it. */
 	bus_unregister_notifier(&pci_bus_type, &bus_listener);

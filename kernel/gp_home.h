@@ -220,6 +220,7 @@ struct gp_home {
 	struct list_head members;	/* lock */
 	u32 nr_targets;			/* mutex */
 	u32 nr_members;			/* lock */
+	u32 nr_files;			/* lock: of members that are, or were until now */
 	struct gp_target *of_task[GP_HOME_TASKS];	/* lock */
 	u32 tasks[GP_HOME_TASKS];	/* lock: of the action that is handed out */
 	struct list_head clients;
@@ -280,6 +281,10 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node);
 struct gp_gpu *gp_gpu_find(const struct kfd_node *node);	/* NULL: not known */
 /* Room for @nr queues. With home.mutex. -ENOMEM, -ENOSPC. */
 int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr);
+/* Nobody's file keeps the driver's GPUs there any more: they are dropped. Takes home.mutex. */
+void gp_gpu_drop_unused(bool by_death);
+/* Has one passed its self test that nobody uses now? With home.mutex. */
+bool gp_gpu_any_tested(void);
 /* Were all GPUs that the process has seats on there ever since? With home.mutex. */
 bool gp_gpu_none_left(const struct kfd_process *process);
 

@@ -64,8 +64,16 @@ static void reap(struct work_struct *work)
 {
 	struct gp_member *m = container_of(work, struct gp_member, reap);
 	struct gp_ring *ring, *next;
+	unsigned long flags;
+	bool last;
 
 	/* Nobody has a reference: nobody looks, nobody is in the driver for it. */
+	spin_lock_irqsave(&gp_home.lock, flags);
+	last = !--gp_home.nr_files;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	/* Without one the driver may free its GPUs and unbind nothing: a switch of partitions. */
+	if (last)
+		gp_gpu_drop_unused(READ_ONCE(m->dead));
 	fput(m->file);
 	list_for_each_entry_safe(ring, next, &m->rings, of_member)
 		gp_ring_free(ring);
@@ -265,6 +273,7 @@ static int enlist(struct gp_member *m, struct gp_target *t)
 		err = -ENOSPC;
 	} else {
 		gp_home.nr_members++;
+		gp_home.nr_files++;
 		list_add_tail(&m->of_home, &gp_home.members);
 		if (!m->dead) {
 			t->member[t->nr_members] = m;

@@ -47,7 +47,7 @@ struct gp_uapi_class {
 
 struct gp_uapi_version {
 	__u32 version;		/* out: GP_UAPI_VERSION of the module */
-	__u32 nr_gpus;		/* out: known so far: those of attached processes */
+	__u32 nr_gpus;		/* out: known so far: of attached processes, until none is */
 	__u32 nr_tasks;		/* out: of this descriptor */
 	__u32 flags;		/* out: enum gp_uapi_module_flag */
 	char policy[GP_UAPI_NAME];	/* out */

@@ -2,7 +2,8 @@
 /*
  * A GPU at a standstill for as long as a file of debugfs is open. halt: nothing is mapped, as
  * amdgpu has it while it enforces isolation. reset: its domain is locked; the reset itself is when
- * the file is closed. lock: the same without a reset, as a test of amdgpu's rings has it.
+ * the file is closed. lock: the same without a reset, as a test of amdgpu's rings has it. partition:
+ * amdkfd has no such GPU, and another one after that, as in a switch of compute partitions.
  */
 #include "gpu.h"
 #include "amdgpu_reset.h"
@@ -62,4 +63,33 @@ const struct file_operations lab_reset_fops = {
 	.owner = THIS_MODULE,
 	.open = reset_open,
 	.release = reset_close,
+};
+
+/* The halves of aqua_vanjaram_switch_partition_mode(); -EBUSY while amdkfd has a process. */
+static int partition_open(struct inode *inode, struct file *file)
+{
+	struct lab_gpu *gpu = inode->i_private;
+	int r = amdgpu_amdkfd_check_and_lock_kfd(&gpu->adev);
+
+	if (r)
+		return r;
+	file->private_data = gpu;
+	amdgpu_amdkfd_device_fini_sw(&gpu->adev);
+	return 0;
+}
+
+static int partition_close(struct inode *inode, struct file *file)
+{
+	struct lab_gpu *gpu = file->private_data;
+
+	amdgpu_amdkfd_device_probe(&gpu->adev);
+	amdgpu_amdkfd_device_init(&gpu->adev);
+	amdgpu_amdkfd_unlock_kfd(&gpu->adev);
+	return 0;
+}
+
+const struct file_operations lab_partition_fops = {
+	.owner = THIS_MODULE,
+	.open = partition_open,
+	.release = partition_close,
 };

@@ -197,6 +197,7 @@ void lab_views_init(struct lab_gpu *gpu)
 	debugfs_create_file("fault", 0200, gpu->views, gpu, &fault_fops);
 	debugfs_create_file("halt", 0400, gpu->views, gpu, &lab_halt_fops);
 	debugfs_create_file("lock", 0400, gpu->views, gpu, &lab_lock_fops);
+	debugfs_create_file("partition", 0400, gpu->views, gpu, &lab_partition_fops);
 	debugfs_create_file("reset", 0400, gpu->views, gpu, &lab_reset_fops);
 	debugfs_create_file("ledger", 0400, gpu->views, gpu, &ledger_fops);
 	debugfs_create_file("clock", 0400, gpu->views, gpu, &clock_fops);

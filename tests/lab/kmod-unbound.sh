@@ -18,6 +18,10 @@ guest() {
 claim "a guest outlives that its GPUs are unbound"
 guest
 
+claim "the partitions of a GPU are switched when nobody is attached: not before, and nothing of the old ones is touched after it"
+is partition_used 0 && is partition_sums 0 && is partition_says "No such device"
+is partition_off off && is partition_on on && is partition_sums_after 0
+
 claim "a GPU goes on which nobody has a queue: who is attached has a seat there, which is not asked any more"
 is other 0 && is state on
 check test "$(value scans_after)" -gt "$(value scans_before)"

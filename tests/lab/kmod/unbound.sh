@@ -3,13 +3,14 @@
 #
 # usage: unbound.sh [unloading]
 #
-# In a guest with two GPUs: both are unbound, one after the other, under processes that live on; or one while the module
+# In a guest with two GPUs: one is partitioned anew, then both are unbound, one after the other, under processes that live on; or one while the module
 # is being unloaded. Facts on stdout, judged by tests/lab/kmod-unbound.sh. The driver falls over processes that make
 # a call after that, or end: they are stopped, and outlive the guest.
 # shellcheck source=tests/lab/kmod/kmod.sh
 . ./kmod.sh
 pci=/sys/bus/pci/drivers/amdgpu
-load() { gpload --gpu 0 --pointers gtt "$@" --seconds 900 >/dev/null 2>&1 & load=$!; until_true 60 has_queues $load; }
+gpu=0
+load() { gpload --gpu $gpu --pointers gtt "$@" --seconds 900 >/dev/null 2>&1 & load=$!; until_true 60 has_queues $load; }
 # $2: the last, or the first.
 unbind() { basename "$(ls -d $pci/0000:* | "$2" -n 1)" >$pci/unbind; fact "$1" $?; }
 wait_for() { echo "while ! test -e /tmp/$1; do usleep 50000; done"; }
@@ -34,7 +35,27 @@ while_unloading() {
 }
 [ "${1:-}" != unloading ] || while_unloading
 
+# ---- its compute partitions are switched: the driver frees it and makes it anew, and nothing is unbound ----
+# The last one: it is so again afterwards.
+gpu=1
+partition=/sys/kernel/debug/vgpu/1/partition
+switch() { true <$partition; } 2>/dev/null
 modprobe gpreempt
+load --class offline --kernel 20ms
+gpkmod offline=$load run="! true <$partition" preempt=0 2>/dev/null
+fact partition_used $?
+kill $load
+wait $load
+fact partition_sums $?
+until_true 60 switch
+sh -c "exec 3<$partition; gpkmod gpu=looks" 2>&1 | sed 's/.*: /partition_says /'
+load --class offline --kernel 20ms
+gpkmod offline=$load preempt=0 mark=partition_off state=0 resume=0 mark=partition_on state=0
+kill $load
+wait $load
+fact partition_sums_after $?
+gpu=0
+
 load --class offline --kernel 20ms; offline=$load
 load --class online --kernel 1ms --waves 64 --poisson 5; online=$load
 load --class offline --kernel 20ms; late=$load
