@@ -162,7 +162,7 @@ static u32 put_map_queue(struct chip_world *w, u64 at, const struct cw_queue *q)
 
 void cw_run_list(struct chip_world *w, const u32 *queues, u32 nr)
 {
-	u32 n = 0, process = 0, processes = 0;
+	u32 n = 0, process = 0, processes = 0, most = w->at_a_time ? w->at_a_time : 13;
 	u32 dw[4] = { 0xc002a500, (u32)w->ib, (u32)(w->ib >> 32) };
 
 	memset(cw_at(w, 0, w->ib), 0, 16384);
@@ -177,7 +177,7 @@ void cw_run_list(struct chip_world *w, const u32 *queues, u32 nr)
 		n += put_map_queue(w, w->ib + 4ull * n, q);
 	}
 	/* as large as it could have become: zeros follow */
-	dw[3] = (n + 4) | 1u << 23 | (processes < 8 ? processes : 8) << 24;
+	dw[3] = (n + 4) | 1u << 23 | (processes < most ? processes : most) << 24;
 	cw_submit(w, dw, 4);
 }
 

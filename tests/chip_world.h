@@ -65,6 +65,7 @@ struct chip_world {
 	u32 pending;			/* index of the ring */
 	u64 pending64;
 	bool no_room;			/* the driver found the ring full */
+	u32 at_a_time;			/* hws_max_conc_proc; 0: as many as there are VMIDs */
 
 	struct vgpu_interrupt irq[CW_IRQS];
 	u32 nr_irqs;

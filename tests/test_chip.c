@@ -230,6 +230,34 @@ static void thirty_queues_on_24_slots_all_run(void **state)
 	cw_unmap_all(w);
 }
 
+/* amdgpu.hws_max_conc_proc = 2, which RUN_LIST says as its process_cnt. */
+static void no_more_processes_at_a_time_than_the_run_list_says(void **state)
+{
+	struct chip_world *w = *state;
+	struct vgpu_chip_queue_view view;
+	u32 q[3];
+
+	w->at_a_time = 2;
+	for (u32 i = 0; i < 3; i++) {
+		q[i] = cw_queue(w, 1 + i);
+		cw_dispatch(w, q[i], &(struct cw_dispatch){ .workgroups = 38400, .ns = US(500) });
+		cw_ring(w, q[i]);
+	}
+	cw_run_list(w, q, 3);
+	for (u32 ms = 0; ms < 120; ms++) {
+		u32 on = 0;
+
+		cw_run(w, MS(1));
+		for (u32 i = 0; i < 3; i++) {
+			EXPECT_EQ(cw_view(w, q[i], &view), 0);
+			on += view.slotted;
+		}
+		EXPECT(on <= 2);
+	}
+	for (u32 i = 0; i < 3; i++)
+		EXPECT(cw_sums_right(w, q[i]));
+}
+
 static void only_the_process_named_is_unmapped(void **state)
 {
 	struct chip_world *w = *state;
@@ -377,6 +405,7 @@ PROVE(
 	CLAIM_WITH(what_is_saved_stands_in_the_mqd, cw_up, cw_down),
 	CLAIM_WITH(the_ring_of_the_driver_wraps, cw_up, cw_down),
 	CLAIM_WITH(thirty_queues_on_24_slots_all_run, cw_up, cw_down),
+	CLAIM_WITH(no_more_processes_at_a_time_than_the_run_list_says, cw_up, cw_down),
 	CLAIM_WITH(only_the_process_named_is_unmapped, cw_up, cw_down),
 	CLAIM_WITH(registers_show_who_has_the_slot, cw_up, cw_down),
 	CLAIM(every_profile_under_amdkfd_saves_and_restores),

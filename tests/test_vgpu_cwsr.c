@@ -201,7 +201,7 @@ static void a_queue_without_saved_waves_does_not_wait_for_those_with(void **stat
 	w_map(w, both, 2, 0);
 	w_unmap(w, VGPU_SAVE, 0, US(100));
 	w_submit(w, fresh, w_kernel(10, US(1)), US(200));
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ both, 2, false }, US(200), NULL), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ both, 2, 0 }, US(200), NULL), 0);
 	w_run_dry(w);
 	EXPECT_EQ(w->q[fresh].launched_at, US(200 + 3 + 4 + 2));
 	EXPECT(w->mapped_at > w->q[fresh].launched_at);

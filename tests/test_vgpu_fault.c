@@ -40,7 +40,7 @@ static void a_hang_never_ends_until_the_gpu_is_reset(void **state)
 	EXPECT_EQ(vgpu_queue_state(w->v, q), VGPU_UNMAPPING);
 	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, VGPU_SAVE, 0 },
 			     MS(9000), NULL), -EBUSY);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q, 1, false }, MS(9000), NULL), -EBUSY);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q, 1, 0 }, MS(9000), NULL), -EBUSY);
 	EXPECT_EQ(w->words[0], 640);		/* the waves ran out, none followed */
 
 	vgpu_gpu_reset(w->v, MS(9001));
@@ -143,7 +143,7 @@ static void a_queue_can_die_in_the_middle_of_anything(void **state)
 			w_run_dry(w);
 			EXPECT_EQ(w->nr_unmapped, 1);
 			EXPECT_EQ(vgpu_queue_state(w->v, q[0]), -ENOENT);
-			EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q[1], 1, false },
+			EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q[1], 1, 0 },
 					   MS(1), NULL), 0);
 			EXPECT_EQ(vgpu_queue_destroy(w->v, q[1], MS(1) + at - US(50)), 0);
 			w_run_dry(w);
@@ -165,9 +165,9 @@ static void one_thing_at_a_time(void **state)
 	u32 q[] = { w_queue(w, 1), w_queue(w, 2) }, twice[] = { q[0], q[0] };
 	u64 ticket = 0;
 
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 1, false }, 0, &ticket), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 1, 0 }, 0, &ticket), 0);
 	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPING);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 1, false }, 0, &ticket), -EBUSY);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 1, 0 }, 0, &ticket), -EBUSY);
 	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, VGPU_SAVE, 0 },
 			     0, &ticket), -EBUSY);
 	w_run_dry(w);
@@ -175,7 +175,7 @@ static void one_thing_at_a_time(void **state)
 			     US(10), &ticket), 0);
 	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, VGPU_SAVE, 0 },
 			     US(10), &ticket), -EBUSY);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 1, false }, US(10), &ticket), -EBUSY);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 1, 0 }, US(10), &ticket), -EBUSY);
 	w_run_dry(w);
 
 	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ 9, 0, VGPU_SAVE, 0 },
@@ -186,10 +186,10 @@ static void one_thing_at_a_time(void **state)
 			     US(20), &ticket), -EINVAL);
 	/* not modelled, and said so: */
 	EXPECT_EQ(w->nr_reports, 0);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ twice, 2, false },
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ twice, 2, 0 },
 			US(20), &ticket), -EINVAL);
 	w_map(w, q, 1, US(20));
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q[1], 1, false },
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q[1], 1, 0 },
 			US(40), &ticket), -EINVAL);
 	EXPECT_EQ(w->nr_reports, 2);
 	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPED);

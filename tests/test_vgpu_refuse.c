@@ -107,7 +107,7 @@ static void an_unknown_queue_is_enoent_everywhere(void **state)
 	EXPECT_EQ(vgpu_queue_destroy(w->v, 17, 0), -ENOENT);
 	EXPECT_EQ(vgpu_queue_state(w->v, 17), -ENOENT);
 	EXPECT_EQ(vgpu_queue_state(w->v, ~0u), -ENOENT);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ none, 2, false }, 0, &ticket), -ENOENT);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ none, 2, 0 }, 0, &ticket), -ENOENT);
 	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_QUEUE, 17, VGPU_SAVE, 0 },
 			     0, &ticket), -ENOENT);
 	EXPECT_EQ(vgpu_fault(w->v, VGPU_FAULT_PREEMPT, 17), -ENOENT);

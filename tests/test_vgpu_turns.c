@@ -70,7 +70,7 @@ static void exclusive_gives_one_process_the_device_by_quantum(void **state)
 
 	for (u32 i = 0; i < 3; i++)
 		w_submit(w, q[i], w_kernel(640 * 200, US(190)), 0);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 3, true }, 0, NULL), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 3, 1 }, 0, NULL), 0);
 	vgpu_advance(w->v, MS(1));
 	EXPECT_EQ(vgpu_queue_state(w->v, q[2]), VGPU_MAPPED);
 	EXPECT_EQ(vgpu_queue_state(w->v, q[1]), VGPU_WAITING);
@@ -91,6 +91,28 @@ static void exclusive_gives_one_process_the_device_by_quantum(void **state)
 	EXPECT_EQ(w->words[1], 3 * w_sum(128000, 3));
 }
 
+static void a_list_says_how_many_processes_have_the_device_at_a_time(void **state)
+{
+	struct world *w = *state;
+	u32 q[] = { w_queue(w, 1), w_queue(w, 2), w_queue(w, 3), w_queue(w, 2) };
+	u64 next;
+
+	for (u32 i = 0; i < 4; i++)
+		w_submit(w, q[i], w_kernel(6400, US(500)), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 4, 2 }, 0, NULL), 0);
+	vgpu_advance(w->v, MS(1));
+	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPED);
+	EXPECT_EQ(vgpu_queue_state(w->v, q[1]), VGPU_MAPPED);
+	EXPECT_EQ(vgpu_queue_state(w->v, q[2]), VGPU_WAITING);
+	EXPECT_EQ(vgpu_queue_state(w->v, q[3]), VGPU_MAPPED);
+	while ((next = vgpu_next_ns(w->v)) != VGPU_NEVER) {
+		vgpu_advance(w->v, next);
+		EXPECT(vgpu_queue_state(w->v, q[0]) != VGPU_MAPPED ||
+		       vgpu_queue_state(w->v, q[2]) != VGPU_MAPPED);
+	}
+	EXPECT_EQ(w->words[1], 4 * w_sum(6400, 3));
+}
+
 static void a_turn_without_work_is_passed_over(void **state)
 {
 	struct world *w = *state;
@@ -98,7 +120,7 @@ static void a_turn_without_work_is_passed_over(void **state)
 
 	w_submit(w, q[0], w_kernel(640 * 100, US(200)), 0);
 	w_submit(w, q[2], w_kernel(640 * 100, US(200)), 0);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 3, true }, 0, NULL), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 3, 1 }, 0, NULL), 0);
 	for (u64 t = 0; t < MS(41); t += US(10)) {
 		vgpu_advance(w->v, t);
 		EXPECT(vgpu_queue_state(w->v, q[1]) != VGPU_MAPPED || !t);
@@ -113,7 +135,7 @@ static void an_idle_device_has_no_events(void **state)
 	u32 q[] = { w_queue(w, 1), w_queue(w, 2) };
 	u64 events;
 
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, true }, 0, NULL), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, 1 }, 0, NULL), 0);
 	w_run_dry(w);
 	EXPECT_EQ(vgpu_next_ns(w->v), VGPU_NEVER);
 	/* work for one only: no turns either */
@@ -130,7 +152,7 @@ static void a_doorbell_of_a_waiting_queue_brings_its_turn(void **state)
 	u32 q[] = { w_queue(w, 1), w_queue(w, 2) };
 
 	w_submit(w, q[0], w_kernel(640 * 10000, US(200)), 0);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, true }, 0, NULL), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, 1 }, 0, NULL), 0);
 	vgpu_advance(w->v, MS(50));
 	w_submit(w, q[1], w_kernel(640, US(200)), MS(50));
 	/* the quantum is long over: at once; and back when it has nothing to do */
@@ -150,7 +172,7 @@ static void a_barrier_that_waits_looks_like_work(void **state)
 
 	w_submit(w, q[0], barrier, 0);
 	w_submit(w, q[1], w_kernel(640 * 100, US(200)), 0);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, true }, 0, NULL), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, 1 }, 0, NULL), 0);
 	vgpu_advance(w->v, MS(9));
 	EXPECT_EQ(w->q[q[1]].launched, 0);
 	vgpu_advance(w->v, MS(11));
@@ -171,7 +193,7 @@ static void an_unmap_in_the_middle_of_a_switch_waits_for_it(void **state)
 
 	w_submit(w, q[0], w_kernel(640 * 100, US(190)), 0);
 	w_submit(w, q[1], w_kernel(640 * 100, US(190)), 0);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, true }, 0, NULL), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, 1 }, 0, NULL), 0);
 	vgpu_advance(w->v, MS(10) + US(40));
 	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_UNMAPPING);
 	w_unmap(w, VGPU_SAVE, 500, MS(10) + US(40));
@@ -179,7 +201,7 @@ static void an_unmap_in_the_middle_of_a_switch_waits_for_it(void **state)
 	EXPECT_EQ(w->unmapped.queues, 2);
 	EXPECT_EQ(in_state(w, q, 2, VGPU_UNMAPPED), 2);
 	EXPECT_EQ(vgpu_next_ns(w->v), VGPU_NEVER);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, false }, MS(11), NULL), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, 0 }, MS(11), NULL), 0);
 	w_run_dry(w);
 	EXPECT_EQ(w->words[1], 2 * w_sum(64000, 3));
 }
@@ -193,7 +215,7 @@ static void a_reset_or_a_death_in_a_switch_leaves_nothing_behind(void **state)
 
 		w_submit(w, q[0], w_kernel(640 * 100, US(190)), 0);
 		w_submit(w, q[1], w_kernel(640 * 100, US(190)), 0);
-		EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, true }, 0, NULL), 0);
+		EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, 1 }, 0, NULL), 0);
 		EXPECT_EQ(vgpu_queue_destroy(w->v, q[at / 3 % 2], at), 0);
 		if (at % 2)
 			vgpu_gpu_reset(w->v, at + US(5));
@@ -218,7 +240,7 @@ static void a_gpu_reset_spares_the_waves_of_those_who_wait(void **state)
 	w_submit(w, q[0], p, 0);
 	p.result = 16;
 	w_submit(w, q[1], p, 0);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, true }, 0, NULL), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, 1 }, 0, NULL), 0);
 	vgpu_advance(w->v, MS(15));
 	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_WAITING);
 	vgpu_gpu_reset(w->v, MS(15));
@@ -238,7 +260,7 @@ static void a_list_that_does_not_fit_needs_an_unmap_first(void **state)
 	for (u32 i = 0; i < 25; i++)
 		q[i] = w_queue(w, 1);
 	w_map(w, q, 1, 0);
-	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 25, false }, US(20), NULL), -EINVAL);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 25, 0 }, US(20), NULL), -EINVAL);
 	EXPECT_EQ(w->nr_reports, 1);
 	w_unmap(w, VGPU_SAVE, 0, US(20));
 	w_map(w, q, 25, US(30));
@@ -295,6 +317,7 @@ PROVE(
 	CLAIM_WITH(eighty_and_twenty_queues_all_finish, up, down),
 	CLAIM_WITH(never_more_processes_than_vmids, up, down),
 	CLAIM_WITH(exclusive_gives_one_process_the_device_by_quantum, up, down),
+	CLAIM_WITH(a_list_says_how_many_processes_have_the_device_at_a_time, up, down),
 	CLAIM_WITH(a_turn_without_work_is_passed_over, up, down),
 	CLAIM_WITH(an_idle_device_has_no_events, up, down),
 	CLAIM_WITH(a_doorbell_of_a_waiting_queue_brings_its_turn, up, down),

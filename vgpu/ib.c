@@ -111,7 +111,7 @@ void vgpu_ib_run(struct vgpu_chip *c, const u32 *run_list)
 {
 	struct vgpu_runlist list = {
 		.queues		= c->list,
-		.exclusive	= vgpu_bits(run_list[3], 27, 24) == 1,
+		.processes	= vgpu_bits(run_list[3], 27, 24),
 	};
 	struct reader r = {
 		.c	= c,

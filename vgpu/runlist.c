@@ -105,10 +105,36 @@ static void rebuild(struct vgpu *v, const u32 *queues, u32 nr)
 		append(v, &v->on[i], 1, v->queues[v->on[i]].process);
 }
 
-/* Cuts the list into turns that fit. */
-static void cut(struct vgpu *v, bool exclusive)
+static u64 processes_of(const struct vgpu *v, const struct vgpu_runlist *list)
 {
-	u64 vmids = exclusive ? 1 : vgpu_fact(v, VGPU_VMIDS);
+	u64 seen[VGPU_MAX_PROCESSES / 64] = { 0 };
+	u64 processes = 0;
+
+	for (u32 i = 0; i < list->nr; i++) {
+		u32 p = v->queues[list->queues[i]].process;
+
+		processes += !(seen[p / 64] & BIT_ULL(p % 64));
+		seen[p / 64] |= BIT_ULL(p % 64);
+	}
+	return processes;
+}
+
+/*
+ * How many processes may be on at a time? A driver that has fewer than it may says
+ * how many there are: that is no limit for one that would not leave.
+ */
+static u64 at_a_time(const struct vgpu *v, const struct vgpu_runlist *list)
+{
+	u64 vmids = vgpu_fact(v, VGPU_VMIDS);
+
+	if (!list->processes || list->processes >= processes_of(v, list))
+		return vmids;
+	return vgpu_min(list->processes, vmids);
+}
+
+/* Cuts the list into turns that fit. */
+static void cut(struct vgpu *v, u64 most)
+{
 	u64 slots = vgpu_fact(v, VGPU_HQD_SLOTS);
 	u64 queues = 0, processes = 0;
 	u32 last = VGPU_NONE;
@@ -118,7 +144,7 @@ static void cut(struct vgpu *v, bool exclusive)
 		struct vgpu_queue *q = &v->queues[v->list[i]];
 		bool new_process = q->process != last;
 
-		if (queues == slots || (new_process && processes == vmids)) {
+		if (queues == slots || (new_process && processes == most)) {
 			v->nr_turns++;
 			queues = 0;
 			processes = 0;
@@ -131,21 +157,6 @@ static void cut(struct vgpu *v, bool exclusive)
 	}
 }
 
-static bool all_fit(const struct vgpu *v, const struct vgpu_runlist *list)
-{
-	u64 vmids = list->exclusive ? 1 : vgpu_fact(v, VGPU_VMIDS);
-	u64 seen[VGPU_MAX_PROCESSES / 64] = { 0 };
-	u64 processes = 0;
-
-	for (u32 i = 0; i < list->nr; i++) {
-		u32 p = v->queues[list->queues[i]].process;
-
-		processes += !(seen[p / 64] & BIT_ULL(p % 64));
-		seen[p / 64] |= BIT_ULL(p % 64);
-	}
-	return list->nr <= vgpu_fact(v, VGPU_HQD_SLOTS) && processes <= vmids;
-}
-
 /*
  * -ENOENT: an unknown queue. -EINVAL: a queue twice, or one that is on and not
  * in the list, or something is on and not everything fits: not modelled, since
@@ -154,13 +165,16 @@ static bool all_fit(const struct vgpu *v, const struct vgpu_runlist *list)
 int vgpu_runlist_set(struct vgpu *v, const struct vgpu_runlist *list)
 {
 	int err = check(v, list->queues, list->nr);
+	bool fit;
 
 	if (err)
 		return err;
-	if (v->nr_list && (v->nr_turns > 1 || !all_fit(v, list)))
+	fit = list->nr <= vgpu_fact(v, VGPU_HQD_SLOTS) &&
+	      processes_of(v, list) <= at_a_time(v, list);
+	if (v->nr_list && (v->nr_turns > 1 || !fit))
 		return -EINVAL;
 	rebuild(v, list->queues, list->nr);
-	cut(v, list->exclusive);
+	cut(v, at_a_time(v, list));
 	return 0;
 }
 

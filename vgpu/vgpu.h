@@ -156,14 +156,14 @@ void vgpu_signal(struct vgpu *v, u64 now_ns);
 struct vgpu_runlist {
 	const u32 *queues;
 	u32 nr;
-	bool exclusive;		/* one process at a time */
+	u32 processes;		/* so many at a time; 0: as many as there are VMIDs */
 };
 
 /*
  * RUN_LIST: exactly the queues of @list are on from now (those already mapped
  * stay untouched only if nothing was unmapped: a driver always unmaps first).
  * More than the slots or VMIDs: the hardware scheduler takes turns by quantum;
- * one process at a time if exclusive. Costs MAP_PROCESS_NS per process and
+ * as many processes at a time as the list says. Costs MAP_PROCESS_NS per process and
  * MAP_QUEUE_NS per queue after COMMAND_NS, and the restore of saved waves.
  * -EBUSY while an unmap or map is under way, -ENOENT for an unknown queue, -EINVAL
  * (reported) for a queue twice, for a list without a queue that is on and could
