@@ -33,24 +33,32 @@ static int read_line(struct gp_client *c, char *line, u64 number)
 	return 0;
 }
 
+static int fail_file(struct gp_client *c, const char *verb, int err)
+{
+	gp_engine_fail(&c->sim->engine, err, "cannot %s '%s': %s", verb, c->spec->trace,
+		       strerror(-err));
+	return err;
+}
+
 int gp_arrivals_init(struct gp_client *c)
 {
 	FILE *f;
-	char line[128];
+	char *line = NULL;
+	size_t room = 0;
 	int err = 0;
 
 	gp_rng_init(&c->arrival_rng, c->sim->args->seed, c->spec->name);
 	if (c->spec->loop != GP_LOOP_TRACE || c->spec->recorded)
 		return 0;
 	f = fopen(c->spec->trace, "r");
-	if (!f) {
-		err = -errno;
-		gp_engine_fail(&c->sim->engine, err, "cannot open '%s': %s", c->spec->trace,
-			       strerror(-err));
-		return err;
-	}
-	for (u64 n = 1; !err && fgets(line, sizeof(line), f); n++)
+	if (!f)
+		return fail_file(c, "open", -errno);
+	for (u64 n = 1; !err && getline(&line, &room, f) >= 0; n++)
 		err = read_line(c, line, n);
+	/* A directory can be opened, and would be a file without arrivals. */
+	if (!err && !feof(f))
+		err = fail_file(c, "read", -errno);
+	free(line);
 	fclose(f);
 	return err;
 }

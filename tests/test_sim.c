@@ -285,6 +285,50 @@ static void arrivals_can_come_from_a_file(void **state)
 	gp_result_fini(&r);
 }
 
+/* What a run with arrivals from the file at @path says of it. */
+static int run_trace(const char *path, struct gp_result *ret)
+{
+	struct gp_run_args args = { .seed = 1 };
+	char text[64];
+
+	load("colocate.ini");
+	set("run.warmup", "0");
+	set("run.length", "100ms");
+	set("run.only", "online");
+	snprintf(text, sizeof(text), "trace %s", path);
+	strcpy(sc.dir, ".");
+	set("infer.arrivals", text);
+	return gp_run(&sc, &args, ret, err, sizeof(err));
+}
+
+static void a_long_comment_in_a_trace_is_no_arrival(void **state)
+{
+	char path[] = "/tmp/gp-trace-XXXXXX";
+	FILE *f = fdopen(mkstemp(path), "w");
+	struct gp_result r;
+	int bad;
+
+	(void)state;
+	EXPECT(f);
+	/* A buffer of 128 bytes would find 50ms at the start of the rest. */
+	fprintf(f, "10ms\n#%0126d50ms\n", 0);
+	fclose(f);
+	bad = run_trace(path, &r);
+	remove(path);
+	EXPECT_EQ(bad, 0);
+	EXPECT_EQ(r.offered, 1);
+	gp_result_fini(&r);
+}
+
+static void a_trace_that_cannot_be_read_is_said(void **state)
+{
+	struct gp_result r;
+
+	(void)state;
+	EXPECT_EQ(run_trace("/tmp", &r), -EISDIR);
+	EXPECT(strstr(err, "cannot read '/tmp'"));
+}
+
 static void an_expectation_that_is_not_met_is_said(void **state)
 {
 	struct gp_result r;
@@ -331,6 +375,8 @@ PROVE(
 	CLAIM(killing_and_restarting_does_work_twice),
 	CLAIM(direct_saves_no_online_wave),
 	CLAIM(arrivals_can_come_from_a_file),
+	CLAIM(a_long_comment_in_a_trace_is_no_arrival),
+	CLAIM(a_trace_that_cannot_be_read_is_said),
 	CLAIM(an_expectation_that_is_not_met_is_said),
 	CLAIM(a_mask_and_a_limit_are_found_by_running),
 )
