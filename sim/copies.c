@@ -31,6 +31,13 @@ int gp_make_copies(struct gp_scenario *sc, char *why, size_t why_size)
 			*copy = *first;
 			copy->processes = 1;
 			snprintf(copy->name, sizeof(copy->name), "%.32s-%u", first->name, k);
+			/* Its random numbers come from its name. */
+			if (gp_scenario_task(sc, copy->name)) {
+				snprintf(why, why_size,
+					 "[%s]: another task has the name of its process %s",
+					 first->name, copy->name);
+				return -EINVAL;
+			}
 			sc->nr_tasks++;
 		}
 		first->processes = 1;

@@ -10,8 +10,8 @@ bool gp_has_copies(const struct gp_scenario *sc);
 
 /*
  * Gives each process of @sc a task of its own: NAME, and behind all others NAME-2,
- * NAME-3 and so on, each with random numbers of its own. 0, or -E2BIG with a sentence
- * in @why if they are more than a scenario holds.
+ * NAME-3 and so on, each with random numbers of its own. 0; or with a sentence in @why
+ * -E2BIG if they are more than a scenario holds, -EINVAL if a name is there already.
  */
 int gp_make_copies(struct gp_scenario *sc, char *why, size_t why_size);
 

@@ -285,6 +285,30 @@ static void arrivals_can_come_from_a_file(void **state)
 	gp_result_fini(&r);
 }
 
+static int run_text(const char *text, struct gp_result *ret)
+{
+	struct gp_run_args args = { .seed = 1 };
+
+	if (gp_scenario_parse(text, strlen(text), &sc, err, sizeof(err)))
+		fail_msg("%s", err);
+	return gp_run(&sc, &args, ret, err, sizeof(err));
+}
+
+/* A name is where a task's random numbers come from: two with one would do the same. */
+static void a_copy_never_has_the_name_of_another_task(void **state)
+{
+	struct gp_result r;
+
+	(void)state;
+	EXPECT_EQ(run_text("[run]\nlength = 1ms\n[a]\nprocesses = 2\n[a-2]\nrole = offline\n", &r),
+		  -EINVAL);
+	EXPECT(strstr(err, "[a]: another task has the name of its process a-2"));
+	EXPECT_EQ(run_text("[run]\nlength = 1ms\n"
+			   "[a-name-that-is-longer-than-32-letters-x]\nprocesses = 2\n"
+			   "[a-name-that-is-longer-than-32-letters-y]\nprocesses = 2\n", &r),
+		  -EINVAL);
+}
+
 /* What a run with arrivals from the file at @path says of it. */
 static int run_trace(const char *path, struct gp_result *ret)
 {
@@ -375,6 +399,7 @@ PROVE(
 	CLAIM(killing_and_restarting_does_work_twice),
 	CLAIM(direct_saves_no_online_wave),
 	CLAIM(arrivals_can_come_from_a_file),
+	CLAIM(a_copy_never_has_the_name_of_another_task),
 	CLAIM(a_long_comment_in_a_trace_is_no_arrival),
 	CLAIM(a_trace_that_cannot_be_read_is_said),
 	CLAIM(an_expectation_that_is_not_met_is_said),
