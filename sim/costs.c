@@ -125,5 +125,13 @@ int gp_costs_of(const struct gp_scenario *sc, struct gp_costs *ret)
 
 enum vgpu_source gp_costs_weakest(const struct gp_costs *costs)
 {
-	return vgpu_facts_weakest(&costs->device);
+	u8 weakest = vgpu_facts_weakest(&costs->device);
+
+	for (u32 i = 0; i < GP_NR_COSTS && weakest != VGPU_UNSET; i++) {
+		u8 from = costs->path[i].from;
+
+		if (from > weakest || from == VGPU_UNSET)
+			weakest = from;
+	}
+	return (enum vgpu_source)weakest;
 }

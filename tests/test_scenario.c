@@ -52,6 +52,23 @@ static void times_have_units_and_are_exact(void **state)
 	EXPECT_EQ(ns, 0);
 }
 
+static void a_result_rests_on_the_costs_of_the_path_too(void **state)
+{
+	static struct gp_costs costs;
+
+	(void)state;
+	EXPECT_EQ(parse("[a]\nrole = offline\n"), 0);
+	EXPECT_EQ(gp_costs_of(&sc, &costs), 0);
+	for (u32 i = 0; i < VGPU_NR_FACTS; i++)
+		costs.device.f[i].from = VGPU_MEASURED;
+	EXPECT_EQ(gp_costs_weakest(&costs), VGPU_ASSUMED);
+	for (u32 i = 0; i < GP_NR_COSTS; i++)
+		costs.path[i].from = VGPU_READ;
+	EXPECT_EQ(gp_costs_weakest(&costs), VGPU_READ);
+	costs.path[0].from = VGPU_UNSET;
+	EXPECT_EQ(gp_costs_weakest(&costs), VGPU_UNSET);
+}
+
 static void a_lognormal_range_holds_nine_of_ten(void **state)
 {
 	struct gp_dist d;
@@ -274,6 +291,7 @@ static void every_setting_of_the_scheduler_is_in_the_manual(void **state)
 
 PROVE(
 	CLAIM(times_have_units_and_are_exact),
+	CLAIM(a_result_rests_on_the_costs_of_the_path_too),
 	CLAIM(a_lognormal_range_holds_nine_of_ten),
 	CLAIM(random_numbers_are_the_same_everywhere),
 	CLAIM(later_keys_override_earlier_ones),
