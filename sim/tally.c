@@ -79,21 +79,29 @@ void gp_tally_life_over(struct gp_sim *sim, u32 number)
 	take_parts(sim, &sim->client[number], measured);
 }
 
+/* What of the measured part has gone by since online work came. */
+static u64 online_so_far(const struct gp_sim *sim)
+{
+	u64 since = sim->tally.online_since_ns, now = sim->engine.now_ns;
+	u64 from = since > sim->begin_ns ? since : sim->begin_ns;
+	u64 to = now < sim->end_ns ? now : sim->end_ns;
+
+	return to > from ? to - from : 0;
+}
+
 /* The time in which some online kernel could run: what the online work needs, if alone. */
 void gp_tally_online(struct gp_sim *sim, const struct gp_client *c)
 {
 	struct gp_tally *t = &sim->tally;
 	u64 before = t->online, bit = BIT_ULL(c->number);
-	u64 from = t->online_since_ns > sim->begin_ns ? t->online_since_ns : sim->begin_ns;
-	u64 to = sim->engine.now_ns < sim->end_ns ? sim->engine.now_ns : sim->end_ns;
 
 	if (!c->spec->online)
 		return;
 	t->online = gp_client_runnable(c) ? before | bit : before & ~bit;
 	if (!before && t->online)
 		t->online_since_ns = sim->engine.now_ns;
-	else if (before && !t->online && to > from)
-		t->online_ns += to - from;
+	else if (before && !t->online)
+		t->online_ns += online_so_far(sim);
 }
 
 /* ---- moments ---- */
@@ -339,7 +347,8 @@ static void fill_totals(const struct gp_sim *sim, struct gp_result *r)
 	r->bytes_saved = b->bytes_saved - a->bytes_saved;
 	r->waves_saved = b->waves_saved - a->waves_saved;
 	r->online_waves_saved = b->precious_waves_saved - a->precious_waves_saved;
-	r->online_busy_ns = sim->tally.online_ns;
+	/* The run may end while there is work. */
+	r->online_busy_ns = sim->tally.online_ns + (sim->tally.online ? online_so_far(sim) : 0);
 	r->lost_tasks = sim->home.timed_out;
 	r->ejections = sim->home.there ? sim->home.sched->ejections : 0;
 	r->weakest = gp_costs_weakest(&sim->costs);

@@ -294,6 +294,19 @@ static int run_text(const char *text, struct gp_result *ret)
 	return gp_run(&sc, &args, ret, err, sizeof(err));
 }
 
+/* What fits beside the online work is what is left of the time it has work. */
+static void online_work_that_never_ends_leaves_no_room(void **state)
+{
+	struct gp_result r;
+
+	(void)state;
+	EXPECT_EQ(run_text("[run]\nwarmup = 5ms\nlength = 50ms\n[monitor]\nplacement = none\n"
+			   "[mechanism]\nname = none\n[a]\nrole = online\nloop = closed\n", &r),
+		  0);
+	EXPECT_EQ(r.online_busy_ns, r.length_ns);
+	gp_result_fini(&r);
+}
+
 /* A name is where a task's random numbers come from: two with one would do the same. */
 static void a_copy_never_has_the_name_of_another_task(void **state)
 {
@@ -399,6 +412,7 @@ PROVE(
 	CLAIM(killing_and_restarting_does_work_twice),
 	CLAIM(direct_saves_no_online_wave),
 	CLAIM(arrivals_can_come_from_a_file),
+	CLAIM(online_work_that_never_ends_leaves_no_room),
 	CLAIM(a_copy_never_has_the_name_of_another_task),
 	CLAIM(a_long_comment_in_a_trace_is_no_arrival),
 	CLAIM(a_trace_that_cannot_be_read_is_said),
