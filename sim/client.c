@@ -270,20 +270,18 @@ void gp_client_die(struct gp_client *c)
 		gp_at(&sim->engine, sim->engine.now_ns + RESTART_NS, restart, c, c->life);
 }
 
-u64 gp_client_work(const struct gp_client *c)
+u64 gp_client_work(const struct gp_client *c, u32 gpu)
 {
-	const struct gp_sim *sim = c->sim;
-	u64 work = 0, repeated = 0;
+	struct vgpu *v = c->sim->gpu[gpu].vgpu;
+	u64 work, repeated = 0;
 
-	for (u32 g = 0; g < sim->nr_gpus; g++) {
-		if (!(c->spec->devices & BIT_ULL(g)))
-			continue;
-		/* Nothing happens until now that has not happened: it only learns the time. */
-		vgpu_advance(sim->gpu[g].vgpu, sim->engine.now_ns);
-		work += vgpu_work_ns(sim->gpu[g].vgpu, c->number);
-	}
+	if (!(c->spec->devices & BIT_ULL(gpu)))
+		return 0;
+	/* Nothing happens until now that has not happened: it only learns the time. */
+	vgpu_advance(v, c->sim->engine.now_ns);
+	work = vgpu_work_ns(v, c->number);
 	for (const struct gp_ring *r = c->all_rings; r; r = r->next)
-		repeated += r->repeated_ns;
+		repeated += r->gpu->id == gpu ? r->repeated_ns : 0;
 	return work > repeated ? work - repeated : 0;
 }
 

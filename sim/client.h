@@ -70,9 +70,9 @@ void gp_client_resume(struct gp_client *c);
 void gp_client_repeat(struct gp_client *c, u32 gpu, u64 repeats);
 /* Requests that arrived and are not answered. */
 bool gp_client_busy(const struct gp_client *c);
-/* Has it a kernel that could run now, if it had the GPU to itself? */
-bool gp_client_runnable(const struct gp_client *c);
-/* WG-ns of useful work so far, over all GPUs. */
-u64 gp_client_work(const struct gp_client *c);
+/* Has it a kernel that could run now, if it had @gpu to itself? */
+bool gp_client_runnable(const struct gp_client *c, u32 gpu);
+/* WG-ns of useful work so far, there. */
+u64 gp_client_work(const struct gp_client *c, u32 gpu);
 
 #endif /* GP_CLIENT_H */

@@ -71,18 +71,25 @@ static void add_ratio(const struct gp_result *r, const struct gp_result *alone,
 	f->ratio_p99 = (double)r->online.p99 / (double)alone->online.p99;
 }
 
+/* GPU by GPU: a server on one of them leaves all of the others. */
 static void add_goodput(const struct gp_result *r, const struct gp_baseline *base,
 			struct gp_figures *f)
 {
 	const struct gp_result *off = base->offline_alone;
-	u64 busy = base->alone ? base->alone->online_busy_ns : 0;
-	double rate, room;
+	double fits = 0;
 
-	if (!off || !off->length_ns || !off->offline_work_ns || busy >= r->length_ns)
+	if (!off || !off->length_ns)
 		return;
-	rate = (double)off->offline_work_ns / (double)off->length_ns;
-	room = (double)(r->length_ns - busy);
-	f->goodput = (double)r->offline_work_ns / (rate * room);
+	for (u32 g = 0; g < off->nr_gpus; g++) {
+		u64 busy = base->alone ? base->alone->gpu[g].online_busy_ns : 0;
+
+		if (busy < r->length_ns)
+			fits += (double)off->gpu[g].offline_work_ns / (double)off->length_ns *
+				(double)(r->length_ns - busy);
+	}
+	if (fits <= 0)
+		return;
+	f->goodput = (double)r->offline_work_ns / fits;
 	f->has_goodput = true;
 }
 

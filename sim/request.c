@@ -175,13 +175,13 @@ void gp_client_arrive(struct gp_client *c)
 	gp_requests_start(c);
 }
 
-bool gp_client_runnable(const struct gp_client *c)
+bool gp_client_runnable(const struct gp_client *c, u32 gpu)
 {
 	for (u32 i = 0; c->alive && i < c->nr_rings; i++) {
 		const struct gp_ring *r = c->ring[i];
 		const struct gp_kernel *k = r->done < r->wptr ? gp_ring_at(r, r->done) : NULL;
 
-		if (k && (k->packet.kind == VGPU_KERNEL || k->open))
+		if (k && r->gpu->id == gpu && (k->packet.kind == VGPU_KERNEL || k->open))
 			return true;
 	}
 	return false;

@@ -11,6 +11,7 @@
 enum {
 	GP_RESULT_NAME	= 64,
 	GP_RESULT_TASKS	= 64,
+	GP_RESULT_GPUS	= 16,
 	GP_RESULT_PARTS	= 6,	/* enum gp_part, GP_PART_TOTAL last */
 };
 
@@ -46,6 +47,10 @@ struct gp_result {
 	struct gp_spread online;
 	u64 online_work_ns, offline_work_ns;
 	u64 online_busy_ns;		/* time in which at least one online kernel could run */
+	u32 nr_gpus;
+	struct gp_gpu_result {
+		u64 online_busy_ns, offline_work_ns;	/* there */
+	} gpu[GP_RESULT_GPUS];
 	u64 work_lost, work_doubled;
 
 	u64 preemptions;		/* actions that took a victim off for somebody */

@@ -4,6 +4,8 @@
 
 #include "sim.h"
 
+static_assert((int)GP_RESULT_GPUS == (int)GP_SCENARIO_GPUS, "a result has room for every GPU");
+
 /* Killing takes work away again, and so a counter of work may shrink. */
 static u64 grown(u64 now, u64 before)
 {
@@ -11,6 +13,15 @@ static u64 grown(u64 now, u64 before)
 }
 
 /* ---- reading counters ---- */
+
+static u64 work_of(const struct gp_sim *sim, const struct gp_client *c)
+{
+	u64 work = 0;
+
+	for (u32 g = 0; g < sim->nr_gpus; g++)
+		work += gp_client_work(c, g);
+	return work;
+}
 
 static void add_account(const struct gp_sim *sim, const struct gp_client *c, struct gp_marks *m)
 {
@@ -32,7 +43,8 @@ static void read_totals(const struct gp_sim *sim, struct gp_totals *t)
 	memset(t, 0, sizeof(*t));
 	for (u32 i = 0; i < sim->nr_clients; i++) {
 		t->task[i] = sim->tally.past[i];
-		t->task[i].work_ns = gp_client_work(&sim->client[i]);
+		for (u32 g = 0; g < sim->nr_gpus; g++)
+			t->task[i].work_ns[g] = gp_client_work(&sim->client[i], g);
 		add_account(sim, &sim->client[i], &t->task[i]);
 	}
 	t->cpu_ns = gp_home_cpu_ns(&sim->home);
@@ -79,29 +91,40 @@ void gp_tally_life_over(struct gp_sim *sim, u32 number)
 	take_parts(sim, &sim->client[number], measured);
 }
 
-/* What of the measured part has gone by since online work came. */
-static u64 online_so_far(const struct gp_sim *sim)
+/* How much of the measured part had online work of @o until now. */
+static u64 online_so_far(const struct gp_sim *sim, const struct gp_online *o)
 {
-	u64 since = sim->tally.online_since_ns, now = sim->engine.now_ns;
-	u64 from = since > sim->begin_ns ? since : sim->begin_ns;
-	u64 to = now < sim->end_ns ? now : sim->end_ns;
+	u64 from = o->since_ns > sim->begin_ns ? o->since_ns : sim->begin_ns;
+	u64 to = sim->engine.now_ns < sim->end_ns ? sim->engine.now_ns : sim->end_ns;
 
-	return to > from ? to - from : 0;
+	return o->ns + (o->clients && to > from ? to - from : 0);
+}
+
+static void note_online(struct gp_sim *sim, struct gp_online *o, u32 client, bool runnable)
+{
+	u64 clients = runnable ? o->clients | BIT_ULL(client) : o->clients & ~BIT_ULL(client);
+
+	if (!clients)
+		o->ns = online_so_far(sim, o);
+	if (!o->clients)
+		o->since_ns = sim->engine.now_ns;
+	o->clients = clients;
 }
 
 /* The time in which some online kernel could run: what the online work needs, if alone. */
 void gp_tally_online(struct gp_sim *sim, const struct gp_client *c)
 {
-	struct gp_tally *t = &sim->tally;
-	u64 before = t->online, bit = BIT_ULL(c->number);
+	bool any = false;
 
 	if (!c->spec->online)
 		return;
-	t->online = gp_client_runnable(c) ? before | bit : before & ~bit;
-	if (!before && t->online)
-		t->online_since_ns = sim->engine.now_ns;
-	else if (before && !t->online)
-		t->online_ns += online_so_far(sim);
+	for (u32 g = 0; g < sim->nr_gpus; g++) {
+		bool runnable = gp_client_runnable(c, g);
+
+		note_online(sim, &sim->tally.online[g], c->number, runnable);
+		any |= runnable;
+	}
+	note_online(sim, &sim->tally.anywhere, c->number, any);
 }
 
 /* ---- moments ---- */
@@ -113,7 +136,7 @@ static void end_warmup(void *ctx, u64 arg)
 	(void)arg;
 	for (u32 i = 0; i < sim->nr_clients; i++) {
 		take_parts(sim, &sim->client[i], false);
-		sim->tally.second_work[i] = gp_client_work(&sim->client[i]);
+		sim->tally.second_work[i] = work_of(sim, &sim->client[i]);
 		sim->tally.share_min[i] = 1000000;
 	}
 	read_totals(sim, &sim->tally.begin);
@@ -138,7 +161,7 @@ static void end_second(void *ctx, u64 arg)
 
 	(void)arg;
 	for (u32 i = 0; i < sim->nr_clients; i++) {
-		u64 so_far = gp_client_work(&sim->client[i]);
+		u64 so_far = work_of(sim, &sim->client[i]);
 
 		work[i] = grown(so_far, sim->tally.second_work[i]);
 		sim->tally.second_work[i] = so_far;
@@ -230,6 +253,17 @@ static void count_requests(const struct gp_sim *sim, const struct gp_client *c,
 	t->latency = spread_of(values, nr);
 }
 
+/* Slots differ between kernels; a task's time is that of the whole GPU. */
+static u64 work_on(const struct gp_sim *sim, u32 i, u32 first, u32 end)
+{
+	const struct gp_marks *a = &sim->tally.begin.task[i], *b = &sim->tally.end.task[i];
+	u64 work = 0;
+
+	for (u32 g = first; g < end; g++)
+		work += grown(b->work_ns[g], a->work_ns[g]);
+	return work / vgpu_slots(&sim->costs.device, &sim->client[i].shape);
+}
+
 static void fill_task(struct gp_sim *sim, u32 i, struct gp_task_result *t, u64 *values)
 {
 	struct gp_client *c = &sim->client[i];
@@ -241,8 +275,7 @@ static void fill_task(struct gp_sim *sim, u32 i, struct gp_task_result *t, u64 *
 		t->latency = spread_of_hist(&c->kernel_ns);
 	else
 		count_requests(sim, c, t, values);
-	/* Slots differ between kernels; a task's time is that of the whole GPU. */
-	t->work_ns = grown(b->work_ns, a->work_ns) / vgpu_slots(&sim->costs.device, &c->shape);
+	t->work_ns = work_on(sim, i, 0, sim->nr_gpus);
 	t->kernels = c->kernels_done;
 	t->preempted = b->preempted - a->preempted;
 	t->on_ns = b->on_ns - a->on_ns;
@@ -267,6 +300,8 @@ static void add_task(const struct gp_sim *sim, u32 i, struct gp_result *r)
 	r->preemptions += sim->tally.end.task[i].caused - sim->tally.begin.task[i].caused;
 	if (!t->online) {
 		r->offline_work_ns += t->work_ns;
+		for (u32 g = 0; g < sim->nr_gpus; g++)
+			r->gpu[g].offline_work_ns += work_on(sim, i, g, g + 1);
 		return;
 	}
 	r->online_work_ns += t->work_ns;
@@ -348,7 +383,10 @@ static void fill_totals(const struct gp_sim *sim, struct gp_result *r)
 	r->waves_saved = b->waves_saved - a->waves_saved;
 	r->online_waves_saved = b->precious_waves_saved - a->precious_waves_saved;
 	/* The run may end while there is work. */
-	r->online_busy_ns = sim->tally.online_ns + (sim->tally.online ? online_so_far(sim) : 0);
+	r->online_busy_ns = online_so_far(sim, &sim->tally.anywhere);
+	r->nr_gpus = sim->nr_gpus;
+	for (u32 g = 0; g < sim->nr_gpus; g++)
+		r->gpu[g].online_busy_ns = online_so_far(sim, &sim->tally.online[g]);
 	r->lost_tasks = sim->home.timed_out;
 	r->ejections = sim->home.there ? sim->home.sched->ejections : 0;
 	r->weakest = gp_costs_weakest(&sim->costs);

@@ -15,7 +15,7 @@ struct gp_client;
 
 /* Counters of a task. */
 struct gp_marks {
-	u64 work_ns;
+	u64 work_ns[GP_SCENARIO_GPUS];
 	u64 preempted;		/* times taken off */
 	u64 caused;		/* actions taken for it */
 	u64 on_ns, off_ns;
@@ -39,8 +39,11 @@ struct gp_tally {
 	u64 share_min[GP_SCENARIO_TASKS], share_max[GP_SCENARIO_TASKS];
 	bool ended;
 
-	u64 online;		/* clients with a kernel that could run, a bit each */
-	u64 online_since_ns, online_ns;
+	/* of each GPU, and of any */
+	struct gp_online {
+		u64 clients;	/* with a kernel that could run, a bit each */
+		u64 since_ns, ns;
+	} online[GP_SCENARIO_GPUS], anywhere;
 };
 
 /* Plans what is read at which moment. */

@@ -31,9 +31,11 @@ static void make(struct world *w)
 		.online = { REQUESTS, 2000000, 2000000, 2000000, 2000000, 2000000 },
 		.online_work_ns = 200000000, .online_busy_ns = 200000000,
 		.request_ns = w->alone_ns, .nr_requests = REQUESTS,
+		.nr_gpus = 1, .gpu[0].online_busy_ns = 200000000,
 	};
 	w->offline_alone = (struct gp_result){
 		.length_ns = 1000000000, .offline_work_ns = 1000000000,
+		.nr_gpus = 1, .gpu[0].offline_work_ns = 1000000000,
 	};
 	w->native = (struct gp_result){
 		.length_ns = 1000000000, .offline_work_ns = 900000000, .online_work_ns = 100000000,

@@ -5,6 +5,7 @@
 
 #include "gp_test.h"
 #include "sim/expect.h"
+#include "sim/figures.h"
 #include "sim/heap.h"
 #include "sim/ring.h"
 #include "sim/rows.h"
@@ -307,6 +308,31 @@ static void online_work_that_never_ends_leaves_no_room(void **state)
 	gp_result_fini(&r);
 }
 
+static void what_an_online_task_leaves_is_counted_gpu_by_gpu(void **state)
+{
+	static const char text[] =
+		"[run]\nwarmup = 20ms\nlength = 500ms\n[gpu]\ncount = 2\n"
+		"[a]\nrole = offline\ndevices = 0\n[b]\nrole = offline\ndevices = 1\n"
+		"[infer]\nrole = online\ndevices = 0\narrivals = poisson 100/s\n"
+		"kernel.time = 5ms\n";
+	struct gp_result alone, offline, both;
+	struct gp_baseline base = { &alone, &offline, NULL };
+	struct gp_figures f;
+
+	(void)state;
+	if (gp_scenario_parse(text, strlen(text), &sc, err, sizeof(err)))
+		fail_msg("%s", err);
+	run_row("alone", 1, &alone);
+	run_row("offline-alone", 1, &offline);
+	run_row("ours-evict", 1, &both);
+	EXPECT_EQ(gp_figures(&both, &base, &f), 0);
+	EXPECT(alone.online_busy_ns > alone.length_ns / 3);
+	EXPECT(f.has_goodput && f.goodput > 0.95 && f.goodput < 1.005);
+	gp_result_fini(&alone);
+	gp_result_fini(&offline);
+	gp_result_fini(&both);
+}
+
 /* A name is where a task's random numbers come from: two with one would do the same. */
 static void a_copy_never_has_the_name_of_another_task(void **state)
 {
@@ -413,6 +439,7 @@ PROVE(
 	CLAIM(direct_saves_no_online_wave),
 	CLAIM(arrivals_can_come_from_a_file),
 	CLAIM(online_work_that_never_ends_leaves_no_room),
+	CLAIM(what_an_online_task_leaves_is_counted_gpu_by_gpu),
 	CLAIM(a_copy_never_has_the_name_of_another_task),
 	CLAIM(a_long_comment_in_a_trace_is_no_arrival),
 	CLAIM(a_trace_that_cannot_be_read_is_said),
