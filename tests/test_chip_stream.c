@@ -106,6 +106,55 @@ static void a_pm4_queue_saved_often_does_everything_once(void **state)
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
+/* Not on all of them, as AQL queues: where its MQD says. */
+static void a_pm4_queue_has_its_waves_on_one_xcc(void **state)
+{
+	struct chip_world *w = *state;
+	u32 q[2] = { pm4_queue(w, 1), pm4_queue(w, 1) };
+	u64 flag = cw_alloc(w, 1, 8, 8);
+	struct vgpu_chip_queue_view v;
+
+	for (u32 i = 0; i < 2; i++) {
+		cw_mqd_put(w, q[i], VGPU_MQD_TARGET_XCC, 2 + i);
+		pm4_dispatch(w, q[i], 5000, MS(1));
+	}
+	release(w, q[1], flag, 1, 9);
+	cw_run_list(w, q, 2);
+	cw_run(w, US(100));
+	for (u32 i = 0; i < 2; i++) {
+		EXPECT_EQ(cw_view(w, q[i], &v), 0);
+		EXPECT_EQ(v.waves, 20 * 32);
+		for (u32 xcc = 0; xcc < w->xccs; xcc++)
+			EXPECT_EQ(vgpu_chip_waves(w->chip, xcc, v.pipe, v.queue),
+				  xcc == 2 + i ? 20u * 32 : 0);
+	}
+	cw_unmap_all(w);
+	for (u32 xcc = 0; xcc < w->xccs; xcc++) {
+		u32 stack = cw_mqd_get(w, q[0], xcc, VGPU_MQD_CNTL_STACK_OFFSET);
+		u32 state_end = cw_mqd_get(w, q[0], xcc, VGPU_MQD_WG_STATE_OFFSET);
+
+		EXPECT_EQ(stack < CW_STACK, xcc == 2);
+		EXPECT_EQ(state_end > CW_STACK, xcc == 2);
+	}
+	cw_run_list(w, q, 2);
+	cw_run(w, MS(20));
+	EXPECT(cw_sums_right(w, q[0]) && cw_sums_right(w, q[1]));
+	EXPECT_EQ(w->nr_irqs, 1);
+	EXPECT_EQ(w->irq[0].xcc, 3);
+	EXPECT_EQ(w->nr_reports, 0);
+}
+
+static void a_pm4_queue_of_an_xcc_that_is_not_there_is_reported(void **state)
+{
+	struct chip_world *w = *state;
+	u32 q = pm4_queue(w, 1);
+
+	cw_mqd_put(w, q, VGPU_MQD_TARGET_XCC, 4);
+	cw_run_list_one(w, q);
+	cw_run(w, US(100));
+	EXPECT(strstr(w->report, "an XCC that is not there"));
+}
+
 static void a_bad_pm4_packet_stops_its_queue_only(void **state)
 {
 	struct chip_world *w = *state;
@@ -294,6 +343,8 @@ static void an_engine_that_is_not_there_is_reported(void **state)
 PROVE(
 	CLAIM_WITH(a_pm4_queue_runs_its_dispatches_and_then_tells, cw_up, cw_down),
 	CLAIM_WITH(a_pm4_queue_saved_often_does_everything_once, cw_up, cw_down),
+	CLAIM_WITH(a_pm4_queue_has_its_waves_on_one_xcc, cw_up, cw_down),
+	CLAIM_WITH(a_pm4_queue_of_an_xcc_that_is_not_there_is_reported, cw_up, cw_down),
 	CLAIM_WITH(a_bad_pm4_packet_stops_its_queue_only, cw_up, cw_down),
 	CLAIM_WITH(an_sdma_queue_copies_and_traps, cw_up, cw_down),
 	CLAIM_WITH(an_sdma_queue_stopped_in_a_copy_goes_on_where_it_was, cw_up, cw_down),

@@ -56,6 +56,7 @@ struct vgpu_user_queue {
 	u8 kind;		/* enum vgpu_queue_kind */
 	u8 slot;		/* VGPU_NO_SLOT: none */
 	u8 engine;
+	u8 xcc;			/* of a PM4 queue: where it runs */
 	u8 reset_xccs;		/* SPI_COMPUTE_QUEUE_RESET came there */
 	u32 process;
 	u32 handle;		/* in its MQD: this is the queue it was */
@@ -156,6 +157,12 @@ static inline struct vgpu_process *vgpu_process_of(struct vgpu_chip *c,
 						   const struct vgpu_user_queue *q)
 {
 	return &c->processes[q->process];
+}
+
+/* AQL queues run on all XCCs, PM4 queues where their MQD says. */
+static inline bool vgpu_user_on_one_xcc(const struct vgpu_chip *c, const struct vgpu_user_queue *q)
+{
+	return q->kind == VGPU_QUEUE_PM4 && c->xccs > 1;
 }
 
 /* Is it on the runlist of the device below (compute) or on its engine (SDMA)? */

@@ -77,10 +77,16 @@ u32 vgpu_chip_hqd(const struct vgpu_chip *c, u32 xcc, u32 pipe, u32 queue, u32 r
 u32 vgpu_chip_waves(const struct vgpu_chip *c, u32 xcc, u32 pipe, u32 queue)
 {
 	const struct vgpu_user_queue *q = in_slot(c, pipe, queue);
+	u32 waves = 0;
 
 	if (!q || xcc >= c->xccs || q->reset_xccs & 1u << xcc)
 		return 0;
-	return vgpu_queue_waves(c->v, vgpu_user_id(c, q), xcc);
+	if (!vgpu_user_on_one_xcc(c, q))
+		return vgpu_queue_waves(c->v, vgpu_user_id(c, q), xcc);
+	/* Its CUs are spread in the device below, but stand for those of one XCC. */
+	for (u32 i = 0; xcc == q->xcc && i < c->xccs; i++)
+		waves += vgpu_queue_waves(c->v, vgpu_user_id(c, q), i);
+	return waves;
 }
 
 u32 vgpu_chip_iq_wait_time2(const struct vgpu_chip *c)

@@ -88,7 +88,8 @@ struct saved {
 };
 
 /* The stack grows down from its end, the state up from there; nothing saved: both there. */
-static struct saved what_is_saved(const struct vgpu_chip *c, const struct vgpu_user_queue *q)
+static struct saved what_is_saved(const struct vgpu_chip *c, const struct vgpu_user_queue *q,
+				  u32 xcc)
 {
 	const struct vgpu_queue *d = &c->v->queues[vgpu_user_id(c, q)];
 	u64 share = (d->saved_bytes + c->xccs - 1) / c->xccs;
@@ -96,6 +97,10 @@ static struct saved what_is_saved(const struct vgpu_chip *c, const struct vgpu_u
 	u32 words = d->saved - d->restored;
 	struct saved ret;
 
+	if (vgpu_user_on_one_xcc(c, q)) {
+		share = xcc == q->xcc ? d->saved_bytes : 0;
+		words = xcc == q->xcc ? words : 0;
+	}
 	if (words > STACK_WORDS)
 		words = STACK_WORDS;
 	if (words > q->stack_size / STACK_WORD)
@@ -120,7 +125,7 @@ static int write_stack(struct vgpu_chip *c, const struct vgpu_user_queue *q, u32
 
 static int write_back(struct vgpu_chip *c, struct vgpu_user_queue *q, u32 xcc)
 {
-	struct saved saved = what_is_saved(c, q);
+	struct saved saved = what_is_saved(c, q, xcc);
 	u64 unit = q->kind == VGPU_QUEUE_AQL ? 16 : 1;
 	u64 wptr = q->kind == VGPU_QUEUE_AQL ? q->published * unit : q->wptr;
 

@@ -204,6 +204,7 @@ static bool pm4_share(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	s->space = vgpu_process_of(c, q)->space;
 	s->vmid = vgpu_process_of(c, q)->vmid;
 	s->pasid = (u16)vgpu_process_of(c, q)->pasid;
+	s->xcc = q->xcc;
 	if (q->published == q->finished)
 		vgpu_pm4_drained(s);
 

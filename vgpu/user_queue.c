@@ -124,41 +124,69 @@ static u32 ones(u32 mask)
 	return n;
 }
 
-/*
- * CU masks of all XCCs into a range of logical CUs: as many as are enabled, from
- * the lowest of them. Holes are not modelled.
- */
-static void cu_range(struct vgpu_chip *c, const struct vgpu_user_queue *q,
-		     struct vgpu_queue_args *args)
+struct cus {
+	u32 first;		/* VGPU_NONE: none is enabled */
+	u32 count;
+};
+
+/* What the mask of @xcc enables. 0 or -EFAULT. */
+static int cus_of(struct vgpu_chip *c, const struct vgpu_user_queue *q, u32 xcc, struct cus *ret)
 {
 	static const u32 at[4] = { VGPU_MQD_THREAD_MGMT_SE0, VGPU_MQD_THREAD_MGMT_SE1,
 				   VGPU_MQD_THREAD_MGMT_SE2, VGPU_MQD_THREAD_MGMT_SE3 };
 	u32 per_xcc = (u32)vgpu_value(&c->facts, VGPU_CUS_PER_XCC);
-	u32 first = VGPU_NONE, count = 0;
+	u32 mask[4], enabled = 0;
 
-	for (u32 xcc = 0; xcc < c->xccs; xcc++) {
-		u32 mask[4], enabled = 0, low;
+	for (u32 se = 0; se < 4; se++) {
+		u64 address = q->mqd + xcc * q->stride + 4 * at[se];
 
-		for (u32 se = 0; se < 4; se++) {
-			u64 address = q->mqd + xcc * q->stride + 4 * at[se];
+		if (vgpu_driver_read(c, address, &mask[se], sizeof(mask[se])))
+			return -EFAULT;
+		enabled += ones(mask[se]);
+	}
+	ret->first = lowest_cu(mask);
+	ret->count = enabled < per_xcc ? enabled : per_xcc;
+	return 0;
+}
 
-			if (vgpu_driver_read(c, address, &mask[se], sizeof(mask[se])))
-				return;
-			enabled += ones(mask[se]);
-		}
-		low = lowest_cu(mask);
-		count += enabled < per_xcc ? enabled : per_xcc;
-		if (low != VGPU_NONE && low * c->xccs + xcc < first)
-			first = low * c->xccs + xcc;
+/*
+ * CU masks of all XCCs into a range of logical CUs: as many as are enabled, from
+ * the lowest of them. Holes are not modelled. A PM4 queue runs on one XCC: it gets
+ * as many CUs as that has, and queues of different XCCs get different ones.
+ */
+static void cu_range(struct vgpu_chip *c, const struct vgpu_user_queue *q,
+		     struct vgpu_queue_args *args)
+{
+	u32 per_xcc = (u32)vgpu_value(&c->facts, VGPU_CUS_PER_XCC);
+	u32 first = VGPU_NONE, count = 0, begin = 0, end = per_xcc * c->xccs;
+	bool one = vgpu_user_on_one_xcc(c, q);
+
+	for (u32 xcc = one ? q->xcc : 0; xcc < (one ? q->xcc + 1u : c->xccs); xcc++) {
+		struct cus cus;
+		u32 low;
+
+		if (cus_of(c, q, xcc, &cus))
+			return;
+		count += cus.count;
+		if (cus.first == VGPU_NONE)
+			continue;
+		low = one ? q->xcc * per_xcc + cus.first : cus.first * c->xccs + xcc;
+		if (low < first)
+			first = low;
+	}
+	if (one) {
+		begin = q->xcc * per_xcc;
+		end = begin + per_xcc;
 	}
 	if (!count) {
 		vgpu_say_queue(c, q, "its CU mask is empty: it gets all of them");
-		return;
+		first = begin;
+		count = end - begin;
 	}
 	if (count == per_xcc * c->xccs)
 		return;
 	args->cu_count = count;
-	args->cu_first = first + count > per_xcc * c->xccs ? per_xcc * c->xccs - count : first;
+	args->cu_first = first + count > end ? end - count : first;
 }
 
 /* What the device below must know. */
@@ -174,7 +202,8 @@ static void device_args(struct vgpu_chip *c, const struct vgpu_user_queue *q,
 	if (q->kind == VGPU_QUEUE_SDMA)
 		return;
 	if (q->save_base && q->save_size > q->stack_size)
-		args->area_bytes = (u64)(q->save_size - q->stack_size) * c->xccs;
+		args->area_bytes = (u64)(q->save_size - q->stack_size) *
+				   (vgpu_user_on_one_xcc(c, q) ? 1 : c->xccs);
 	cu_range(c, q, args);
 }
 
@@ -206,6 +235,9 @@ static const char *from_mqd(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	q->stride = c->mqd[VGPU_MQD_STRIDE];
 	if (c->xccs > 1 && q->stride < VGPU_MQD_PAGE)
 		return "an MQD says that the copies for the XCCs overlap";
+	if (vgpu_user_on_one_xcc(c, q) && c->mqd[VGPU_MQD_TARGET_XCC] >= c->xccs)
+		return "an MQD names an XCC that is not there";
+	q->xcc = vgpu_user_on_one_xcc(c, q) ? (u8)c->mqd[VGPU_MQD_TARGET_XCC] : 0;
 	return NULL;
 }
 
@@ -268,6 +300,7 @@ static void renew(struct vgpu_chip *c, struct vgpu_user_queue *q, const struct v
 	if (vgpu_user_listed(c, q))
 		return;	/* it would not leave: it is as it was */
 	q->doorbell = now->doorbell;
+	q->xcc = now->xcc;
 	q->stride = now->stride;
 	q->ring = now->ring;
 	q->ring_packets = now->ring_packets;
