@@ -89,6 +89,21 @@ static void scale(struct vgpu_fact *f, u64 millionths)
 		f->value = 1000;
 }
 
+/*
+ * Of a guess times a guess one is scaled: what a save takes is bytes over bandwidth times
+ * efficiency. A quantum is a setting, not a cost.
+ */
+static bool scales(const struct gp_scenario *sc, const struct gp_costs *costs, u32 id)
+{
+	bool set = sc->fact_set[VGPU_SAVE_AREA];
+	u64 area = set ? sc->fact[VGPU_SAVE_AREA] : vgpu_value(&costs->device, VGPU_SAVE_AREA);
+	u32 bandwidth = area == VGPU_SAVE_HOST ? VGPU_BANDWIDTH_HOST : VGPU_BANDWIDTH_VRAM;
+
+	if (id == VGPU_SAVE_EFFICIENCY)
+		return sc->fact_set[bandwidth] || costs->device.f[bandwidth].from != VGPU_ASSUMED;
+	return id != VGPU_QUANTUM_NS;
+}
+
 static void override(struct vgpu_fact *f, u64 value)
 {
 	f->value = value;
@@ -110,7 +125,7 @@ int gp_costs_of(const struct gp_scenario *sc, struct gp_costs *ret)
 	if (sc->seed_costs)
 		use_seed_costs(ret);
 	for (u32 i = 0; i < VGPU_NR_FACTS; i++) {
-		if (i != VGPU_QUANTUM_NS)	/* a setting, not a cost */
+		if (scales(sc, ret, i))
 			scale(&ret->device.f[i], sc->scale_assumed);
 		if (sc->fact_set[i])
 			override(&ret->device.f[i], sc->fact[i]);

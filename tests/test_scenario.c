@@ -7,6 +7,7 @@
 #include "gp_test.h"
 #include "sim/rows.h"
 #include "text/value.h"
+#include "vgpu/vgpu.h"
 
 static struct gp_scenario sc;
 static char err[1024];
@@ -67,6 +68,27 @@ static void a_result_rests_on_the_costs_of_the_path_too(void **state)
 	EXPECT_EQ(gp_costs_weakest(&costs), VGPU_READ);
 	costs.path[0].from = VGPU_UNSET;
 	EXPECT_EQ(gp_costs_weakest(&costs), VGPU_UNSET);
+}
+
+/* A save is bytes over bandwidth times efficiency, both of them guesses: thrice, not nine times. */
+static void three_times_the_costs_is_three_times_a_save(void **state)
+{
+	static const char *const areas[] = { "vram", "host" };
+	static struct gp_costs once, thrice;
+
+	(void)state;
+	for (u32 i = 0; i < 2; i++) {
+		u64 bytes = 3 << 24, a, b;
+
+		EXPECT_EQ(parse("[a]\nrole = offline\n"), 0);
+		EXPECT_EQ(gp_scenario_set(&sc, "gpu.save_area", areas[i], err, sizeof(err)), 0);
+		EXPECT_EQ(gp_costs_of(&sc, &once), 0);
+		EXPECT_EQ(gp_scenario_set(&sc, "costs.scale.assumed", "3", err, sizeof(err)), 0);
+		EXPECT_EQ(gp_costs_of(&sc, &thrice), 0);
+		a = vgpu_save_ns(&once.device, bytes);
+		b = vgpu_save_ns(&thrice.device, bytes);
+		EXPECT(b > 3 * a - a / 50 && b < 3 * a + a / 50);
+	}
 }
 
 static void a_lognormal_range_holds_nine_of_ten(void **state)
@@ -292,6 +314,7 @@ static void every_setting_of_the_scheduler_is_in_the_manual(void **state)
 PROVE(
 	CLAIM(times_have_units_and_are_exact),
 	CLAIM(a_result_rests_on_the_costs_of_the_path_too),
+	CLAIM(three_times_the_costs_is_three_times_a_save),
 	CLAIM(a_lognormal_range_holds_nine_of_ten),
 	CLAIM(random_numbers_are_the_same_everywhere),
 	CLAIM(later_keys_override_earlier_ones),
