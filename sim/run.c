@@ -80,6 +80,37 @@ static int make_gpus(struct gp_sim *sim)
 	return err;
 }
 
+/* What nobody would notice. Not while a scenario is read: it may be set key by key. */
+static int check_settings(struct gp_sim *sim)
+{
+	const struct gp_scenario *sc = sim->sc;
+	u64 cus = vgpu_value(&sim->costs.device, VGPU_XCCS) *
+		  vgpu_value(&sim->costs.device, VGPU_CUS_PER_XCC);
+
+	if (sc->online_cus >= cus)
+		gp_engine_fail(&sim->engine, -EINVAL, "[gpu] online_cus: there are %llu CUs",
+			       (unsigned long long)cus);
+	for (u32 i = 0; i < sc->nr_tasks; i++) {
+		const struct gp_task_spec *t = &sc->task[i];
+
+		if (t->stop_ns && t->stop_ns <= t->start_ns)
+			gp_engine_fail(&sim->engine, -EINVAL, "[%s] stop: not after start",
+				       t->name);
+		if (t->cu_first && !t->cu_count)
+			gp_engine_fail(&sim->engine, -EINVAL, "[%s] cu.first: needs cu.count",
+				       t->name);
+	}
+	for (u32 i = 0; i < sc->nr_faults; i++) {
+		const struct gp_fault_spec *f = &sc->fault[i];
+
+		if (f->for_ns && f->kind != GP_FAULT_SLOW_SAVE && f->kind != GP_FAULT_EARLY_RPTR)
+			gp_engine_fail(&sim->engine, -EINVAL,
+				       "[%s] for: only slow-save and early-rptr end by themselves",
+				       f->name);
+	}
+	return sim->engine.err;
+}
+
 int gp_sim_init(struct gp_sim *sim, const struct gp_scenario *sc, const struct gp_run_args *args)
 {
 	int err;
@@ -90,6 +121,8 @@ int gp_sim_init(struct gp_sim *sim, const struct gp_scenario *sc, const struct g
 	sim->begin_ns = sc->warmup_ns;
 	sim->end_ns = sc->warmup_ns + sc->length_ns;
 	err = gp_costs_of(sc, &sim->costs);
+	if (!err)
+		err = check_settings(sim);
 	if (!err)
 		err = make_gpus(sim);
 	if (!err)

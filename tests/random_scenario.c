@@ -78,9 +78,11 @@ static void fault(struct random_scenario *r, struct gp_rng *rng, u32 i)
 {
 	const char *what = ONE_OF(rng, "preempt-failed", "slow-save", "early-rptr",
 				  "process-death", "area-too-small");
+	bool ends = !strcmp(what, "slow-save") || !strcmp(what, "early-rptr");
 
-	part(r, "[fault%u]\nwhat = %s\nat = %ums\nevery = %ums\nrandom = yes\nfor = %ums\n%s%s\n",
-	     i, what, between(rng, 1, 60), between(rng, 5, 90), between(rng, 1, 40),
+	part(r, "[fault%u]\nwhat = %s\nat = %ums\nevery = %ums\nrandom = yes\n%s %u%s\n%s%s\n",
+	     i, what, between(rng, 1, 60), between(rng, 5, 90), ends ? "for =" : "#",
+	     between(rng, 1, 40), ends ? "ms" : "",
 	     strcmp(what, "slow-save") ? "" : "factor = 50\n",
 	     strcmp(what, "process-death") && strcmp(what, "area-too-small") ? "" :
 	     "task = batch0\n");

@@ -333,6 +333,38 @@ static void what_an_online_task_leaves_is_counted_gpu_by_gpu(void **state)
 	gp_result_fini(&both);
 }
 
+static void expect_refused(const char *text, const char *message)
+{
+	char whole[256];
+	struct gp_result r;
+
+	snprintf(whole, sizeof(whole), "[run]\nlength = 1ms\n%s", text);
+	EXPECT_EQ(run_text(whole, &r), -EINVAL);
+	if (!strstr(err, message))
+		fail_msg("'%s' does not say '%s'", err, message);
+}
+
+static void what_would_be_ignored_is_refused(void **state)
+{
+	struct gp_result r;
+
+	(void)state;
+	expect_refused("[a]\nstart = 2s\nstop = 1s\n", "[a] stop: not after start");
+	expect_refused("[a]\nstart = 2s\nstop = 2s\n", "[a] stop: not after start");
+	expect_refused("[a]\ncu.first = 40\n", "[a] cu.first: needs cu.count");
+	expect_refused("[a]\nahead = 2\n[fault]\nwhat = hang\nat = 1ms\nfor = 1ms\n",
+		       "[fault] for: only slow-save and early-rptr");
+	expect_refused("[a]\nahead = 2\n[fault]\nwhat = process-death\nat = 1ms\nfor = 1ms\n",
+		       "[fault] for: only slow-save and early-rptr");
+	/* None left for the others would be all of them. */
+	expect_refused("[gpu]\nonline_cus = 80\n[a]\nrole = offline\n",
+		       "[gpu] online_cus: there are 80 CUs");
+	EXPECT_EQ(run_text("[run]\nlength = 1ms\n[gpu]\nonline_cus = 79\n"
+			   "[a]\nstart = 1us\nstop = 2us\ncu.first = 4\ncu.count = 4\n"
+			   "[fault]\nwhat = early-rptr\nat = 1us\nfor = 1us\n", &r), 0);
+	gp_result_fini(&r);
+}
+
 /* A name is where a task's random numbers come from: two with one would do the same. */
 static void a_copy_never_has_the_name_of_another_task(void **state)
 {
@@ -440,6 +472,7 @@ PROVE(
 	CLAIM(arrivals_can_come_from_a_file),
 	CLAIM(online_work_that_never_ends_leaves_no_room),
 	CLAIM(what_an_online_task_leaves_is_counted_gpu_by_gpu),
+	CLAIM(what_would_be_ignored_is_refused),
 	CLAIM(a_copy_never_has_the_name_of_another_task),
 	CLAIM(a_long_comment_in_a_trace_is_no_arrival),
 	CLAIM(a_trace_that_cannot_be_read_is_said),
