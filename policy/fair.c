@@ -16,6 +16,7 @@ enum { VTIME, CLAIMED, LET_GO };		/* of a seat */
 enum { CURRENT, CHARGED, BEGAN };	/* of a device; CURRENT is seat + 1 */
 
 #define SCALE	10000ull		/* the largest weight: a virtual ns is never lost whole */
+#define FAR	BIT_ULL(62)
 
 static bool fair_watch(const struct gp_sched *s, const struct gp_device *d)
 {
@@ -64,6 +65,24 @@ static bool claims(struct gp_verdict *v, const struct gp_seat *seat)
 	       gp_lingers(v, seat, v->device->stop_cost_ns + v->device->start_cost_ns);
 }
 
+/*
+ * The virtual time of a weight of 1 would wrap after three weeks on the GPU. Long before, that of
+ * everybody goes back together: who is ahead stays so.
+ */
+static u64 rewind(struct gp_verdict *v, u64 floor)
+{
+	u32 at;
+
+	if (floor == GP_NEVER || floor <= FAR)
+		return floor;
+	for (at = v->device->seats; at != GP_NONE; at = v->sched->seats[at].next_of_device) {
+		u64 *vtime = &v->sched->seats[at].scratch[VTIME];
+
+		*vtime = *vtime > floor ? *vtime - floor : 0;
+	}
+	return 0;
+}
+
 struct field {
 	struct gp_seat *current;	/* has the GPU now, still claims */
 	struct gp_seat *behind;		/* furthest behind */
@@ -82,6 +101,7 @@ static struct field survey(struct gp_verdict *v)
 		if (claims(v, seat) && seat->scratch[CLAIMED] && seat->scratch[VTIME] < floor)
 			floor = seat->scratch[VTIME];
 	}
+	floor = rewind(v, floor);
 	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
 		if (!claims(v, seat)) {
 			seat->scratch[CLAIMED] = 0;

@@ -119,6 +119,26 @@ static void idling_earns_nothing(void **state)
 	home_fini(&h);
 }
 
+static void so_after_weeks_on_the_gpu(void **state)
+{
+	static const u64 weights[] = { 3, 1 };
+	u64 weeks;
+	struct home h;
+	u32 i;
+
+	(void)state;
+	home_init(&h, &gp_policy_fair, 1);
+	home_task(&h, 0, &three);
+	home_task(&h, 0, &one);
+	seconds(&h, weights, 1, ONE_PERCENT_OF_ALL);
+	/* The first word of a seat is its virtual time: half a second before it wraps. */
+	weeks = ~0ull - h.s->seats[0].scratch[0] - GP_SEC / 2 * 10000;
+	for (i = 0; i < 2; i++)
+		h.s->seats[i].scratch[0] += weeks;
+	seconds(&h, weights, 3, ONE_PERCENT_OF_ALL);
+	home_fini(&h);
+}
+
 static void a_refused_start_or_a_hold_by_hand_does_not_eject_it(void **state)
 {
 	struct home h;
@@ -205,6 +225,7 @@ static void who_cannot_be_stopped_is_not(void **state)
 PROVE(
 	CLAIM(three_to_one_within_1_percent_in_every_second),
 	CLAIM(so_with_many_tasks_of_many_weights),
+	CLAIM(so_after_weeks_on_the_gpu),
 	CLAIM(devices_are_shared_independently),
 	CLAIM(idling_earns_nothing),
 	CLAIM(a_refused_start_or_a_hold_by_hand_does_not_eject_it),
