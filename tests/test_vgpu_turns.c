@@ -292,6 +292,20 @@ static void every_number_of_every_profile_has_a_source(void **state)
 	EXPECT(!vgpu_fact_name(VGPU_NR_FACTS));
 }
 
+/* A number of another chip, or with a clock that nobody stated, was not read anywhere. */
+static void what_is_inferred_is_called_assumed(void **state)
+{
+	static const u32 inferred[] = { VGPU_GRACE_NS, VGPU_GRACE_DEFAULT_NS, VGPU_RESET_NS };
+
+	(void)state;
+	for (u32 i = 0; i < 3; i++) {
+		EXPECT_EQ(vgpu_profile("mi308x")->f[inferred[i]].from, VGPU_ASSUMED);
+		EXPECT_EQ(vgpu_profile("mi210")->f[inferred[i]].from, VGPU_ASSUMED);
+	}
+	EXPECT_EQ(vgpu_profile("mi308x")->f[VGPU_BANDWIDTH_VRAM].from, VGPU_ASSUMED);
+	EXPECT_EQ(vgpu_profile("mi300x")->f[VGPU_BANDWIDTH_VRAM].from, VGPU_READ);
+}
+
 static void a_number_without_a_source_is_found(void **state)
 {
 	struct vgpu_facts f = *vgpu_profile("mi308x");
@@ -327,5 +341,6 @@ PROVE(
 	CLAIM_WITH(a_gpu_reset_spares_the_waves_of_those_who_wait, up, down),
 	CLAIM_WITH(a_list_that_does_not_fit_needs_an_unmap_first, up, down),
 	CLAIM(every_number_of_every_profile_has_a_source),
+	CLAIM(what_is_inferred_is_called_assumed),
 	CLAIM(a_number_without_a_source_is_found),
 )

@@ -50,8 +50,8 @@
 		"MAP_PROCESS.process_quantum = 10, unit not stated, taken as ms"),	\
 	[VGPU_PREEMPT_TIMEOUT_NS] = READ(VGPU_NS, 9000000000ull,	\
 		"amdgpu queue_preemption_timeout_ms, default 9000"),	\
-	[VGPU_RESET_NS]		= READ(VGPU_NS, 38000,			\
-		"REEF (OSDI 22): reset-based preemption, on an MI50"),	\
+	[VGPU_RESET_NS]		= ASSUMED(VGPU_NS, 38000,		\
+		"taken to be as on an MI50 (REEF, OSDI 22); a reset measured"),	\
 	[VGPU_SDMA_PACKET_NS]	= ASSUMED(VGPU_NS, 300,			\
 		"fetch and decode of a packet; timestamps around 100 NOPs"),	\
 	CDNA_HOST_FACTS
@@ -62,8 +62,8 @@
 		"PCIe 5 x16, about 55 GB/s of 63; a copy measured on the machine"),	\
 	[VGPU_GRACE_NS]		= ASSUMED(VGPU_NS, 500,			\
 		"CP_IQ_WAIT_TIME2.SCH_WAVE = 1: 1K clocks, 2.1 GHz; an unmap measured"),	\
-	[VGPU_GRACE_DEFAULT_NS]	= READ(VGPU_NS, 31000,			\
-		"CP_IQ_WAIT_TIME2 = 0x40404040: 64K clocks at 2.1 GHz"),	\
+	[VGPU_GRACE_DEFAULT_NS]	= ASSUMED(VGPU_NS, 31000,		\
+		"CP_IQ_WAIT_TIME2.SCH_WAVE = 0x40: 64K clocks, 2.1 GHz; an unmap measured"),	\
 	[VGPU_SDMA_BANDWIDTH]	= ASSUMED(VGPU_BYTES_PER_US, 50000,	\
 		"one engine, taken to be what PCIe 5 x16 carries; copies of two sizes"), \
 	CDNA_FACTS
@@ -87,8 +87,8 @@ static const struct vgpu_facts mi308x = {
 			"unofficial reports: gfx942, 80 CUs, 4 HQDs per MQD"),
 		[VGPU_CUS_PER_XCC] = READ(VGPU_COUNT, 20,
 			"unofficial reports: gfx942, 80 CUs"),
-		[VGPU_BANDWIDTH_VRAM] = READ(VGPU_BYTES_PER_US, 5300000,
-			"AMD Instinct MI300X data sheet, 5.3 TB/s; the MI308X is taken to have it"),
+		[VGPU_BANDWIDTH_VRAM] = ASSUMED(VGPU_BYTES_PER_US, 5300000,
+			"taken to be the MI300X's 5.3 TB/s (its data sheet); a copy measured"),
 		CDNA3_FACTS,
 	},
 };
@@ -118,8 +118,8 @@ static const struct vgpu_facts mi210 = {
 			"PCIe 4 x16, about 27 GB/s of 31.5; a copy measured on the machine"),
 		[VGPU_GRACE_NS] = ASSUMED(VGPU_NS, 600,
 			"CP_IQ_WAIT_TIME2.SCH_WAVE = 1: 1K clocks, 1.7 GHz; an unmap measured"),
-		[VGPU_GRACE_DEFAULT_NS] = READ(VGPU_NS, 38500,
-			"CP_IQ_WAIT_TIME2 = 0x40404040: 64K clocks at 1.7 GHz"),
+		[VGPU_GRACE_DEFAULT_NS] = ASSUMED(VGPU_NS, 38500,
+			"CP_IQ_WAIT_TIME2.SCH_WAVE = 0x40: 64K clocks, 1.7 GHz; an unmap measured"),
 		[VGPU_SDMA_BANDWIDTH] = ASSUMED(VGPU_BYTES_PER_US, 25000,
 			"one engine, taken to be what PCIe 4 x16 carries; copies of two sizes"),
 		CDNA_FACTS,
