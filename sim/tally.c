@@ -199,13 +199,16 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static u64 rank(const u64 *sorted, u64 nr, u64 permyriad)
+/* Those of @all that have no value are later than the @nr that have one. */
+static u64 rank(const u64 *sorted, u64 nr, u64 all, u64 permyriad)
 {
-	return sorted[(nr * permyriad + 9999) / 10000 - 1];
+	u64 at = (all * permyriad + 9999) / 10000;
+
+	return sorted[(at < nr ? at : nr) - 1];
 }
 
-/* Exact, from @nr values, which are sorted on the way. */
-static struct gp_spread spread_of(u64 *values, u64 nr)
+/* Exact, from the @nr values there are of @all, which are sorted on the way. */
+static struct gp_spread spread_of(u64 *values, u64 nr, u64 all)
 {
 	struct gp_spread s = { .count = nr };
 	u64 sum = 0;
@@ -216,9 +219,9 @@ static struct gp_spread spread_of(u64 *values, u64 nr)
 	for (u64 i = 0; i < nr; i++)
 		sum += values[i];
 	s.mean = sum / nr;
-	s.p50 = rank(values, nr, 5000);
-	s.p99 = rank(values, nr, 9900);
-	s.p999 = rank(values, nr, 9990);
+	s.p50 = rank(values, nr, all, 5000);
+	s.p99 = rank(values, nr, all, 9900);
+	s.p999 = rank(values, nr, all, 9990);
 	s.max = values[nr - 1];
 	return s;
 }
@@ -250,7 +253,7 @@ static void count_requests(const struct gp_sim *sim, const struct gp_client *c,
 			t->deadline_misses++;
 	}
 	t->served = nr;
-	t->latency = spread_of(values, nr);
+	t->latency = spread_of(values, nr, t->offered);
 }
 
 /* Slots differ between kernels; a task's time is that of the whole GPU. */
@@ -355,7 +358,7 @@ static int fill_requests(const struct gp_sim *sim, struct gp_result *r, u64 *val
 			values[served++] = all[i].latency_ns;
 	}
 	r->nr_requests = nr;
-	r->online = spread_of(values, served);
+	r->online = spread_of(values, served, nr);
 	free(all);
 	return 0;
 }

@@ -365,6 +365,22 @@ static void what_would_be_ignored_is_refused(void **state)
 	gp_result_fini(&r);
 }
 
+/* One that was never answered is later than all that were. */
+static void percentiles_count_those_who_were_never_answered(void **state)
+{
+	struct gp_result r;
+
+	(void)state;
+	EXPECT_EQ(run_text("[run]\nlength = 1s\n[monitor]\nplacement = none\n"
+			   "[mechanism]\nname = none\n[a]\nrole = online\n"
+			   "arrivals = poisson 150/s\nkernel.time = 5ms\n"
+			   "[fault]\nwhat = process-death\ntask = a\nat = 520ms\n", &r), 0);
+	EXPECT(r.offered > 101 && r.offered < 200);
+	EXPECT_EQ(r.served, r.offered - 1);
+	EXPECT_EQ(r.online.p99, r.online.max);
+	gp_result_fini(&r);
+}
+
 /* A name is where a task's random numbers come from: two with one would do the same. */
 static void a_copy_never_has_the_name_of_another_task(void **state)
 {
@@ -473,6 +489,7 @@ PROVE(
 	CLAIM(online_work_that_never_ends_leaves_no_room),
 	CLAIM(what_an_online_task_leaves_is_counted_gpu_by_gpu),
 	CLAIM(what_would_be_ignored_is_refused),
+	CLAIM(percentiles_count_those_who_were_never_answered),
 	CLAIM(a_copy_never_has_the_name_of_another_task),
 	CLAIM(a_long_comment_in_a_trace_is_no_arrival),
 	CLAIM(a_trace_that_cannot_be_read_is_said),
