@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A GPU: known from the first queue of an attached process on it until it is unbound, or until nobody
- * is attached any more.
+ * A GPU: known from the first queue of an attached process on it until it is unbound, or nobody is
+ * attached any more.
  */
 #include <linux/pci.h>
 #include <linux/slab.h>

@@ -371,7 +371,7 @@ void gp_member_put(struct gp_member *member);
 void gp_member_leave(struct gp_member *member);
 /* Whatever was known of it on @gpu. Under home.lock. */
 void gp_member_forget_gpu(struct gp_gpu *gpu);
-/* Nobody's seat on a GPU of @dev is touched any more, whether we know the GPU or not. home.mutex. */
+/* Nobody's seat on a GPU of @dev is touched any more, whether we know it or not. home.mutex. */
 void gp_member_forget_device(const struct device *dev);
 /* A start that is owed to @member there and that no action of the scheduler gives. home.lock. */
 void gp_member_orphan(struct gp_member *member, struct gp_gpu *gpu);

@@ -7,8 +7,8 @@
  * Lifetimes. A struct kfd_process and its seats (kfd_process_device: one process on one GPU) are
  * valid while a reference to a KFD file of that process is held, and that only while the process
  * lives: a held file keeps a dead process's queues running. A struct kfd_node is valid until the
- * GPU is unbound (gp_gpu.c listens for that), and only while there is a file of any process: without
- * one the compute partitions of a GPU may be switched, and nobody is told.
+ * GPU is unbound (gp_gpu.c listens for that), and only while there is a file of any process:
+ * without one the compute partitions of a GPU may be switched, and nobody is told.
  *
  * Contexts. "Worker" calls sleep, take the driver's locks, and stay in the driver until the
  * GPU answers or the driver gives up (queue_preemption_timeout_ms, 9 s, then a reset): normal

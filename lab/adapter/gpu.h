@@ -216,7 +216,8 @@ extern const struct drm_driver lab_drm_driver;
 int lab_reset_locked(struct lab_gpu *gpu, struct amdgpu_reset_context *reset_context);
 
 /* standstill.c */
-extern const struct file_operations lab_halt_fops, lab_lock_fops, lab_partition_fops, lab_reset_fops;
+extern const struct file_operations lab_halt_fops, lab_lock_fops, lab_partition_fops,
+	lab_reset_fops;
 
 /* fault.c */
 int lab_fault_init(struct lab_gpu *gpu);

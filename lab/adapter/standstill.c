@@ -2,8 +2,8 @@
 /*
  * A GPU at a standstill for as long as a file of debugfs is open. halt: nothing is mapped, as
  * amdgpu has it while it enforces isolation. reset: its domain is locked; the reset itself is when
- * the file is closed. lock: the same without a reset, as a test of amdgpu's rings has it. partition:
- * amdkfd has no such GPU, and another one after that, as in a switch of compute partitions.
+ * the file is closed. lock: the same without a reset, as a test of amdgpu's rings has it.
+ * partition: amdkfd has no such GPU, and another after that, as in a switch of compute partitions.
  */
 #include "gpu.h"
 #include "amdgpu_reset.h"

@@ -89,7 +89,7 @@ enum ask {
 	ASK_RUNTIME,		/* a: mode; raw: an interruption is -EINTR */
 	ASK_QUEUE,		/* creates one; a: its type, 0: AQL; the answer is its id */
 	ASK_QUEUE_GTT,		/* an AQL queue whose ring and pointers are the driver's pages */
-	ASK_RENEW,		/* a: index: destroys it and creates it; 1: where it was, by its id */
+	ASK_RENEW,		/* a: index: destroyed, made anew; 1: by the same id, there */
 	ASK_RING,		/* a: index of the queue; its ring's address */
 	ASK_LONG,		/* a: index: three kernels of 100 ms */
 	ASK_SHORT,		/* a: index: a kernel of 1 ms */
