@@ -69,8 +69,8 @@ is reloads_runs yes
 is reloads_offline 0
 check test "$(value memory)" -lt 1024
 
-claim "a GPU that is pulled out is dropped without a complaint; it comes back, and once the driver serves it, so does the module"
-is pulled_held yes && is pulled yes && is pulled_removals 1 && is pulled_back yes
+claim "a GPU is known until its last process ends; pulled out after that it leaves no complaint, comes back, and once the driver serves it, so does the module"
+is pulled_held yes && is pulled yes && is pulled_removals 0 && is pulled_back yes
 is pulled_reloaded 0 && is again_off off && is again_on on && is again_offline 0
 echo "# before it was loaded anew the driver's answer to a new process was $(value pulled_driver)"
 
