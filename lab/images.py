@@ -16,6 +16,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 
 TARBALL = '/usr/src/linux-source-6.12.tar.xz'
 NEEDED = [(TARBALL, 'linux-source-6.12'), ('/bin/busybox', 'busybox-static'),
@@ -23,10 +24,12 @@ NEEDED = [(TARBALL, 'linux-source-6.12'), ('/bin/busybox', 'busybox-static'),
           ('/usr/bin/qemu-system-x86_64', 'qemu-system-x86')]
 # What amdgpu is built from, and what tells the version.
 WANTED_SOURCES = ['*/Makefile', '*/drivers/gpu/drm/amd/*', '*/include/uapi/*']
-# Modules of the guest besides what amdgpu imports: for --root.
+# Modules of the guest besides what amdgpu imports: for the files of a run, and for --root.
 # (ext4 asks for crc32c by its kind, which no list of imports shows.)
+BASE_MODULES = ['phram']
 ROOT_MODULES = ['virtio_blk', 'overlay', 'squashfs', 'ext4', 'crc32c_generic']
 # The programs of this project that are in the guest's PATH, below the build directory.
+SCRIPTS = ['colocate', 'state']
 OWN_PROGRAMS = ['lab/bin/*', 'cli/gpreempt', 'daemon/gpreemptd']
 
 
@@ -78,13 +81,16 @@ class Archive:
         with open(source, 'rb') as f:
             self.data(path, f.read(), 0o755 if os.access(source, os.X_OK) else 0o644)
 
-    def write(self, out):
-        entries = sorted(self.entries.items()) + [('TRAILER!!!', (0, b''))]
+    def bytes(self, trailer=True):
+        """The archive; without @trailer another one may follow and continue it."""
+        entries = sorted(self.entries.items()) + ([('TRAILER!!!', (0, b''))] if trailer else [])
+        parts = []
         for number, (path, (mode, content)) in enumerate(entries, 1):
             name = path.encode() + b'\0'
             fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name), 0)
             header = b'070701' + b''.join(b'%08x' % value for value in fields)
-            out.write(padded(header + name) + padded(content))
+            parts += [padded(header + name), padded(content)]
+        return b''.join(parts)
 
 
 def padded(content):
@@ -164,8 +170,7 @@ class Images:
             if not os.path.exists(path):
                 raise Trouble(3, f'no {path}; install the package {package}')
         os.makedirs(self.cache, exist_ok=True)
-        with open(os.path.join(self.cache, '.lock'), 'w', encoding='utf-8') as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with self.locked():
             self.make_source()
             self.version = self.read_version()
             self.kernel = self.find_kernel()
@@ -173,6 +178,13 @@ class Images:
             self.make_module(module_needed)
             self.make_gpreempt(module_needed)
             self.make_base()
+
+    @contextlib.contextmanager
+    def locked(self):
+        """Others wait."""
+        with open(self.path('.lock'), 'w', encoding='utf-8') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def has_module(self):
         return os.path.exists(self.module)
@@ -307,7 +319,7 @@ class Images:
                        f'{self.version} {age_of(self.module)} {age_of(self.gpreempt)} '
                        f'{inputs}') as new:
             if new:
-                wanted = [name for path in self.own_modules() for name in imports(path)]
+                wanted = BASE_MODULES + [name for path in self.own_modules() for name in imports(path)]
                 self.write_base(self.base, wanted)
                 self.write_base(self.base_for_root, wanted + ROOT_MODULES)
 
@@ -317,7 +329,7 @@ class Images:
         archive.file('init', os.path.join(self.top, 'lab/init'))
         self.add_modules(archive, self.closure(modules))
         with replaced(path) as out:
-            archive.write(out)
+            out.write(archive.bytes())
 
     def add_busybox(self, archive):
         for folder in ('proc', 'sys', 'dev', 'run', 'tmp', 'root', 'lab', 'mnt', 'usr/lib64'):
@@ -370,10 +382,27 @@ class Images:
             archive.file(where, f'{folder}/kernel/{name}')
         shutil.rmtree(stage)
 
+    def programs(self):
+        """The part of a run's files that all runs share: the project's programs, without debug information."""
+        scripts = [os.path.join(self.top, 'lab', name) for name in SCRIPTS]
+        ages = '\n'.join(age_of(path) for path in [__file__, *self.own_programs(), *scripts])
+        archive, file = Archive(), self.path('programs.cpio')
+        with self.locked(), made_from(self.path('programs.stamp'), ages) as new:
+            if new:
+                for path in self.own_programs():
+                    archive.data('usr/bin/' + os.path.basename(path), stripped(path), 0o755)
+                    add_libraries(archive, path)
+                for name, path in zip(SCRIPTS, scripts):
+                    archive.file('usr/bin/lab-' + name, path)
+                with replaced(file) as out:
+                    out.write(archive.bytes(trailer=False))
+            with open(file, 'rb') as f:
+                return f.read()
+
     def own_programs(self):
         return [path for pattern in OWN_PROGRAMS
                 for path in sorted(glob.glob(os.path.join(self.build, pattern)))
-                if os.path.isfile(path)]
+                if os.path.isfile(path) and os.access(path, os.X_OK)]
 
 
 def unsigned(module):
@@ -411,11 +440,25 @@ def libraries(program):
     return re.findall(r'(?:=> |^\s*)(/\S+) \(0x', done.stdout, re.M)
 
 
-def add_program(archive, path, source, stage=''):
-    """Put @source in as @path, and the libraries it needs where the linker looks for them."""
-    archive.file(stage + path, source)
-    for library in libraries(source):
+def stripped(program):
+    """Its content without debug information, which the guest would have to copy for nothing."""
+    with tempfile.TemporaryDirectory(prefix='lab-') as folder:
+        out = os.path.join(folder, 'program')
+        subprocess.run(['strip', '-o', out, program], check=True)
+        with open(out, 'rb') as f:
+            return f.read()
+
+
+def add_program(archive, path, source):
+    """Put @source in as @path, and the libraries it needs."""
+    archive.file(path, source)
+    add_libraries(archive, source)
+
+
+def add_libraries(archive, program):
+    """Put the libraries of @program where the linker looks for them."""
+    for library in libraries(program):
         where = os.path.join(os.path.realpath(os.path.dirname(library)), os.path.basename(library))
         if where.startswith('/lib'):
             where = '/usr' + where
-        archive.file(stage + where[1:], library)
+        archive.file(where[1:], library)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""Saved machines: a guest is booted once, and every run begins where that boot ended."""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import subprocess
+
+import images
+from images import Trouble, say
+from machine import BAD_LINE, FAILED, Gone, Machine, hardware, judge, show_tail
+
+QEMU = '/usr/bin/qemu-system-x86_64'
+BOOT_TRIES = 3
+# Each takes 100 to 200 MB.
+MOST_STATES = 16
+
+
+class CrashedEarly(Trouble):
+    """
+    While a kernel changes its own code, QEMU's emulation of several processors now and then lets one of them
+    run what was there before. The kernel then crashes before anything of ours has run.
+    """
+
+
+class States:
+    """
+    Saved machines, one file each, named by what they were made from. A guest is booted once for all runs
+    that have the same hardware and kernel, and made ready once for those that load the same driver.
+    """
+
+    def __init__(self, options, cache, root, folder):
+        self.options, self.cache, self.root, self.folder = options, cache, root, folder
+        self.place = cache.path('states')
+        os.makedirs(self.place, exist_ok=True)
+
+    def name(self, *more):
+        made_of = (hardware(self.options, self.cache, self.root), more,
+                   *(images.age_of(path) for path in
+                     (QEMU, self.cache.vmlinux, self.cache.base, self.root or '')))
+        return os.path.join(self.place, hashlib.sha256(repr(made_of).encode()).hexdigest()[:24])
+
+    def ready(self, config):
+        """An open file with the state of a guest that was made ready with @config and waits for its command."""
+        return self.made(self.name(config), lambda path: self.make_ready(path, config))
+
+    def made(self, path, make):
+        """The file @path, made by @make if there is none."""
+        with open(path + '.lock', 'w', encoding='utf-8') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if self.options.fresh or not os.path.exists(path):
+                make(path)
+            os.utime(path)
+            return open(path, 'rb')
+
+    def make_ready(self, path, config):
+        with self.made(self.name(), self.make_booted) as booted:
+            self.save(path, booted, config)
+
+    def make_booted(self, path):
+        say('booting the guest once; later runs begin where this boot ends')
+        for tries_left in reversed(range(BOOT_TRIES)):
+            try:
+                return self.save(path, None)
+            except CrashedEarly:
+                if not tries_left:
+                    raise
+                say('the kernel crashed before its first process: booting again')
+
+    def save(self, path, state, files=b''):
+        """Let the machine of @state go on with @files until the guest stops it, and save it as @path."""
+        with Machine(self.options, self.cache, self.root, self.folder, state) as machine:
+            try:
+                if state:
+                    machine.go_on(files)
+                machine.control.wait_until_stopped()
+                self.drop_oldest()
+                machine.control.save(path + '.new')
+                os.rename(path + '.new', path)
+            except Gone:
+                raise self.failure(machine) from None
+
+    def failure(self, machine):
+        """Why the guest did not come to where it stops."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            machine.qemu.wait(5)
+        show_tail(machine.kernel_log())
+        _, why = judge(machine, machine.qemu.poll() is not None)
+        early = machine.status('up') is None and BAD_LINE.search(machine.text('console'))
+        return (CrashedEarly if early else Trouble)(FAILED, why)
+
+    def drop_oldest(self):
+        """Make room for one more."""
+        kept = [entry for entry in os.scandir(self.place) if '.' not in entry.name]
+        kept.sort(key=lambda entry: entry.stat().st_mtime)
+        for entry in kept[:-MOST_STATES + 1 or None]:
+            for name in (entry.path, entry.path + '.lock'):
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(name)
