@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * lab-jitter SEED: gives the lab's guest another order of events.
+ *
+ * With counted instructions every run is the same run. This program makes as many different ones as there are
+ * seeds, and each of them again the same every time: it chooses how the kernel preempts its own code and how long a
+ * task may run, refills the kernel's random numbers, waits for a random phase, and then, in the background and before
+ * all other tasks, takes the processor away for random moments. It does not delay the virtual GPU, which has a
+ * higher priority.
+ */
+#include <fcntl.h>
+#include <linux/random.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SCHED_FILES	"/sys/kernel/debug/sched/"
+#define NSEC_PER_SEC	1000000000ull
+
+static uint64_t state;
+
+/* splitmix64 */
+static uint64_t next(void)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+/* From @least to 2^@doublings times that; every order of magnitude is as likely as any other. */
+static uint64_t spread(uint64_t least, unsigned int doublings)
+{
+	uint64_t low = least << next() % doublings;
+
+	return low + next() % low;
+}
+
+static void put(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		fprintf(stderr, "lab-jitter: %s: %m\n", file);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void choose_scheduling(void)
+{
+	static const char *const preemption[] = { "none", "voluntary", "full" };
+	char slice[24];
+
+	put(SCHED_FILES "preempt", preemption[next() % 3]);
+	snprintf(slice, sizeof(slice), "%llu", (unsigned long long)spread(200000, 5));
+	put(SCHED_FILES "base_slice_ns", slice);
+}
+
+static void refill_random_numbers(void)
+{
+	struct {
+		struct rand_pool_info info;
+		uint64_t bytes[4];
+	} pool = { .info = { .entropy_count = 256, .buf_size = sizeof(pool.bytes) } };
+	int fd = open("/dev/urandom", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 4; i++)
+		pool.bytes[i] = next();
+	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &pool) || ioctl(fd, RNDRESEEDCRNG))
+		fprintf(stderr, "lab-jitter: /dev/urandom: %m\n");
+	if (fd >= 0)
+		close(fd);
+}
+
+static void pause_ns(uint64_t ns)
+{
+	struct timespec t = { ns / NSEC_PER_SEC, ns % NSEC_PER_SEC };
+
+	nanosleep(&t, NULL);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
+}
+
+static void spin_ns(uint64_t ns)
+{
+	uint64_t end = now_ns() + ns;
+
+	while (now_ns() < end)
+		;
+}
+
+static void interrupt_others(void)
+{
+	const struct sched_param lowest = { .sched_priority = 1 };
+
+	if (mlockall(MCL_CURRENT) || sched_setscheduler(0, SCHED_FIFO, &lowest)) {
+		perror("lab-jitter");
+		return;
+	}
+	for (;;) {
+		pause_ns(spread(10000, 8));
+		/* Now and then for long enough that the others' time slices end. */
+		spin_ns(next() % 256 ? spread(1000, 7) : spread(1000000, 2));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char *end = NULL;
+
+	if (argc == 2)
+		state = strtoull(argv[1], &end, 10);
+	if (argc != 2 || end == argv[1] || *end) {
+		fprintf(stderr, "usage: lab-jitter SEED\n");
+		return 2;
+	}
+	choose_scheduling();
+	refill_random_numbers();
+	pause_ns(next() % 10000000);
+	if (!fork()) {
+		setsid();
+		interrupt_others();
+	}
+	return 0;
+}
