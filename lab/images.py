@@ -27,7 +27,7 @@ WANTED_SOURCES = ['*/Makefile', '*/drivers/gpu/drm/amd/*', '*/include/uapi/*']
 # Modules of the guest besides what amdgpu imports: for the files of a run, and for --root.
 # (ext4 asks for crc32c by its kind, which no list of imports shows.)
 BASE_MODULES = ['phram']
-ROOT_MODULES = ['virtio_blk', 'overlay', 'squashfs', 'ext4', 'crc32c_generic']
+ROOT_MODULES = ['mtdblock', 'overlay', 'squashfs', 'ext4', 'crc32c_generic']
 # The programs of this project that are in the guest's PATH, below the build directory.
 SCRIPTS = ['colocate', 'state']
 OWN_PROGRAMS = ['lab/bin/*', 'cli/gpreempt', 'daemon/gpreemptd']

@@ -111,7 +111,7 @@ static void interrupt_others(void)
 		return;
 	}
 	for (;;) {
-		pause_ns(spread(10000, 8));
+		pause_ns(spread(20000, 9));
 		/* Now and then for long enough that the others' time slices end. */
 		spin_ns(next() % 256 ? spread(1000, 7) : spread(1000000, 2));
 	}

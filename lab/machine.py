@@ -4,7 +4,7 @@
 The guest stops the machine itself, at an instruction of its own choice (lab/init writes to the
 pvpanic device). While it is stopped its state can be saved to a file, and a new machine restored
 from that file goes on at the next instruction. The files of a run are in place before it goes on,
-in the memory of a PCI device, because a guest that waited for its host would depend on the
+in memory of the machine, because a guest that waited for its host would depend on the
 host's speed.
 """
 
@@ -26,11 +26,14 @@ from images import Trouble, say
 FAILED = 125
 # How much a run's own files may be: the size of the device that holds them.
 FILES_MB = 128
+# Room for memory devices beyond the guest's own memory.
+DEVICES_MB = 64 << 10
 PORTS = ('stdout', 'stderr', 'status', 'kmsg')
 
 # Tests of ciphers would be a third of the boot.
+# The guest needs no bounce buffers, which it would reserve because of its memory devices.
 KERNEL_ARGUMENTS = ['console=ttyS0', 'panic=-1', 'oops=panic', 'mitigations=off', 'nowatchdog',
-                    'cryptomgr.notests']
+                    'cryptomgr.notests', 'swiotlb=noforce']
 # Counted time: nothing the guest can see comes from outside or from chance.
 COUNTED_ARGUMENTS = ['nokaslr', 'norandmaps', 'randomize_kstack_offset=off', 'loglevel=5']
 WALL_CLOCK_ARGUMENTS = ['loglevel=7']
@@ -49,7 +52,7 @@ DEAD_AFTER = 300
 def kernel_arguments(options):
     chosen = KERNEL_ARGUMENTS + (WALL_CLOCK_ARGUMENTS if options.wall_clock else COUNTED_ARGUMENTS)
     return ' '.join(chosen + (DEBUG_ARGUMENTS if options.debug_kernel else []) +
-                    options.kernel_arg)
+                    (['lab.root'] if options.root else []) + options.kernel_arg)
 
 
 def accelerator(options):
@@ -68,11 +71,12 @@ def port(number, chardev):
 def hardware(options, cache, root):
     """What the guest can see. The same list is the same machine, for a saved state too."""
     # Newer machine types hand a random seed to the kernel.
-    command = ['-machine', 'pc-i440fx-7.1', *accelerator(options),
-               '-smp', str(options.cpus), '-m', f'{options.mem}M',
+    command = ['-machine', 'pc-i440fx-7.1,nvdimm=on', *accelerator(options),
+               '-smp', str(options.cpus),
+               '-m', f'{options.mem}M,slots=2,maxmem={options.mem + DEVICES_MB}M',
                '-kernel', cache.vmlinux,
                '-initrd', cache.base_for_root if root else cache.base,
-               '-append', kernel_arguments(options),
+               '-append', kernel_arguments(options), '-device', 'nvdimm,memdev=files',
                '-serial', 'chardev:console', '-device', 'pvpanic',
                '-device', 'virtio-serial-pci,ioeventfd=off,addr=2']
     for number, name in enumerate(PORTS + ('requests',), 1):
@@ -80,9 +84,9 @@ def hardware(options, cache, root):
     if not options.command:
         command += ['-device', 'virtconsole,chardev=terminal,nr=0']
     if root:
-        command += ['-drive', f'if=none,id=root,readonly=on,format=raw,file={root}',
-                    '-device', 'virtio-blk-pci,drive=root,ioeventfd=off,addr=3']
-    command += ['-device', 'ivshmem-plain,memdev=files,master=on,addr=4']
+        command += ['-object', f'memory-backend-file,id=root,size={os.path.getsize(root)},share=on,readonly=on,'
+                               f'mem-path={root}',
+                    '-device', 'nvdimm,memdev=root,unarmed=on']
     for gpu in range(options.gpus):
         command += ['-object', f'memory-backend-ram,id=vram{gpu},size={options.vram}M',
                     '-device', f'ivshmem-plain,memdev=vram{gpu},master=on,addr={8 + gpu}']
@@ -325,7 +329,9 @@ class Control:
         self.greeted = True
         self.read()
         self.ask('qmp_capabilities')
-        self.ask('migrate-set-capabilities', capabilities=[{'capability': 'events', 'state': True}])
+        # What is in shared files, the run's own and the image of --root, is not saved with the machine.
+        self.ask('migrate-set-capabilities', capabilities=[
+            {'capability': name, 'state': True} for name in ('events', 'x-ignore-shared')])
 
     def ask(self, command, fds=(), **arguments):
         """The answer to @command. Events that come before it are kept."""

@@ -43,11 +43,12 @@ class States:
 
     def ready(self, config):
         """An open file with the state of a guest that was made ready with @config and waits for its command."""
-        return self.made(self.name(config), lambda path: self.make_ready(path, config))
+        return self.made('ready', self.name(config), lambda path: self.make_ready(path, config))
 
-    def made(self, path, make):
+    def made(self, kind, path, make):
         """The file @path, made by @make if there is none."""
-        with open(path + '.lock', 'w', encoding='utf-8') as lock:
+        # One of 16 locks for each kind: making a ready state takes one of the other kind, too.
+        with open(f'{self.place}/{kind}-{os.path.basename(path)[0]}.lock', 'w', encoding='utf-8') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if self.options.fresh or not os.path.exists(path):
                 make(path)
@@ -55,7 +56,7 @@ class States:
             return open(path, 'rb')
 
     def make_ready(self, path, config):
-        with self.made(self.name(), self.make_booted) as booted:
+        with self.made('booted', self.name(), self.make_booted) as booted:
             self.save(path, booted, config)
 
     def make_booted(self, path):
@@ -94,7 +95,6 @@ class States:
         """Make room for one more."""
         kept = [entry for entry in os.scandir(self.place) if '.' not in entry.name]
         kept.sort(key=lambda entry: entry.stat().st_mtime)
-        for entry in kept[:-MOST_STATES + 1 or None]:
-            for name in (entry.path, entry.path + '.lock'):
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(name)
+        for entry in kept[:-MOST_STATES + 1]:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(entry.path)

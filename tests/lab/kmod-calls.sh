@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # /dev/gpreempt: random calls, right and wrong, from a privileged and an unprivileged process, and eight
-# threads that attach, detach, preempt and end processes at the same time. One boot with the
-# kernel's checks of memory. GP_FULL=1: a million calls, five minutes of threads.
+# threads that attach, detach, preempt and end processes at the same time, in a guest with the kernel's checks of
+# memory. GP_FULL=1: a million calls and five minutes of threads, on two processors.
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
-count=25000 seconds=60
-[ "${GP_FULL:-0}" = 0 ] || count=250000 seconds=300
+count=5000 seconds=8 clock=
+[ "${GP_FULL:-0}" = 0 ] || count=250000 seconds=300 clock=--wall-clock
 
-exec "$top/lab/run" --debug-kernel --param no_system_mem_limit=1 --timeout 1700 -- sh -c '
+# shellcheck disable=SC2086 # an option or none
+exec "$top/lab/run" $clock --debug-kernel --param no_system_mem_limit=1 --timeout 1700 -- sh -c '
 	count=$1 seconds=$2 n=0 code=0
 	claim() {	# CODE TEXT
 		n=$((n + 1))
@@ -20,18 +21,18 @@ exec "$top/lab/run" --debug-kernel --param no_system_mem_limit=1 --timeout 1700 
 
 	modprobe gpreempt allow_direct=1
 	files=$(cut -f1 /proc/sys/fs/file-nr)
-	gpioctl-fuzz --seed 1 --count $count
+	gpioctl-fuzz --seed ${GP_SEED}1 --count $count
 	claim $? "$count random calls as root: wrong descriptors are refused, sums are right"
-	gpioctl-fuzz --seed 2 --count $count --unprivileged
+	gpioctl-fuzz --seed ${GP_SEED}2 --count $count --unprivileged
 	claim $? "$count random calls as nobody: the same, and nobody cannot open the device"
 	before=$(unreclaimable)
-	gpioctl-fuzz --seed 3 --count $count && gpioctl-fuzz --seed 4 --count $count --unprivileged
+	gpioctl-fuzz --seed ${GP_SEED}3 --count $count && gpioctl-fuzz --seed ${GP_SEED}4 --count $count --unprivileged
 	claim $? "and as many again"
 	grown=$(($(unreclaimable) - before))
 	echo "# the slabs grew by $grown kB"
 	[ $grown -lt 1500 ]
 	claim $? "which take no memory that is not given back"
-	gpkmod-storm $seconds 1
+	gpkmod-storm $seconds $GP_SEED
 	claim $? "eight threads attach, detach, preempt, resume and end processes for $seconds s: sums are right"
 	# A worker of the driver takes them apart.
 	for _ in $(seq 20); do
