@@ -153,7 +153,7 @@ static u32 put_map_process(struct chip_world *w, u64 at, u32 process)
 
 static u32 put_map_queue(struct chip_world *w, u64 at, const struct cw_queue *q)
 {
-	const u32 dw[7] = { 0xc005a200, 0x20000010, q->doorbell << 2, (u32)q->mqd,
+	const u32 dw[7] = { 0xc005a200, q->map, q->doorbell << 2, (u32)q->mqd,
 			    (u32)(q->mqd >> 32), (u32)q->wptr, (u32)(q->wptr >> 32) };
 
 	memcpy(cw_at(w, 0, at), dw, sizeof(dw));
@@ -197,6 +197,7 @@ u32 cw_queue(struct chip_world *w, u32 process)
 	q = &w->q[nr];
 	q->used = true;
 	q->process = process;
+	q->map = 0x20000010;
 	q->doorbell = 1024 + 2 * nr;
 	q->mqd = cw_alloc(w, 0, w->xccs * (CW_STACK + 4096ull), 4096);
 	q->ring = cw_alloc(w, process, CW_RING * VGPU_AQL_BYTES, 4096);

@@ -39,6 +39,7 @@ struct cw_queue {
 	bool used;
 	u32 process;		/* 1.. */
 	u32 doorbell;		/* dword index */
+	u32 map;		/* dword 1 of its MAP_QUEUES: which engine */
 	u64 mqd;		/* driver's */
 	u64 ring, rptr, wptr;	/* addresses of the process */
 	u64 save;

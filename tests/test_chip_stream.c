@@ -1,74 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* SDMA and PM4 queues on the chip: mapped, stopped in the middle, and gone on with. */
-#include "chip_world.h"
-
-#define LO(a)	((u32)(a))
-#define HI(a)	((u32)((u64)(a) >> 32))
-#define PM4(op, n)	VGPU_PM4_HEADER(op, n)
-
-enum { RING_DW = 1024 };
-
-/* Makes @queue a PM4 queue: its ring is of dwords. */
-static u32 pm4_queue(struct chip_world *w, u32 process)
-{
-	u32 q = cw_queue(w, process);
-
-	cw_mqd_put(w, q, VGPU_MQD_PQ_CONTROL, 0x10000500 | 9);
-	cw_mqd_put(w, q, 181, 0);
-	return q;
-}
-
-/* Dwords on the ring of a stream; @unit: what its pointers count. */
-static void give(struct chip_world *w, u32 queue, const u32 *dw, u32 n, u32 unit)
-{
-	struct cw_queue *q = &w->q[queue];
-
-	for (u32 i = 0; i < n; i++)
-		cw_put32(w, q->process, q->ring + q->written++ % RING_DW * 4, dw[i]);
-	cw_put64(w, q->process, q->wptr, q->written * unit);
-	w->doorbells[q->doorbell] = q->written * unit;
-}
-
-#define GIVE(w, q, unit, ...)							\
-do {										\
-	const u32 dw_[] = { __VA_ARGS__ };					\
-										\
-	give(w, q, dw_, sizeof(dw_) / 4, unit);					\
-} while (0)
-
-/* @n workgroups of 64 threads that run @ns each. */
-static void pm4_dispatch(struct chip_world *w, u32 queue, u32 n, u64 ns)
-{
-	struct cw_queue *q = &w->q[queue];
-	struct vgpu_kernel k = { .magic = VGPU_KERNEL_MAGIC, .workgroup_ns = ns };
-	struct vgpu_kernarg arg = { .result = q->result, .key = 5 };
-
-	memcpy(cw_at(w, q->process, q->kernel), &k, sizeof(k));
-	memcpy(cw_at(w, q->process, q->kernarg), &arg, sizeof(arg));
-	GIVE(w, queue, 1, PM4(0x76, 5), 0x207, 64, 1, 1,
-	     PM4(0x76, 4), 0x20c, LO(q->kernel >> 8), HI(q->kernel >> 8),
-	     PM4(0x76, 4), 0x240, LO(q->kernarg), HI(q->kernarg),
-	     PM4(0x15, 5), n, 1, 1, 1);
-	q->expected += n;
-	q->expected_sum += (u64)n * (n + 1) / 2 * arg.key;
-}
-
-static void release(struct chip_world *w, u32 queue, u64 at, u32 value, u32 event)
-{
-	GIVE(w, queue, 1, PM4(0x49, 8), 0x514, 1u << 29 | 2 << 24, LO(at), HI(at), value, 0, event);
-}
+#include "chip_stream.h"
 
 static void a_pm4_queue_runs_its_dispatches_and_then_tells(void **state)
 {
 	struct chip_world *w = *state;
-	u32 q = pm4_queue(w, 1);
+	u32 q = cw_pm4_queue(w, 1);
 	u64 flag = cw_alloc(w, 1, 8, 8);
 
 	cw_run_list_one(w, q);
 	cw_run(w, US(20));
-	pm4_dispatch(w, q, 500, US(50));
-	pm4_dispatch(w, q, 500, US(50));
-	release(w, q, flag, 42, 9);
+	cw_pm4_dispatch(w, q, 500, US(50));
+	cw_pm4_dispatch(w, q, 500, US(50));
+	cw_pm4_release(w, q, flag, 42, 9);
 	cw_run(w, US(30));
 	EXPECT_EQ(cw_get32(w, 1, flag), 0);	/* they still run */
 	cw_run(w, US(200));
@@ -86,15 +30,15 @@ static void a_pm4_queue_runs_its_dispatches_and_then_tells(void **state)
 static void a_pm4_queue_saved_often_does_everything_once(void **state)
 {
 	struct chip_world *w = *state;
-	u32 q = pm4_queue(w, 1);
+	u32 q = cw_pm4_queue(w, 1);
 	u64 flag = cw_alloc(w, 1, 8, 8);
 
 	cw_grace(w, 1);
 	for (u32 i = 0; i < 100; i++) {
 		cw_run_list_one(w, q);
 		if (i % 4 == 0) {
-			pm4_dispatch(w, q, 1500, US(77));
-			release(w, q, flag, i, 0);
+			cw_pm4_dispatch(w, q, 1500, US(77));
+			cw_pm4_release(w, q, flag, i, 0);
 		}
 		cw_run(w, US(60));
 		cw_unmap_all(w);
@@ -110,15 +54,15 @@ static void a_pm4_queue_saved_often_does_everything_once(void **state)
 static void a_pm4_queue_has_its_waves_on_one_xcc(void **state)
 {
 	struct chip_world *w = *state;
-	u32 q[2] = { pm4_queue(w, 1), pm4_queue(w, 1) };
+	u32 q[2] = { cw_pm4_queue(w, 1), cw_pm4_queue(w, 1) };
 	u64 flag = cw_alloc(w, 1, 8, 8);
 	struct vgpu_chip_queue_view v;
 
 	for (u32 i = 0; i < 2; i++) {
 		cw_mqd_put(w, q[i], VGPU_MQD_TARGET_XCC, 2 + i);
-		pm4_dispatch(w, q[i], 5000, MS(1));
+		cw_pm4_dispatch(w, q[i], 5000, MS(1));
 	}
-	release(w, q[1], flag, 1, 9);
+	cw_pm4_release(w, q[1], flag, 1, 9);
 	cw_run_list(w, q, 2);
 	cw_run(w, US(100));
 	for (u32 i = 0; i < 2; i++) {
@@ -147,7 +91,7 @@ static void a_pm4_queue_has_its_waves_on_one_xcc(void **state)
 static void a_pm4_queue_of_an_xcc_that_is_not_there_is_reported(void **state)
 {
 	struct chip_world *w = *state;
-	u32 q = pm4_queue(w, 1);
+	u32 q = cw_pm4_queue(w, 1);
 
 	cw_mqd_put(w, q, VGPU_MQD_TARGET_XCC, 4);
 	cw_run_list_one(w, q);
@@ -158,11 +102,11 @@ static void a_pm4_queue_of_an_xcc_that_is_not_there_is_reported(void **state)
 static void a_bad_pm4_packet_stops_its_queue_only(void **state)
 {
 	struct chip_world *w = *state;
-	u32 q[2] = { pm4_queue(w, 1), cw_queue(w, 2) };
+	u32 q[2] = { cw_pm4_queue(w, 1), cw_queue(w, 2) };
 	struct vgpu_chip_queue_view v;
 
 	cw_run_list(w, q, 2);
-	GIVE(w, q[0], 1, 0x12345678, 0, 0);
+	GIVE(w, q[0], CW_PM4_UNIT, 0x12345678, 0, 0);
 	cw_dispatch(w, q[1], &(struct cw_dispatch){ .workgroups = 10, .ns = US(10) });
 	cw_ring(w, q[1]);
 	cw_run(w, MS(1));
@@ -174,36 +118,21 @@ static void a_bad_pm4_packet_stops_its_queue_only(void **state)
 	cw_unmap_all(w);
 }
 
-static u32 sdma_queue(struct chip_world *w, u32 process)
-{
-	u32 q = cw_queue(w, process);
-	u64 mqd = w->q[q].mqd;
-
-	memset(cw_at(w, 0, mqd), 0, 512);
-	cw_put32(w, 0, mqd, 10 << 1);	/* 1024 dwords */
-	cw_put64(w, 0, mqd + 4 * VGPU_SDMA_MQD_BASE_LO, w->q[q].ring >> 8);
-	cw_put32(w, 0, mqd + 4 * VGPU_SDMA_MQD_RPTR_ADDR_HI, HI(w->q[q].rptr));
-	cw_put32(w, 0, mqd + 4 * VGPU_SDMA_MQD_RPTR_ADDR_LO, LO(w->q[q].rptr));
-	return q;
-}
-
 static void map_sdma(struct chip_world *w, u32 queue, u32 dw1)
 {
-	u32 one[1] = { queue };
-
-	cw_run_list(w, one, 1);
-	cw_put32(w, 0, w->ib + 4 * 22, dw1);	/* MAP_QUEUES follows MAP_PROCESS */
+	w->q[queue].map = dw1;
+	cw_run_list_one(w, queue);
 }
 
 static void an_sdma_queue_copies_and_traps(void **state)
 {
 	struct chip_world *w = *state;
-	u32 q = sdma_queue(w, 1);
+	u32 q = cw_sdma_queue(w, 1);
 	u64 from = cw_alloc(w, 1, 4096, 4096), to = cw_alloc(w, 1, 4096, 4096);
 
 	memset(cw_at(w, 1, from), 0xab, 4096);
 	map_sdma(w, q, 0x28000010);	/* engine_sel 2: SDMA 0 */
-	GIVE(w, q, 4, 1, 4095, 0, LO(from), HI(from), LO(to), HI(to), 6, 33);
+	GIVE(w, q, CW_SDMA_UNIT, 1, 4095, 0, LO(from), HI(from), LO(to), HI(to), 6, 33);
 	cw_run(w, MS(1));
 	EXPECT(!memcmp(cw_at(w, 1, from), cw_at(w, 1, to), 4096));
 	EXPECT_EQ(cw_get64(w, 1, w->q[q].rptr), 36);
@@ -221,13 +150,13 @@ static void an_sdma_queue_copies_and_traps(void **state)
 static void an_sdma_queue_stopped_in_a_copy_goes_on_where_it_was(void **state)
 {
 	struct chip_world *w = *state;
-	u32 q = sdma_queue(w, 1), n = 1 << 20;
+	u32 q = cw_sdma_queue(w, 1), n = 1 << 20;
 	u64 from = cw_alloc(w, 1, n, 4096), to = cw_alloc(w, 1, n, 4096);
 	struct vgpu_chip_queue_view v;
 
 	for (u32 i = 0; i < n; i += 8)
 		cw_put64(w, 1, from + i, i * 0x9e3779b97f4a7c15ull);
-	GIVE(w, q, 4, 1, n - 1, 0, LO(from), HI(from), LO(to), HI(to));
+	GIVE(w, q, CW_SDMA_UNIT, 1, n - 1, 0, LO(from), HI(from), LO(to), HI(to));
 	for (u32 i = 0; i < 5; i++) {
 		map_sdma(w, q, 0x20000014);	/* extended engine 0 */
 		cw_run(w, US(2));
@@ -251,7 +180,7 @@ static void an_sdma_queue_stopped_in_a_copy_goes_on_where_it_was(void **state)
 static void an_unmap_by_pasid_stops_engines_of_that_process(void **state)
 {
 	struct chip_world *w = *state;
-	u32 q = sdma_queue(w, 1);
+	u32 q = cw_sdma_queue(w, 1);
 	struct vgpu_chip_queue_view v;
 
 	map_sdma(w, q, 0x28000010);
@@ -276,14 +205,14 @@ static void an_unmap_by_pasid_stops_engines_of_that_process(void **state)
 static void engines_and_kernels_wait_for_each_other(void **state)
 {
 	struct chip_world *w = *state;
-	u32 copy = sdma_queue(w, 1), q = cw_queue(w, 1), both[2] = { copy, q };
+	u32 copy = cw_sdma_queue(w, 1), q = cw_queue(w, 1), both[2] = { copy, q };
 	u64 first = cw_signal(w, 1, 1), second = cw_signal(w, 1, 1);
 	u64 value = first + VGPU_SIGNAL_VALUE, other = second + VGPU_SIGNAL_VALUE;
 	struct cw_dispatch d = { .workgroups = 10, .ns = US(100), .signal = first };
 	u8 barrier[VGPU_AQL_BYTES] = { VGPU_AQL_TYPE_AND };
 
+	w->q[copy].map = 0x2c000010;	/* SDMA 1 */
 	cw_run_list(w, both, 2);
-	cw_put32(w, 0, w->ib + 4 * 22, 0x2c000010);	/* SDMA 1 */
 	cw_dispatch(w, q, &d);
 	memcpy(barrier + VGPU_AQL_DEP, &second, 8);
 	cw_packet(w, q, barrier);
@@ -291,7 +220,7 @@ static void engines_and_kernels_wait_for_each_other(void **state)
 	cw_dispatch(w, q, &d);
 	cw_ring(w, q);
 	/* POLL_REGMEM until equal 0, then a fence of 0 */
-	GIVE(w, copy, 4, 8 | 3u << 28 | 1u << 31, LO(value), HI(value), 0, ~0u, 0x0fff0004,
+	GIVE(w, copy, CW_SDMA_UNIT, 8 | 3u << 28 | 1u << 31, LO(value), HI(value), 0, ~0u, 0x0fff0004,
 	     5, LO(other), HI(other), 0);
 	cw_run(w, MS(1));
 	EXPECT_EQ(cw_signal_value(w, 1, second), 0);
@@ -330,7 +259,7 @@ static void a_vendor_packet_jumps_into_pm4_in_its_place(void **state)
 static void an_engine_that_is_not_there_is_reported(void **state)
 {
 	struct chip_world *w = *state;
-	u32 q = sdma_queue(w, 1);
+	u32 q = cw_sdma_queue(w, 1);
 	struct vgpu_chip_queue_view v;
 
 	map_sdma(w, q, 0x2000001c);	/* extended_engine_sel 3 */
