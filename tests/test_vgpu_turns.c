@@ -164,6 +164,27 @@ static void a_doorbell_of_a_waiting_queue_brings_its_turn(void **state)
 	EXPECT_EQ(w->words[0], 640 * 10001);
 }
 
+static void packets_that_were_not_read_look_like_work(void **state)
+{
+	struct world *w = *state;
+	u32 q[] = { w_queue(w, 1), w_queue(w, 2) };
+
+	w_submit(w, q[0], w_kernel(640 * 1000, US(200)), 0);
+	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, 1 }, 0, NULL), 0);
+	vgpu_advance(w->v, MS(50));
+	EXPECT_EQ(vgpu_queue_unread(w->v, q[1], true, MS(50)), 0);
+	vgpu_advance(w->v, MS(51));
+	EXPECT_EQ(vgpu_queue_state(w->v, q[1]), VGPU_MAPPED);
+	vgpu_advance(w->v, MS(55));		/* it keeps its quantum */
+	EXPECT_EQ(vgpu_queue_state(w->v, q[1]), VGPU_MAPPED);
+	EXPECT_EQ(vgpu_queue_unread(w->v, q[1], false, MS(55)), 0);
+	vgpu_advance(w->v, MS(56));
+	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPED);
+	EXPECT_EQ(vgpu_queue_unread(w->v, VGPU_MAX_QUEUES - 1, true, MS(56)), -ENOENT);
+	w_run_dry(w);
+	EXPECT_EQ(w->words[0], 640 * 1000);
+}
+
 static void a_barrier_that_waits_looks_like_work(void **state)
 {
 	struct world *w = *state;
@@ -335,6 +356,7 @@ PROVE(
 	CLAIM_WITH(a_turn_without_work_is_passed_over, up, down),
 	CLAIM_WITH(an_idle_device_has_no_events, up, down),
 	CLAIM_WITH(a_doorbell_of_a_waiting_queue_brings_its_turn, up, down),
+	CLAIM_WITH(packets_that_were_not_read_look_like_work, up, down),
 	CLAIM_WITH(a_barrier_that_waits_looks_like_work, up, down),
 	CLAIM_WITH(an_unmap_in_the_middle_of_a_switch_waits_for_it, up, down),
 	CLAIM(a_reset_or_a_death_in_a_switch_leaves_nothing_behind),

@@ -209,6 +209,20 @@ int vgpu_doorbell(struct vgpu *v, u32 queue, u64 now_ns)
 	return 0;
 }
 
+int vgpu_queue_unread(struct vgpu *v, u32 queue, bool unread, u64 now_ns)
+{
+	struct vgpu_queue *q;
+
+	vgpu_advance(v, now_ns);
+	q = vgpu_queue_get(v, queue);
+	if (!q)
+		return -ENOENT;
+
+	q->unread = unread;
+	vgpu_settle(v);
+	return 0;
+}
+
 void vgpu_signal(struct vgpu *v, u64 now_ns)
 {
 	vgpu_advance(v, now_ns);

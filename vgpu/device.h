@@ -88,6 +88,7 @@ struct vgpu_queue {
 	bool used;
 	bool error;		/* stopped for good: a packet was wrong */
 	bool blocked;		/* at a barrier whose signal was not set */
+	bool unread;		/* the world holds packets that are no dispatches yet */
 	bool stuck;		/* would not leave last time */
 	bool listed;		/* on the runlist */
 	bool on;		/* has a slot */

@@ -19,11 +19,14 @@ void vgpu_queue_error(struct vgpu *v, struct vgpu_queue *q, const char *what)
 	vgpu_report(v, q, what);
 }
 
-/* What the hardware scheduler takes for work: it cannot see through a barrier. */
+/*
+ * What the hardware scheduler takes for work: it cannot see through a barrier, and
+ * packets that nobody has read may hold anything.
+ */
 bool vgpu_queue_has_work(const struct vgpu_queue *q)
 {
-	return !q->error &&
-	       (q->nr_flights || q->next < q->wptr || vgpu_queue_has_saved(q));
+	return !q->error && (q->nr_flights || q->next < q->wptr || q->unread ||
+			     vgpu_queue_has_saved(q));
 }
 
 static void move_rptr(struct vgpu *v, struct vgpu_queue *q, u64 value)

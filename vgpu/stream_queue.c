@@ -7,7 +7,8 @@
  *
  * A PM4 queue is to the device below a queue of kernels: each dispatch of the
  * stream is a packet. The stream goes on while few are under way, and waits where
- * the packets say so until all are complete.
+ * the packets say so until all are complete. It is read only while the queue has a
+ * slot; until then the device below is told that there is something to read.
  */
 #include "chip_private.h"
 
@@ -165,6 +166,17 @@ int vgpu_pm4_begin(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	return vgpu_pm4_init(&q->stream.pm4, &args);
 }
 
+/* The device below gives a queue without a slot its turn for packets that were not read. */
+static void tell_unread(struct vgpu_chip *c, const struct vgpu_user_queue *q)
+{
+	const struct vgpu_pm4 *s = &q->stream.pm4;
+	u32 id = vgpu_user_id(c, q);
+	bool unread = s->rptr != s->wptr;
+
+	if (c->v->queues[id].unread != unread)
+		vgpu_queue_unread(c->v, id, unread, c->v->now);
+}
+
 static void pm4_look(struct vgpu_chip *c, struct vgpu_user_queue *q)
 {
 	struct vgpu_pm4 *s = &q->stream.pm4;
@@ -176,6 +188,7 @@ static void pm4_look(struct vgpu_chip *c, struct vgpu_user_queue *q)
 		w = q->rung;
 	q->wptr = w;
 	vgpu_pm4_wptr(s, w);
+	tell_unread(c, q);
 	vgpu_stream_wake(c, q);
 }
 
@@ -245,6 +258,7 @@ static void pm4_run(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	index = (u32)(s->rptr & (q->ring_packets - 1));
 	vgpu_user_write(c, q, q->rptr_address, &index, sizeof(index));
 	c->signalled = true;
+	tell_unread(c, q);
 }
 
 void vgpu_stream_wake(struct vgpu_chip *c, struct vgpu_user_queue *q)

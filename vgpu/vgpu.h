@@ -149,6 +149,12 @@ int vgpu_queue_destroy(struct vgpu *v, u32 queue, u64 now_ns);
 
 /* The write pointer of @queue moved. Accepted in every state, nothing is lost. */
 int vgpu_doorbell(struct vgpu *v, u32 queue, u64 now_ns);
+/*
+ * The ring of @queue holds packets that are no dispatches yet, or no longer does: the
+ * world reads them while the queue is mapped (PM4). Until then they count as work, so
+ * that a queue without a slot gets its turn. 0 or -ENOENT.
+ */
+int vgpu_queue_unread(struct vgpu *v, u32 queue, bool unread, u64 now_ns);
 /* A signal some barrier may wait for was set. */
 void vgpu_signal(struct vgpu *v, u64 now_ns);
 
