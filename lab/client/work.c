@@ -2,6 +2,8 @@
 /* Work for the GPU that shows whether it was done exactly once. */
 #include "work.h"
 
+#include "vgpu/pm4.h"
+
 static u64 address(const void *at)
 {
 	return (u64)(uintptr_t)at;
@@ -42,6 +44,34 @@ static u64 next_key(u64 *state)
 	return (z ^ (z >> 31)) | 1;
 }
 
+static int put_aql(struct gp_queue *q, const struct gp_launch *l)
+{
+	union gp_aql_packet packet = gp_aql_kernel_packet(l);
+
+	return gp_aql_put(q, &packet);
+}
+
+#define LO(a)	((u32)(a))
+#define HI(a)	((u32)((a) >> 32))
+
+/* The dispatch, and a RELEASE_MEM that clears the value of the signal. */
+static int put_pm4(struct gp_queue *q, const struct gp_launch *l)
+{
+	enum { DISPATCH_DIRECT = 0x15, RELEASE_MEM = 0x49, SET_SH_REG = 0x76, WAVE_SIZE = 64 };
+	enum { NUM_THREAD_X = 0x207, PGM_LO = 0x20c, USER_DATA_0 = 0x240 };
+	u64 value = address(&l->done->value);
+	const u32 dw[] = {
+		VGPU_PM4_HEADER(SET_SH_REG, 5), NUM_THREAD_X, l->waves * WAVE_SIZE, 1, 1,
+		VGPU_PM4_HEADER(SET_SH_REG, 4), PGM_LO, LO(l->kernel >> 8), HI(l->kernel >> 8),
+		VGPU_PM4_HEADER(SET_SH_REG, 4), USER_DATA_0, LO(l->kernarg), HI(l->kernarg),
+		VGPU_PM4_HEADER(DISPATCH_DIRECT, 5), l->workgroups, 1, 1, 1,
+		/* 64 bits of data, no interrupt */
+		VGPU_PM4_HEADER(RELEASE_MEM, 8), 0x514, 2u << 29, LO(value), HI(value), 0, 0, 0,
+	};
+
+	return gp_queue_put(q, dw, sizeof(dw) / sizeof(dw[0]));
+}
+
 int gp_work_submit(struct gp_work *w, u32 i, struct gp_queue *q, u32 workgroups, u32 waves,
 		   const struct gp_event *e)
 {
@@ -53,7 +83,6 @@ int gp_work_submit(struct gp_work *w, u32 i, struct gp_queue *q, u32 workgroups,
 		.waves = waves,
 		.done = &s->done,
 	};
-	union gp_aql_packet packet = gp_aql_kernel_packet(&l);
 	int err;
 
 	s->arg = (struct vgpu_kernarg){ .result = address(&s->count), .key = next_key(&w->key) };
@@ -62,7 +91,7 @@ int gp_work_submit(struct gp_work *w, u32 i, struct gp_queue *q, u32 workgroups,
 	s->expect_count = workgroups;
 	s->expect_sum = s->arg.key * ((u64)workgroups * (workgroups + 1ull) / 2);
 	gp_signal_init(&s->done, 1, e);
-	err = gp_aql_put(q, &packet);
+	err = q->type == GP_KFD_QUEUE_PM4 ? put_pm4(q, &l) : put_aql(q, &l);
 	if (!err)
 		gp_queue_ring(q);
 	return err;

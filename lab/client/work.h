@@ -4,7 +4,7 @@
  *
  * A struct gp_work is a number of slots, each room for one synthetic kernel
  * (vgpu/kernel.h) with its completion signal, its key and its two result words. A
- * slot is submitted to any AQL queue, polled, checked, and used again.
+ * slot is submitted to any AQL or PM4 queue, polled, checked, and used again.
  */
 #ifndef GP_LAB_WORK_H
 #define GP_LAB_WORK_H
@@ -47,7 +47,8 @@ void gp_work_fini(struct gp_work *w);
 
 /*
  * Puts slot @i on @q with a key of its own and rings. -EAGAIN: the ring is full.
- * @e: an event to signal at the end, or NULL. The slot must not be in flight.
+ * @e: an event to signal at the end, or NULL. The slot must not be in flight. On a
+ * PM4 queue no event is signalled and the slot has no times.
  */
 int gp_work_submit(struct gp_work *w, u32 i, struct gp_queue *q, u32 workgroups, u32 waves,
 		   const struct gp_event *e);

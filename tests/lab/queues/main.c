@@ -71,6 +71,10 @@ static const struct probe probes[] = {
 	  false },
 	{ "the 25th queue oversubscribes: a chained runlist, and all work is done", oversubscribed,
 	  false },
+	{ "three processes with thirteen AQL queues each all finish, with right sums", crowded_aql,
+	  true },
+	{ "three processes with thirteen PM4 queues each all finish, with right sums", crowded_pm4,
+	  true },
 };
 
 int main(int argc, char **argv)

@@ -48,6 +48,8 @@ void idle_process_listed(struct gp_client *c);
 void costs(struct gp_client *c);
 void cost_of_exit(struct gp_client *c);
 void oversubscribed(struct gp_client *c);
+void crowded_aql(struct gp_client *c);
+void crowded_pm4(struct gp_client *c);
 
 /* refuse.c */
 void create_refusals(struct gp_client *c);

@@ -2,7 +2,9 @@
 /* The runlist: who is on it, what each operation costs, and when it is too long. */
 #include "queues.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 enum {
@@ -307,4 +309,89 @@ void oversubscribed(struct gp_client *c)
 	OK(gp_queue_destroy(&q[SLOTS]));
 	OK(gp_queue_destroy(&q[SLOTS + 1]));
 	EXPECT_EQ(read_runlist().chained, 0);
+}
+
+enum { CROWD = 3, CROWD_QUEUES = 13, CROWD_ROUNDS = 4 };
+
+/* One of the processes: queues, then work on all of them again and again. */
+static void be_of_crowd(const struct other *o, u32 type)
+{
+	static struct gp_queue q[CROWD_QUEUES];
+	struct gp_client c;
+	struct gp_work w;
+	char byte;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	EXPECT_EQ(read(o->tell[0], &byte, 1), 1);
+	OK(gp_client_open(&c, &(struct gp_client_args){ 0 }));
+	probe_work(&c, &w, CROWD_QUEUES, 2 * MS);
+	for (u32 i = 0; i < CROWD_QUEUES; i++)
+		OK(gp_queue_create(&c, &q[i], &(struct gp_queue_args){
+			.type = type, .xcc = type == GP_KFD_QUEUE_PM4 ? i % c.node.xccs : 0 }));
+	EXPECT_EQ(write(o->hear[1], "r", 1), 1);
+	EXPECT_EQ(read(o->tell[0], &byte, 1), 1);
+	for (u32 round = 0; round < CROWD_ROUNDS; round++) {
+		for (u32 i = 0; i < CROWD_QUEUES; i++)
+			OK(gp_work_submit(&w, i, &q[i], 100, 4, NULL));
+		probe_finish(&w);
+	}
+	EXPECT_EQ(write(o->hear[1], "d", 1), 1);
+	/* Its queues stay until all others have finished too. */
+	EXPECT_EQ(read(o->tell[0], &byte, 1), 1);
+	fflush(stdout);
+	_exit(0);
+}
+
+static void crowd_says(struct other *crowd, const char *what)
+{
+	for (u32 i = 0; i < CROWD; i++)
+		EXPECT_EQ(write(crowd[i].tell[1], what, 1), 1);
+}
+
+/* False: one of them ended before it said anything. */
+static bool crowd_answers(struct other *crowd)
+{
+	char byte;
+
+	for (u32 i = 0; i < CROWD; i++)
+		if (read(crowd[i].hear[0], &byte, 1) != 1)
+			return false;
+	return true;
+}
+
+static void crowded(u32 type)
+{
+	struct other crowd[CROWD];
+	struct listed l;
+
+	for (u32 i = 0; i < CROWD; i++) {
+		EXPECT_EQ(pipe(crowd[i].tell) | pipe(crowd[i].hear), 0);
+		crowd[i].pid = fork();
+		if (!crowd[i].pid)
+			be_of_crowd(&crowd[i], type);
+		EXPECT(crowd[i].pid > 0);
+		close(crowd[i].hear[1]);
+	}
+	crowd_says(crowd, "q");
+	EXPECT(crowd_answers(crowd));
+	l = read_runlist();
+	EXPECT_EQ(l.processes, CROWD);
+	EXPECT_EQ(l.queues, CROWD * CROWD_QUEUES);
+	EXPECT(l.chained);
+	crowd_says(crowd, "g");
+	EXPECT(crowd_answers(crowd));
+	for (u32 i = 0; i < CROWD; i++)
+		other_ends(&crowd[i]);
+}
+
+void crowded_aql(struct gp_client *c)
+{
+	(void)c;
+	crowded(GP_KFD_QUEUE_AQL);
+}
+
+void crowded_pm4(struct gp_client *c)
+{
+	(void)c;
+	crowded(GP_KFD_QUEUE_PM4);
 }
