@@ -9,7 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct stream_bus b;
-	struct vgpu_sdma_args args = { .facts = vgpu_profile("mi308x"), .size = 1024 };
+	static u64 page[VGPU_SDMA_PAGE / 8];
+	struct vgpu_sdma_args args = {
+		.facts = vgpu_profile("mi308x"), .size = 1024, .page = page };
 	struct vgpu_sdma s;
 	u64 now = 0;
 

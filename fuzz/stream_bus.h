@@ -10,11 +10,15 @@
 
 #include "vgpu/stream.h"
 
-enum { STREAM_BUS_BYTES = 1 << 16, STREAM_BUS_AT = 0x10000 };
+enum {
+	STREAM_BUS_BYTES	= 1 << 16,
+	STREAM_BUS_AT		= 0x10000,
+	STREAM_BUS_MOST		= 4096,		/* bytes of an access: SDMA moves pages */
+};
 #define STREAM_BUS_END	(8ull << 30)
 
 struct stream_bus {
-	u8 bytes[STREAM_BUS_BYTES + 512];	/* the last access may reach over the end */
+	u8 bytes[STREAM_BUS_BYTES + STREAM_BUS_MOST];	/* the last access may reach over the end */
 	u32 reports, irqs;
 };
 
@@ -26,7 +30,7 @@ static inline void stream_bus_fill(struct stream_bus *b, const u8 *data, size_t 
 
 static inline bool stream_bus_has(u64 address, u32 n)
 {
-	return n && n <= 512 && address < STREAM_BUS_END - n;
+	return n && n <= STREAM_BUS_MOST && address < STREAM_BUS_END - n;
 }
 
 static inline int stream_bus_read(void *ctx, vgpu_space space, u64 address, void *to, u32 n)
@@ -34,7 +38,7 @@ static inline int stream_bus_read(void *ctx, vgpu_space space, u64 address, void
 	struct stream_bus *b = ctx;
 
 	(void)space;
-	if (!n || n > 512)
+	if (!n || n > STREAM_BUS_MOST)
 		__builtin_trap();
 	if (!stream_bus_has(address, n))
 		return -EFAULT;
@@ -48,7 +52,7 @@ static inline int stream_bus_write(void *ctx, vgpu_space space, u64 address, con
 	struct stream_bus *b = ctx;
 
 	(void)space;
-	if (!n || n > 512)
+	if (!n || n > STREAM_BUS_MOST)
 		__builtin_trap();
 	if (!stream_bus_has(address, n))
 		return -EFAULT;

@@ -15,6 +15,7 @@ enum { RING_BYTES = 4096, PACKET_NS = 300 };
 struct fixture {
 	struct memory m;
 	struct vgpu_sdma s;
+	u64 page[VGPU_SDMA_PAGE / 8];
 	u64 now;
 };
 
@@ -22,7 +23,8 @@ static inline int up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct vgpu_facts facts = *vgpu_profile("mi308x");
-	struct vgpu_sdma_args args = { .facts = &facts, .base = RING, .size = RING_BYTES };
+	struct vgpu_sdma_args args = {
+		.facts = &facts, .base = RING, .size = RING_BYTES, .page = f->page };
 
 	facts.f[VGPU_SDMA_PACKET_NS].value = PACKET_NS;
 	facts.f[VGPU_SDMA_BANDWIDTH].value = 1000;	/* bytes per us: a ns per byte */

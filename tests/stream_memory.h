@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A memory, and a bus to it, for tests of executors of packet streams: 1 MiB at
- * MEM, nothing elsewhere. Space is not looked at.
+ * MEM, nothing elsewhere; a test may take pages of it away. Space is not looked at.
+ * As in the lab, an access is one translation per page it touches, and what lies
+ * before a page that is not there is copied.
  */
 #ifndef STREAM_MEMORY_H
 #define STREAM_MEMORY_H
@@ -12,14 +14,16 @@
 #include "gp_test.h"
 #include "vgpu/stream.h"
 
-enum { MEM_BYTES = 1 << 20 };
+enum { MEM_BYTES = 1 << 20, MEM_PAGE = 4096, MEM_PAGES = MEM_BYTES / MEM_PAGE };
 #define MEM	0x7f0012300000ull	/* above 4 GiB, so that a lost upper half is seen */
 
 struct memory {
 	u8 bytes[MEM_BYTES];
 	struct vgpu_interrupt irq;	/* the last */
 	u32 irqs, reports, adds, writes;
+	u32 translations;
 	u32 largest;			/* access */
+	bool absent[MEM_PAGES];
 	char report[200];		/* the last */
 };
 
@@ -30,31 +34,48 @@ static inline u8 *mem_at(struct memory *m, u64 address, u64 n)
 	return m->bytes + (address - MEM);
 }
 
+/* How far an access of @n bytes gets; @n: all of it is there. */
+static inline u32 mem_reach(struct memory *m, u64 address, u32 n)
+{
+	u32 reached = 0;
+
+	if (n > m->largest)
+		m->largest = n;
+	if (!mem_at(m, address, n))
+		return 0;
+	while (reached < n) {
+		u64 at = address - MEM + reached;
+		u32 part = MEM_PAGE - (u32)(at % MEM_PAGE);
+
+		m->translations++;
+		if (m->absent[at / MEM_PAGE])
+			break;
+		reached += part < n - reached ? part : n - reached;
+	}
+	return reached;
+}
+
 static inline int mem_read(void *ctx, vgpu_space space, u64 address, void *to, u32 n)
 {
 	struct memory *m = ctx;
-	u8 *at = mem_at(m, address, n);
+	u32 reached = mem_reach(m, address, n);
 
 	(void)space;
-	if (n > m->largest)
-		m->largest = n;
-	if (!at)
-		return -EFAULT;
-	memcpy(to, at, n);
-	return 0;
+	if (reached)
+		memcpy(to, mem_at(m, address, reached), reached);
+	return reached < n ? -EFAULT : 0;
 }
 
 static inline int mem_write(void *ctx, vgpu_space space, u64 address, const void *from, u32 n)
 {
 	struct memory *m = ctx;
-	u8 *at = mem_at(m, address, n);
+	u32 reached = mem_reach(m, address, n);
 
 	(void)space;
-	if (n > m->largest)
-		m->largest = n;
-	if (!at)
+	if (reached)
+		memcpy(mem_at(m, address, reached), from, reached);
+	if (reached < n)
 		return -EFAULT;
-	memcpy(at, from, n);
 	m->writes++;
 	return 0;
 }

@@ -16,7 +16,7 @@ static void a_linear_copy_moves_every_byte_and_no_more(void **state)
 	EXPECT_EQ(f->s.rptr, 28);
 	EXPECT_EQ(f->s.copies, 1);
 	EXPECT_EQ(f->s.bytes, 999);
-	EXPECT(f->m.largest <= 512);
+	EXPECT(f->m.largest <= VGPU_SDMA_PAGE);
 }
 
 static void a_broadcast_copy_goes_to_both_places(void **state)

@@ -83,8 +83,10 @@ static void a_write_pointer_outside_the_ring_stops_the_queue(void **state)
 
 static void a_ring_that_cannot_be_is_refused(void **state)
 {
+	u64 page[VGPU_SDMA_PAGE / 8];
 	struct vgpu_sdma s;
-	struct vgpu_sdma_args args = { .facts = vgpu_profile("mi308x"), .size = 4096 };
+	struct vgpu_sdma_args args = {
+		.facts = vgpu_profile("mi308x"), .size = 4096, .page = page };
 
 	(void)state;
 	EXPECT_EQ(vgpu_sdma_init(&s, &args), 0);
@@ -94,6 +96,9 @@ static void a_ring_that_cannot_be_is_refused(void **state)
 	EXPECT_EQ(vgpu_sdma_init(&s, &args), -EINVAL);
 	args.size = 256;
 	args.rptr = 2;
+	EXPECT_EQ(vgpu_sdma_init(&s, &args), -EINVAL);
+	args.rptr = 0;
+	args.page = NULL;
 	EXPECT_EQ(vgpu_sdma_init(&s, &args), -EINVAL);
 }
 

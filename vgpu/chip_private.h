@@ -136,6 +136,7 @@ struct vgpu_chip {
 	u32 untold;		/* packets complete that nobody was told of */
 	u32 top;		/* no queue from here on is used */
 	u32 mqd[VGPU_MQD_DW];	/* the one being read: too large for a kernel's stack */
+	u64 page[VGPU_SDMA_PAGE / 8];	/* bytes that SDMA queues move */
 	u64 seen_moves;		/* queues mapped and unmapped so far */
 	struct vgpu_hiq hiq;
 	struct vgpu_unmapped last_unmapped;

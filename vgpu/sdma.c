@@ -157,12 +157,14 @@ enum vgpu_sdma_state vgpu_sdma_run(struct vgpu_sdma *s, const struct vgpu_bus *b
 
 int vgpu_sdma_init(struct vgpu_sdma *s, const struct vgpu_sdma_args *args)
 {
-	if (args->size < 256 || args->size & (args->size - 1) || args->rptr & 3 || args->base & 3)
+	if (args->size < 256 || args->size & (args->size - 1) || args->rptr & 3 ||
+	    args->base & 3 || !args->page)
 		return -EINVAL;
 	*s = (struct vgpu_sdma){
 		.space = args->space,
 		.base = args->base,
 		.size = args->size,
+		.page = (u8 *)args->page,
 		.rptr = args->rptr,
 		.wptr = args->rptr,
 		.state = VGPU_SDMA_STOPPED,

@@ -12,6 +12,10 @@
  * A piece is moved when its time is over: stopped in a piece, the queue has
  * moved nothing of it and does it later; what was moved is never moved again.
  * The read pointer passes a packet when the packet is complete.
+ *
+ * Bytes are moved from one boundary of a page to the next, be it a page of the source
+ * or of the destination, so an access has one translation and a fault names the
+ * first byte that is not there.
  */
 #ifndef VGPU_SDMA_H
 #define VGPU_SDMA_H
@@ -22,6 +26,7 @@ enum {
 	VGPU_SDMA_DWORDS	= 16,		/* the longest packet without its data: 13 */
 	VGPU_SDMA_PIECE		= 64 * 1024,	/* bytes moved at once: an unmap waits for none */
 	VGPU_SDMA_STEPS		= 64,		/* packets and pieces per call, at most */
+	VGPU_SDMA_PAGE		= 4096,		/* of the GPU: what one translation covers */
 };
 
 enum vgpu_sdma_state {
@@ -38,6 +43,11 @@ struct vgpu_sdma_args {
 	u64 base;		/* of the ring */
 	u32 size;		/* bytes, a power of two, at least 256 */
 	u64 rptr;		/* bytes, not wrapped */
+	/*
+	 * VGPU_SDMA_PAGE bytes for the bytes under way, since a page is too much for a
+	 * kernel's stack. Only used inside vgpu_sdma_run(): queues may share it.
+	 */
+	u64 *page;
 };
 
 struct vgpu_sdma {
@@ -54,6 +64,7 @@ struct vgpu_sdma {
 
 	/* its own */
 	u64 base;
+	u8 *page;		/* the caller's */
 	u32 size;
 	u32 length;		/* dwords of the packet under way with its data; 0: none */
 	u32 dw[VGPU_SDMA_DWORDS];	/* the packet without its data */

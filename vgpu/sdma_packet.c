@@ -8,8 +8,8 @@ enum { COPY_LINEAR = 0, COPY_RECT = 4, TIMESTAMP_SET = 0, TIMESTAMP_GLOBAL = 2 }
 #define POLL_MEMORY	BIT_ULL(31)
 
 enum {
-	CHUNK		= 256,	/* bytes on the stack; a kernel's is small */
 	PIECE_ROWS	= 256,	/* narrow rows take one access each */
+	WRITE_HEADER	= 16,	/* bytes of a WRITE before its data */
 };
 
 static int stop(struct vgpu_sdma_port *p, const struct vgpu_stop *why)
@@ -46,16 +46,21 @@ static int put(struct vgpu_sdma_port *p, u64 address, const void *from, u32 n)
 		    .fault = true, .write = true, .address = address });
 }
 
+/* Where a byte of the stream lies. */
+static u64 stream_address(const struct vgpu_sdma *s, u64 from)
+{
+	return s->in_ib ? s->ib + from : s->base + ((s->rptr + from) & (s->size - 1));
+}
+
 int vgpu_sdma_stream(struct vgpu_sdma_port *p, u64 from, void *to, u32 n)
 {
 	struct vgpu_sdma *s = p->s;
-	u32 at, first;
+	u64 at = stream_address(s, from);
+	u32 first = n;
 
-	if (s->in_ib)
-		return vgpu_sdma_get(p, s->ib + from, to, n);
-	at = (u32)((s->rptr + from) & (s->size - 1));
-	first = s->size - at < n ? s->size - at : n;
-	if (vgpu_sdma_get(p, s->base + at, to, first))
+	if (!s->in_ib && s->base + s->size - at < n)
+		first = (u32)(s->base + s->size - at);
+	if (vgpu_sdma_get(p, at, to, first))
 		return -EFAULT;
 	return first < n ? vgpu_sdma_get(p, s->base, (u8 *)to + first, n - first) : 0;
 }
@@ -85,6 +90,16 @@ u32 vgpu_sdma_fixed(const struct vgpu_sdma *s)
 	case OP_PRE_EXE:	return 2;
 	}
 	return 0;
+}
+
+static bool is_rect(const struct vgpu_sdma *s)
+{
+	return op_of(s) == OP_COPY && sub_op_of(s) == COPY_RECT;
+}
+
+static bool is_broadcast(const struct vgpu_sdma *s)
+{
+	return op_of(s) == OP_COPY && sub_op_of(s) == COPY_LINEAR && s->dw[0] & COPY_BROADCAST;
 }
 
 u32 vgpu_sdma_data(const struct vgpu_sdma *s)
@@ -135,21 +150,9 @@ u64 vgpu_sdma_piece(const struct vgpu_sdma *s)
 {
 	u64 most = VGPU_SDMA_PIECE, left = s->total - s->done;
 
-	if (op_of(s) == OP_COPY && sub_op_of(s) == COPY_RECT &&
-	    rect_row(s) * PIECE_ROWS < most)
+	if (is_rect(s) && rect_row(s) * PIECE_ROWS < most)
 		most = rect_row(s) * PIECE_ROWS;
 	return left < most ? left : most;
-}
-
-static int copy_linear(struct vgpu_sdma_port *p, u64 from, u32 n)
-{
-	struct vgpu_sdma *s = p->s;
-	u8 chunk[CHUNK];
-
-	if (vgpu_sdma_get(p, address_at(s, 3) + from, chunk, n) ||
-	    put(p, address_at(s, 5) + from, chunk, n))
-		return -EFAULT;
-	return s->dw[0] & COPY_BROADCAST ? put(p, address_at(s, 7) + from, chunk, n) : 0;
 }
 
 /* One side of a rectangle: its dwords from @at on are address, x and y, z and pitch, slice. */
@@ -164,68 +167,93 @@ static u64 rect_address(const struct vgpu_sdma *s, u32 at, u64 row, u64 column)
 	return address_at(s, at) + ((x + y * pitch + z * slice) << element_shift(s)) + column;
 }
 
-static int copy_rect(struct vgpu_sdma_port *p, u64 from, u32 n)
-{
-	u64 row = from / rect_row(p->s), column = from % rect_row(p->s);
-	u8 chunk[CHUNK];
-
-	if (vgpu_sdma_get(p, rect_address(p->s, 1, row, column), chunk, n))
-		return -EFAULT;
-	return put(p, rect_address(p->s, 6, row, column), chunk, n);
-}
-
 /* The dword is repeated for fills of bytes too: the driver's fills say 0 and rely on it. */
-static int fill(struct vgpu_sdma_port *p, u64 from, u32 n)
+static void fill_page(struct vgpu_sdma *s, u32 n)
 {
-	u32 pattern = p->s->dw[3];
-	u8 chunk[CHUNK];
+	u32 pattern = s->dw[3], shift = (u32)(s->done % 4) * 8;
 
-	if (p->s->dw[0] >> 30 == 1)
+	if (s->dw[0] >> 30 == 1)
 		pattern = (pattern & 0xffff) * 0x10001;
-	for (u32 i = 0; i < n; i++)
-		chunk[i] = (u8)(pattern >> (from + i) % 4 * 8);
-	return put(p, address_at(p->s, 1) + from, chunk, n);
+	if (shift)
+		pattern = pattern >> shift | pattern << (32 - shift);
+	for (u32 i = 0; i < n; i += 4)
+		memcpy(s->page + i, &pattern, sizeof(pattern));
 }
 
-static int write_data(struct vgpu_sdma_port *p, u64 from, u32 n)
+/* What comes next of the packet under way: no part of it crosses a page. */
+struct span {
+	u64 from, to, also;	/* addresses; 0 if the packet has none */
+	u32 n;
+};
+
+static void end_at_page(struct span *m, u64 address)
 {
-	u8 chunk[CHUNK];
+	u32 left = VGPU_SDMA_PAGE - (u32)(address % VGPU_SDMA_PAGE);
 
-	if (vgpu_sdma_stream(p, 16 + from, chunk, n))
-		return -EFAULT;
-	return put(p, address_at(p->s, 1) + from, chunk, n);
+	if (m->n > left)
+		m->n = left;
 }
 
-/*
- * Move the next piece. Moving a chunk twice does no harm if the first attempt
- * faulted half-way, but the queue is in error then anyway.
- */
+static struct span next_span(const struct vgpu_sdma *s, u64 left)
+{
+	struct span m = { .n = left < VGPU_SDMA_PAGE ? (u32)left : VGPU_SDMA_PAGE };
+
+	if (is_rect(s)) {
+		u64 row = s->done / rect_row(s), column = s->done % rect_row(s);
+
+		if (m.n > rect_row(s) - column)
+			m.n = (u32)(rect_row(s) - column);
+		m.from = rect_address(s, 1, row, column);
+		m.to = rect_address(s, 6, row, column);
+	} else if (op_of(s) == OP_COPY) {
+		m.from = address_at(s, 3) + s->done;
+		m.to = address_at(s, 5) + s->done;
+		if (is_broadcast(s))
+			m.also = address_at(s, 7) + s->done;
+	} else {
+		m.to = address_at(s, 1) + s->done;
+		if (op_of(s) == OP_WRITE)
+			m.from = stream_address(s, WRITE_HEADER + s->done);
+	}
+	end_at_page(&m, m.from);
+	end_at_page(&m, m.to);
+	end_at_page(&m, m.also);
+	return m;
+}
+
+static int move(struct vgpu_sdma_port *p, const struct span *m)
+{
+	struct vgpu_sdma *s = p->s;
+	int err = 0;
+
+	if (op_of(s) == OP_FILL)
+		fill_page(s, m->n);
+	else if (op_of(s) == OP_WRITE)
+		err = vgpu_sdma_stream(p, WRITE_HEADER + s->done, s->page, m->n);
+	else
+		err = vgpu_sdma_get(p, m->from, s->page, m->n);
+	if (!err)
+		err = put(p, m->to, s->page, m->n);
+	if (!err && is_broadcast(s))
+		err = put(p, m->also, s->page, m->n);
+	return err;
+}
+
 int vgpu_sdma_move(struct vgpu_sdma_port *p)
 {
 	struct vgpu_sdma *s = p->s;
-	bool rect = op_of(s) == OP_COPY && sub_op_of(s) == COPY_RECT;
 	u64 end = s->done + vgpu_sdma_piece(s);
-	int err = 0;
 
-	while (s->done < end && !err) {
-		u64 n = end - s->done < CHUNK ? end - s->done : CHUNK;
+	while (s->done < end) {
+		struct span m = next_span(s, end - s->done);
+		int err = move(p, &m);
 
-		if (rect && rect_row(s) - s->done % rect_row(s) < n)
-			n = rect_row(s) - s->done % rect_row(s);
-		if (rect)
-			err = copy_rect(p, s->done, (u32)n);
-		else if (op_of(s) == OP_COPY)
-			err = copy_linear(p, s->done, (u32)n);
-		else if (op_of(s) == OP_FILL)
-			err = fill(p, s->done, (u32)n);
-		else
-			err = write_data(p, s->done, (u32)n);
-		if (!err) {
-			s->done += n;
-			s->bytes += n;
-		}
+		if (err)
+			return err;
+		s->done += m.n;
+		s->bytes += m.n;
 	}
-	return err;
+	return 0;
 }
 
 int vgpu_sdma_poll(struct vgpu_sdma_port *p)

@@ -58,6 +58,7 @@ int vgpu_sdma_begin(struct vgpu_chip *c, struct vgpu_user_queue *q)
 		.base	= q->ring,
 		.size	= (u32)q->ring_packets,
 		.rptr	= vgpu_wide(c->mqd[VGPU_SDMA_MQD_RPTR_LO], c->mqd[VGPU_SDMA_MQD_RPTR_HI]),
+		.page	= c->page,
 	};
 
 	return vgpu_sdma_init(&q->stream.sdma, &args);

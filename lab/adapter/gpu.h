@@ -103,6 +103,7 @@ struct lab_moves {
 	u64 address;
 	u32 *dwords;
 	struct vgpu_sdma sdma;
+	u64 page[VGPU_SDMA_PAGE / 8];	/* bytes under way, protected by the lock of the chip */
 };
 
 /* What GRBM_GFX_CNTL and GRBM_GFX_INDEX of one XCC point at. */

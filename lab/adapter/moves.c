@@ -159,6 +159,7 @@ static int execute(struct lab_gpu *gpu, const struct amdgpu_ib *ib)
 {
 	struct vgpu_sdma_args args = {
 		.facts = vgpu_profile(gpu->profile->name), .base = ib->gpu_addr, .size = IB_BYTES,
+		.page = gpu->moves.page,
 	};
 	struct vgpu_sdma *s = &gpu->moves.sdma;
 	enum vgpu_sdma_state state;
