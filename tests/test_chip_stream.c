@@ -220,7 +220,8 @@ static void engines_and_kernels_wait_for_each_other(void **state)
 	cw_dispatch(w, q, &d);
 	cw_ring(w, q);
 	/* POLL_REGMEM until equal 0, then a fence of 0 */
-	GIVE(w, copy, CW_SDMA_UNIT, 8 | 3u << 28 | 1u << 31, LO(value), HI(value), 0, ~0u, 0x0fff0004,
+	GIVE(w, copy, CW_SDMA_UNIT,
+	     8 | 3u << 28 | 1u << 31, LO(value), HI(value), 0, ~0u, 0x0fff0004,
 	     5, LO(other), HI(other), 0);
 	cw_run(w, MS(1));
 	EXPECT_EQ(cw_signal_value(w, 1, second), 0);
