@@ -76,7 +76,7 @@ static bool slots_moved(struct vgpu_chip *c)
 	return true;
 }
 
-/* Everything that follows at this instant. */
+/* Everything that follows at this instant, as far as the share of this call goes. */
 void vgpu_chip_settle(struct vgpu_chip *c)
 {
 	for (;;) {
@@ -91,10 +91,11 @@ void vgpu_chip_settle(struct vgpu_chip *c)
 		} else if (c->ended) {
 			c->ended = false;
 			vgpu_hiq_ended(c);
-		} else if (c->awake) {
-			vgpu_stream_run(c);
 		} else if (!vgpu_hiq_run(c)) {
-			return;
+			/* Streams come last: they can be long, and the driver must not wait. */
+			if (!c->awake || !c->share)
+				return;
+			vgpu_stream_run(c);
 		}
 	}
 }
@@ -119,11 +120,18 @@ static void poll(struct vgpu_chip *c)
 		vgpu_stream_poll(c);
 }
 
+/* Queues that may be behind have events only while there is a share left. */
+static u64 next_event(const struct vgpu_chip *c)
+{
+	return c->share ? vgpu_chip_next_ns(c) : vgpu_next_ns(c->v);
+}
+
 void vgpu_chip_advance(struct vgpu_chip *c, u64 now_ns)
 {
 	u64 now = vgpu_max(now_ns, c->v->now), next;
 
-	while ((next = vgpu_chip_next_ns(c)) <= now) {
+	c->share = VGPU_CHIP_SHARE;
+	while ((next = next_event(c)) <= now) {
 		vgpu_advance(c->v, vgpu_max(next, c->v->now));
 		vgpu_sdma_due(c);
 		vgpu_chip_settle(c);
@@ -135,13 +143,18 @@ void vgpu_chip_advance(struct vgpu_chip *c, u64 now_ns)
 
 u64 vgpu_chip_next_ns(const struct vgpu_chip *c)
 {
-	return vgpu_min(vgpu_next_ns(c->v), vgpu_sdma_next_ns(c));
+	return c->awake ? c->v->now : vgpu_min(vgpu_next_ns(c->v), vgpu_sdma_next_ns(c));
+}
+
+u64 vgpu_chip_command_ns(const struct vgpu_chip *c)
+{
+	return vgpu_next_ns(c->v);
 }
 
 bool vgpu_chip_commanded(const struct vgpu_chip *c)
 {
 	return c->hiq.waits != VGPU_HIQ_READY && !c->hiq.hung &&
-	       c->v->cp.phase != VGPU_CP_HUNG && vgpu_chip_next_ns(c) != VGPU_NEVER;
+	       c->v->cp.phase != VGPU_CP_HUNG && vgpu_next_ns(c->v) != VGPU_NEVER;
 }
 
 /* Has the doorbell of @q moved? */

@@ -36,6 +36,7 @@ enum {
 	VGPU_CHIP_SDMA_QUEUES	= 8,	/* per engine */
 	VGPU_HQD_REGISTERS	= 56,	/* CP_MQD_BASE_ADDR.. = MQD dw 128.. */
 	VGPU_LAST_PACKETS	= 32,
+	VGPU_CHIP_SHARE		= 512,	/* pages moved and packets read per call, or a few more */
 };
 
 /* Whose addresses: 0 is the driver's own (VMID 0), others are roots of page tables. */
@@ -108,17 +109,27 @@ bool vgpu_chip_doorbells(struct vgpu_chip *c, u64 now_ns);
 /*
  * Let everything happen that happens until @now_ns. Barriers and polls of memory
  * that were not fulfilled are looked at again, at most once per call.
+ *
+ * A call does a bounded share of the work that takes long to carry out, VGPU_CHIP_SHARE:
+ * bytes that SDMA queues move, packets that PM4 queues read. Queues that are behind go on
+ * in the next call, the one that is furthest behind first. All else happens on time:
+ * what the driver asks on the HIQ never waits for them.
  */
 void vgpu_chip_advance(struct vgpu_chip *c, u64 now_ns);
-/* When something happens by itself; VGPU_NEVER if nothing will. */
+/*
+ * When something happens by itself; VGPU_NEVER if nothing will. Not after the time
+ * of the last call if queues are behind.
+ */
 u64 vgpu_chip_next_ns(const struct vgpu_chip *c);
 /*
  * The command processor is in the middle of what the driver asked of it (it has
  * not reached the end of the HIQ ring) and it will end at a known time: a caller
- * that keeps time by a ledger may advance straight to vgpu_chip_next_ns().
- * False when hung.
+ * that keeps time by a ledger may advance straight to vgpu_chip_command_ns(), again
+ * and again. False when hung.
  */
 bool vgpu_chip_commanded(const struct vgpu_chip *c);
+/* As vgpu_chip_next_ns(), but without the queues of SDMA and PM4 that may be behind. */
+u64 vgpu_chip_command_ns(const struct vgpu_chip *c);
 
 /* GPU reset: everything is off, the HIQ is not loaded, rings are where they were. */
 void vgpu_chip_reset(struct vgpu_chip *c, u64 now_ns);

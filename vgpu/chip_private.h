@@ -131,6 +131,7 @@ struct vgpu_chip {
 	bool ended;		/* an unmap or map, since it was looked at */
 	bool signalled;		/* a signal changed */
 	bool awake;		/* a PM4 stream can go on */
+	u32 share;		/* what is left of VGPU_CHIP_SHARE in this call */
 	u32 nr_sdma;		/* queues on engines */
 	bool failing;		/* a queue has @failed set */
 	u32 untold;		/* packets complete that nobody was told of */
@@ -158,6 +159,12 @@ static inline struct vgpu_process *vgpu_process_of(struct vgpu_chip *c,
 						   const struct vgpu_user_queue *q)
 {
 	return &c->processes[q->process];
+}
+
+/* Pages or packets that cost the share of this call. */
+static inline void vgpu_chip_spend(struct vgpu_chip *c, u64 nr)
+{
+	c->share -= nr < c->share ? (u32)nr : c->share;
 }
 
 /* AQL queues run on all XCCs, PM4 queues where their MQD says. */

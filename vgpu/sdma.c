@@ -101,6 +101,7 @@ static int step(struct vgpu_sdma_port *p, u64 now_ns)
 	struct vgpu_sdma *s = p->s;
 	int err;
 
+	s->work++;
 	if (op_of(s) == OP_POLL) {
 		err = vgpu_sdma_poll(p);
 		if (!err)
@@ -125,11 +126,12 @@ enum vgpu_sdma_state vgpu_sdma_run(struct vgpu_sdma *s, const struct vgpu_bus *b
 				   u64 now_ns)
 {
 	struct vgpu_sdma_port p = { s, bus, ctx };
+	u64 most = s->work + VGPU_SDMA_SHARE;
 	int err;
 
 	if (s->state == VGPU_SDMA_STOPPED || s->state == VGPU_SDMA_ERROR)
 		return (enum vgpu_sdma_state)s->state;
-	for (u32 steps = 0; steps < VGPU_SDMA_STEPS; steps++) {
+	for (u32 steps = 0; steps < VGPU_SDMA_STEPS && s->work < most; steps++) {
 		if (!s->length) {
 			err = load(&p);
 			if (err < 0)

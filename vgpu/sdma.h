@@ -26,6 +26,7 @@ enum {
 	VGPU_SDMA_DWORDS	= 16,		/* the longest packet without its data: 13 */
 	VGPU_SDMA_PIECE		= 64 * 1024,	/* bytes moved at once: an unmap waits for none */
 	VGPU_SDMA_STEPS		= 64,		/* packets and pieces per call, at most */
+	VGPU_SDMA_SHARE		= 128,		/* work per call, and at most a piece more */
 	VGPU_SDMA_PAGE		= 4096,		/* of the GPU: what one translation covers */
 };
 
@@ -61,6 +62,7 @@ struct vgpu_sdma {
 	u16 pasid;
 	u64 copies, others;	/* packets completed */
 	u64 bytes;		/* moved, by copies, fills and writes */
+	u64 work;		/* what it took: packets, pieces and parts of pages */
 
 	/* its own */
 	u64 base;
@@ -84,8 +86,8 @@ void vgpu_sdma_stop(struct vgpu_sdma *s);
 /* Taken in every state. Behind the read pointer or a ring ahead of it is an error at run. */
 void vgpu_sdma_wptr(struct vgpu_sdma *s, u64 wptr, u64 now_ns);
 /*
- * Do what is due until @now_ns, at most VGPU_SDMA_STEPS of it; the new state. Takes
- * a call more when next_ns is still not after @now_ns.
+ * Do what is due until @now_ns, at most VGPU_SDMA_STEPS or VGPU_SDMA_SHARE of it; the
+ * new state. Takes a call more when next_ns is still not after @now_ns.
  */
 enum vgpu_sdma_state vgpu_sdma_run(struct vgpu_sdma *s, const struct vgpu_bus *bus, void *ctx,
 				   u64 now_ns);

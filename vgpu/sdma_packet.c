@@ -252,6 +252,7 @@ int vgpu_sdma_move(struct vgpu_sdma_port *p)
 			return err;
 		s->done += m.n;
 		s->bytes += m.n;
+		s->work++;
 	}
 	return 0;
 }

@@ -114,6 +114,7 @@ static void sdma_run(struct vgpu_chip *c, struct vgpu_user_queue *q)
 {
 	struct vgpu_sdma *s = &q->stream.sdma;
 	u64 copies = s->copies, others = s->others, bytes = s->bytes, rptr = s->rptr;
+	u64 work = s->work;
 
 	if (s->state == VGPU_SDMA_ERROR)
 		return;
@@ -124,6 +125,7 @@ static void sdma_run(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	c->counters.packets[VGPU_SDMA_COPY] += s->copies - copies;
 	c->counters.packets[VGPU_SDMA_OTHER] += s->others - others;
 	c->counters.sdma_bytes += s->bytes - bytes;
+	vgpu_chip_spend(c, s->work - work + 1);
 	q->rptr = s->rptr;
 	if (s->rptr != rptr) {
 		vgpu_user_write(c, q, q->rptr_address, &s->rptr, sizeof(s->rptr));
@@ -131,25 +133,35 @@ static void sdma_run(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	}
 }
 
-u64 vgpu_sdma_next_ns(const struct vgpu_chip *c)
+/* The queue whose engine has something to do first; VGPU_NONE: none by itself. */
+static u32 first_engine(const struct vgpu_chip *c)
 {
+	u32 first = VGPU_NONE;
 	u64 next = VGPU_NEVER;
 
-	for (u32 i = 0; c->nr_sdma && i < c->top; i++)
-		if (c->queues[i].on && c->queues[i].kind == VGPU_QUEUE_SDMA)
-			next = vgpu_min(next, c->queues[i].stream.sdma.next_ns);
-	return next;
+	for (u32 i = 0; c->nr_sdma && i < c->top; i++) {
+		const struct vgpu_user_queue *q = &c->queues[i];
+
+		if (!q->on || q->kind != VGPU_QUEUE_SDMA || q->stream.sdma.next_ns >= next)
+			continue;
+		next = q->stream.sdma.next_ns;
+		first = i;
+	}
+	return first;
 }
 
-/* What is due on the engines. */
+u64 vgpu_sdma_next_ns(const struct vgpu_chip *c)
+{
+	u32 first = first_engine(c);
+
+	return first == VGPU_NONE ? VGPU_NEVER : c->queues[first].stream.sdma.next_ns;
+}
+
+/* One engine does what is due: the one that is furthest behind. */
 void vgpu_sdma_due(struct vgpu_chip *c)
 {
-	for (u32 i = 0; c->nr_sdma && i < c->top; i++) {
-		struct vgpu_user_queue *q = &c->queues[i];
-
-		if (q->on && q->kind == VGPU_QUEUE_SDMA && q->stream.sdma.next_ns <= c->v->now)
-			sdma_run(c, q);
-	}
+	if (c->share && vgpu_sdma_next_ns(c) <= c->v->now)
+		sdma_run(c, &c->queues[first_engine(c)]);
 }
 
 /* PM4 */
@@ -252,6 +264,7 @@ static void pm4_run(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	while (!q->failed && pm4_share(c, q))
 		;
 	c->counters.packets[VGPU_PM4_USER] += s->packets - packets;
+	vgpu_chip_spend(c, s->packets - packets + 1);
 	q->rptr = s->rptr;
 	if (s->rptr == rptr && s->packets == packets)
 		return;

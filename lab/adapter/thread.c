@@ -30,7 +30,7 @@ static u64 obey(struct lab_gpu *gpu, u64 now)
 	u64 next;
 
 	while (vgpu_chip_commanded(gpu->chip)) {
-		next = vgpu_chip_next_ns(gpu->chip);
+		next = vgpu_chip_command_ns(gpu->chip);
 		if (next > now && next - now > JUMP_NS)
 			break;
 		now = lab_clock_jump(&gpu->clock, next);
