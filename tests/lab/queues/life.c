@@ -2,7 +2,14 @@
 /* The life of a queue: its MQDs, on the GPU and off it, and what happens to its work. */
 #include "queues.h"
 
-enum { MS = 1000000 };
+#include <string.h>
+
+enum {
+	MS		= 1000000,
+	COPY_BYTES	= 4 << 20,
+	COPIES		= 100,
+	DRIVER_WAITS_MS	= 9000,		/* queue_preemption_timeout_ms of the driver */
+};
 
 static u64 address(const void *at)
 {
@@ -216,4 +223,42 @@ void evicted_takes_work(struct gp_client *c)
 	probe_finish(&w);
 	probe_finish(&w2);
 	EXPECT_EQ(probe_counter("workgroups_done"), before + 200);
+}
+
+/* Far more is due than the model copies in a while: the eviction must not wait for it. */
+void copies_evicted(struct gp_client *c)
+{
+	struct gp_buffer from, to, flag;
+	struct gp_queue q;
+	u64 began, evicted, copied;
+	u64 src, dst, done;
+
+	OK(gp_buffer_alloc(c, &from, GP_MEMORY_GTT, COPY_BYTES));
+	OK(gp_buffer_alloc(c, &to, GP_MEMORY_GTT, COPY_BYTES));
+	OK(gp_buffer_alloc(c, &flag, GP_MEMORY_GTT, 4096));
+	OK(gp_queue_create(c, &q, &(struct gp_queue_args){ .type = GP_KFD_QUEUE_SDMA }));
+	src = address(from.at);
+	dst = address(to.at);
+	done = address(flag.at);
+	for (u32 i = 0; i < COPY_BYTES / 8; i++)
+		((u64 *)from.at)[i] = i * 0x9e3779b97f4a7c15ull;
+	for (u32 i = 0; i < COPIES; i++)
+		OK(gp_queue_put(&q, (u32[]){ 1, COPY_BYTES - 1, 0, (u32)src, (u32)(src >> 32),
+					     (u32)dst, (u32)(dst >> 32) }, 7));
+	OK(gp_queue_put(&q, (u32[]){ 5, (u32)done, (u32)(done >> 32), 1 }, 4));
+	began = probe_now_ms();
+	gp_queue_ring(&q);
+	usleep(10000);
+	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	evicted = probe_now_ms() - began;
+	EXPECT(evicted < DRIVER_WAITS_MS);
+	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	SOON(*(volatile u32 *)flag.at == 1);
+	copied = probe_now_ms() - began;
+	fprintf(stderr, "evicted after %llu ms, copied %u MiB in %llu ms\n",
+		(unsigned long long)evicted, COPIES * (COPY_BYTES >> 20),
+		(unsigned long long)copied);
+	EXPECT(evicted < copied / 2);	/* however slow the machine is */
+	EXPECT(!memcmp(from.at, to.at, COPY_BYTES));
+	SOON(gp_queue_empty(&q));
 }
