@@ -187,7 +187,10 @@ void cw_put64(struct chip_world *w, u32 space, u64 address, u64 value)
 
 void cw_run(struct chip_world *w, u64 ns)
 {
-	vgpu_chip_doorbells(w->chip, w->now);
+	enum vgpu_rung rung = vgpu_chip_rung(w->chip);
+	bool any = vgpu_chip_doorbells(w->chip, w->now);
+
+	EXPECT(!any || rung != VGPU_RUNG_NO);
 	w->now += ns;
 	vgpu_chip_advance(w->chip, w->now);
 }

@@ -62,6 +62,51 @@ static void an_or_barrier_waits_for_one_of_them(void **state)
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
+static void a_doorbell_tells_once_that_it_was_rung(void **state)
+{
+	struct chip_world *w = *state;
+	u32 q = cw_queue(w, 1);
+
+	cw_run_list_one(w, q);
+	cw_run(w, US(10));
+	/* The first value of a doorbell may be the one that stood there. */
+	EXPECT_EQ(vgpu_chip_rung(w->chip), VGPU_RUNG_MAYBE);
+	cw_dispatch(w, q, &KERNEL);
+	cw_dispatch(w, q, &KERNEL);
+	cw_ring(w, q);
+	cw_run(w, MS(1));
+	cw_dispatch(w, q, &KERNEL);
+	EXPECT_EQ(vgpu_chip_rung(w->chip), VGPU_RUNG_NO);
+	cw_ring(w, q);
+	EXPECT_EQ(vgpu_chip_rung(w->chip), VGPU_RUNG_YES);
+	cw_run(w, MS(1));
+	EXPECT_EQ(vgpu_chip_rung(w->chip), VGPU_RUNG_NO);
+	/* One that is off the runlist is not looked at. */
+	cw_unmap_all(w);
+	cw_run(w, MS(1));
+	cw_dispatch(w, q, &KERNEL);
+	cw_ring(w, q);
+	EXPECT_EQ(vgpu_chip_rung(w->chip), VGPU_RUNG_NO);
+}
+
+static void a_barrier_may_end_without_a_doorbell(void **state)
+{
+	struct chip_world *w = *state;
+	u32 q = cw_queue(w, 1);
+	u64 dep[5] = { cw_signal(w, 1, 1) };
+
+	cw_run_list_one(w, q);
+	cw_run(w, US(10));
+	cw_dispatch(w, q, &KERNEL);
+	barrier(w, q, VGPU_AQL_TYPE_AND, dep, 0);
+	cw_ring(w, q);
+	cw_run(w, MS(1));
+	EXPECT_EQ(vgpu_chip_rung(w->chip), VGPU_RUNG_MAYBE);
+	cw_put64(w, 1, dep[0] + VGPU_SIGNAL_VALUE, 0);
+	cw_run(w, US(100));
+	EXPECT_EQ(vgpu_chip_rung(w->chip), VGPU_RUNG_NO);
+}
+
 static void a_barrier_waits_through_an_unmap(void **state)
 {
 	struct chip_world *w = *state;
@@ -280,6 +325,8 @@ static void a_kernel_that_cannot_be_executed_takes_time_only(void **state)
 PROVE(
 	CLAIM_WITH(a_barrier_waits_for_all_of_its_signals, cw_up, cw_down),
 	CLAIM_WITH(an_or_barrier_waits_for_one_of_them, cw_up, cw_down),
+	CLAIM_WITH(a_doorbell_tells_once_that_it_was_rung, cw_up, cw_down),
+	CLAIM_WITH(a_barrier_may_end_without_a_doorbell, cw_up, cw_down),
 	CLAIM_WITH(a_barrier_waits_through_an_unmap, cw_up, cw_down),
 	CLAIM_WITH(the_event_comes_after_everything_it_tells_of, cw_up, cw_down),
 	CLAIM_WITH(a_packet_that_is_not_published_is_waited_for, cw_up, cw_down),

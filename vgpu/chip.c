@@ -195,6 +195,37 @@ bool vgpu_chip_doorbells(struct vgpu_chip *c, u64 now_ns)
 	return any;
 }
 
+/* Waits @q for memory that a processor writes, with no doorbell afterwards? */
+static bool waits_for_memory(const struct vgpu_user_queue *q)
+{
+	return q->fresh || q->unpublished || q->blocked ||
+	       (q->kind == VGPU_QUEUE_SDMA && q->stream.sdma.state == VGPU_SDMA_POLLING);
+}
+
+enum vgpu_rung vgpu_chip_rung(struct vgpu_chip *c)
+{
+	enum vgpu_rung rung = VGPU_RUNG_NO;
+
+	if (c->hiq.running) {
+		if (c->bus.doorbell(c->ctx, c->hiq.doorbell) != c->hiq.rung)
+			return VGPU_RUNG_YES;
+		/* It may have stood there since before the ring was loaded. */
+		if (c->hiq.rung != c->hiq.wptr)
+			rung = VGPU_RUNG_MAYBE;
+	}
+	for (u32 i = 0; i < c->top; i++) {
+		const struct vgpu_user_queue *q = &c->queues[i];
+
+		if (!q->used || q->error || !vgpu_user_listed(c, q))
+			continue;
+		if (c->bus.doorbell(c->ctx, q->doorbell) != q->rung)
+			return VGPU_RUNG_YES;
+		if (waits_for_memory(q))
+			rung = VGPU_RUNG_MAYBE;
+	}
+	return rung;
+}
+
 void vgpu_chip_reset(struct vgpu_chip *c, u64 now_ns)
 {
 	vgpu_chip_advance(c, now_ns);

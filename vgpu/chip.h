@@ -107,6 +107,18 @@ void vgpu_chip_kiq(struct vgpu_chip *c, u32 xcc, const u32 *dwords, u32 nr, u64 
 bool vgpu_chip_doorbells(struct vgpu_chip *c, u64 now_ns);
 
 /*
+ * Would vgpu_chip_doorbells() or vgpu_chip_advance() find that a processor wrote something? The doorbells alone are read, no other memory, and nothing changes,
+ * so it may be called where the caller cannot wait. MAYBE: a queue waits for a word of memory that is not a doorbell
+ * (a barrier, a poll, a packet not yet published), or its first doorbell may be the value that stood there before.
+ */
+enum vgpu_rung {
+	VGPU_RUNG_NO,
+	VGPU_RUNG_MAYBE,
+	VGPU_RUNG_YES,
+};
+enum vgpu_rung vgpu_chip_rung(struct vgpu_chip *c);
+
+/*
  * Let everything happen that happens until @now_ns. Barriers and polls of memory
  * that were not fulfilled are looked at again, at most once per call.
  *

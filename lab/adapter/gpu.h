@@ -136,6 +136,9 @@ struct lab_gpu {
 	struct lab_doorbell doorbell;
 	bool kicked;			/* the HIQ was rung */
 	u64 active_ns;			/* guest time of the last doorbell */
+	struct hrtimer alarm;		/* wakes the thread */
+	u64 due_ns, poll_ns;		/* when the chip has work next; how often doorbells are read */
+	bool napping;			/* @alarm and both times above are valid */
 	u64 runs;			/* of the thread */
 	struct dentry *views;
 	u32 kiq_dwords[LAB_MAX_XCCS][LAB_KIQ_DWORDS];
@@ -209,6 +212,9 @@ u64 lab_doorbell_rung(struct lab_gpu *gpu);
 int lab_thread_start(struct lab_gpu *gpu);
 void lab_thread_stop(struct lab_gpu *gpu);
 void lab_thread_kick(struct lab_gpu *gpu);
+/* With one processor: look at doorbells when it begins to idle, and not while it idles. */
+int lab_thread_watch_idle(void);
+void lab_thread_unwatch_idle(void);
 
 /* render.c */
 extern const struct drm_driver lab_drm_driver;

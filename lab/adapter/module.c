@@ -365,11 +365,18 @@ static int __init lab_init(void)
 	if (r)
 		return r;
 	amdgpu_amdkfd_init();
+	r = lab_thread_watch_idle();
+	if (r)
+		goto fail;
 	r = pci_register_driver(&lab_pci_driver);
-	if (r) {
-		amdgpu_amdkfd_fini();
-		amdgpu_sync_fini();
-	}
+	if (r)
+		goto fail_idle;
+	return 0;
+fail_idle:
+	lab_thread_unwatch_idle();
+fail:
+	amdgpu_amdkfd_fini();
+	amdgpu_sync_fini();
 	return r;
 }
 
@@ -377,6 +384,7 @@ static void __exit lab_exit(void)
 {
 	amdgpu_amdkfd_fini();
 	pci_unregister_driver(&lab_pci_driver);
+	lab_thread_unwatch_idle();
 	amdgpu_sync_fini();
 	mmu_notifier_synchronize();
 }

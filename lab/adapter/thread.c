@@ -4,12 +4,14 @@
  *
  * It looks at the doorbells, lets the chip do what is due, delivers its interrupts
  * and sleeps until the chip has something to do, the HIQ is rung (doorbell.c) or the
- * doorbells must be looked at again: those of processes are plain memory, nothing
- * wakes anybody when they are written.
+ * doorbells must be looked at again: those of processes are plain memory, and nothing
+ * happens when they are written. With one processor they are looked at when it
+ * begins to idle, and not while it does.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
+#include <trace/events/power.h>
 
 #include "gpu.h"
 #include "record.h"
@@ -65,12 +67,58 @@ static bool look(struct lab_gpu *gpu, u64 *idle_ns)
 	return rang;
 }
 
-static void nap(struct lab_gpu *gpu, u64 ns)
+static enum hrtimer_restart ring_alarm(struct hrtimer *alarm)
 {
-	ktime_t until = ns_to_ktime(ns);
+	lab_thread_kick(container_of(alarm, struct lab_gpu, alarm));
+	return HRTIMER_NORESTART;
+}
 
-	wait_event_interruptible_hrtimeout(gpu->wake, READ_ONCE(gpu->kicked) ||
-					   kthread_should_stop(), until);
+static void set_alarm(struct lab_gpu *gpu, u64 at_ns)
+{
+	hrtimer_start(&gpu->alarm, ns_to_ktime(at_ns), HRTIMER_MODE_ABS);
+}
+
+static void nap(struct lab_gpu *gpu, u64 idle_ns, u64 poll_ns)
+{
+	u64 now = ktime_get_ns();
+
+	gpu->poll_ns = poll_ns;
+	gpu->due_ns = now + clamp(idle_ns, NSEC_PER_USEC, NSEC_PER_SEC);
+	set_alarm(gpu, min(gpu->due_ns, now + poll_ns));
+	WRITE_ONCE(gpu->napping, true);
+	wait_event_interruptible(gpu->wake, READ_ONCE(gpu->kicked) || kthread_should_stop());
+	WRITE_ONCE(gpu->napping, false);
+	hrtimer_cancel(&gpu->alarm);
+}
+
+/*
+ * The only processor begins to idle, or ends it. While it idles no program can ring a doorbell, so the thread need
+ * not look: it sleeps until the chip itself has something to do. A doorbell rung just before is seen at once.
+ * The idle loop no longer asks whether a task wants to run, so an alarm wakes the thread.
+ */
+static void idles(void *unused, unsigned int state, unsigned int cpu)
+{
+	u64 now = ktime_get_ns(), at;
+	struct lab_gpu *gpu;
+
+	list_for_each_entry(gpu, &lab_gpus, link) {
+		if (!READ_ONCE(gpu->napping) || gpu->record.head)
+			continue;
+		at = now + gpu->poll_ns;
+		if (state != PWR_EVENT_EXIT) {
+			switch (vgpu_chip_rung(gpu->chip)) {
+			case VGPU_RUNG_NO:
+				at = gpu->due_ns;
+				break;
+			case VGPU_RUNG_MAYBE:
+				break;
+			case VGPU_RUNG_YES:
+				at = now;
+				break;
+			}
+		}
+		set_alarm(gpu, min(gpu->due_ns, at));
+	}
 }
 
 static int be_the_gpu(void *data)
@@ -85,7 +133,7 @@ static int be_the_gpu(void *data)
 		poll_ns = lab_poll_us * NSEC_PER_USEC;
 		if (ktime_get_ns() - gpu->active_ns >= BUSY_NS)
 			poll_ns = max_t(u64, poll_ns, lab_idle_poll_us * NSEC_PER_USEC);
-		nap(gpu, clamp(idle_ns, NSEC_PER_USEC, poll_ns));
+		nap(gpu, idle_ns, poll_ns);
 	}
 	return 0;
 }
@@ -105,6 +153,8 @@ int lab_thread_start(struct lab_gpu *gpu)
 		return PTR_ERR(t);
 	/* A GPU does not wait for a processor. */
 	sched_set_fifo(t);
+	hrtimer_init(&gpu->alarm, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	gpu->alarm.function = ring_alarm;
 	gpu->thread = get_task_struct(t);
 	wake_up_process(t);
 	return 0;
@@ -116,4 +166,16 @@ void lab_thread_stop(struct lab_gpu *gpu)
 		return;
 	kthread_stop_put(gpu->thread);
 	gpu->thread = NULL;
+}
+
+int lab_thread_watch_idle(void)
+{
+	return num_possible_cpus() == 1 ? register_trace_cpu_idle(idles, NULL) : 0;
+}
+
+void lab_thread_unwatch_idle(void)
+{
+	if (num_possible_cpus() == 1)
+		unregister_trace_cpu_idle(idles, NULL);
+	tracepoint_synchronize_unregister();
 }

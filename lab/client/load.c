@@ -18,6 +18,7 @@ enum {
 	MIN_SLOTS	= 4096,
 	MAX_SLOTS	= 16384,
 	NAP_NS		= 50 * 1000,
+	LONG_NAP_NS	= 1000 * 1000,
 	EVENT_MS	= 20,	/* how long at most in WAIT_EVENTS: stops and arrivals are seen */
 	WAITED_MAX	= 64,
 };
@@ -269,13 +270,30 @@ static int submit_due(struct gp_load *l)
 	return 0;
 }
 
+static u64 clamp_ns(u64 ns, u64 least, u64 most)
+{
+	return ns < least ? least : ns > most ? most : ns;
+}
+
+/*
+ * How long to sleep between two looks. Requests that arrive by themselves are measured, so completions are looked for
+ * often; without one under way there is nothing to do before the next. A load that only keeps the GPU full looks
+ * eight times in a kernel.
+ */
+static u64 nap_ns(const struct gp_load *l, bool arrivals, u64 gap)
+{
+	if (!l->o->rate_milli)
+		return clamp_ns(l->o->kernel_ns / 8, NAP_NS, LONG_NAP_NS);
+	return arrivals && l->completed == l->submitted ? clamp_ns(gap, NAP_NS, LONG_NAP_NS) : NAP_NS;
+}
+
 /* Until something may have completed or arrived. */
 static int rest(struct gp_load *l)
 {
 	struct gp_event events[WAITED_MAX];
-	struct timespec nap = { .tv_nsec = NAP_NS };
 	u64 gap = l->next_arrival_ns > l->now_ns ? l->next_arrival_ns - l->now_ns : 0;
 	bool arrivals = l->o->rate_milli && wanted(l);
+	struct timespec nap = { .tv_nsec = (long)nap_ns(l, arrivals, gap) };
 	u32 nr = 0;
 	int err;
 
