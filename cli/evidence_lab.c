@@ -12,7 +12,7 @@
 #include "evidence.h"
 #include "term.h"
 
-#define COST(options)	"lab/run --deterministic --param poll_us=20000 " \
+#define COST(options)	"lab/run --seed 0 --param poll_us=20000 " \
 			"--param no_system_mem_limit=1 --timeout 1200 -- " \
 			"sh -c 'modprobe gpreempt && gpcost --json" options "'"
 
@@ -27,7 +27,7 @@ static const struct probe {
 	const char *unit;
 } probes[] = {
 	{ "colocate", "online beside offline work: alone, natively, by each mechanism",
-	  "lab/run --deterministic --timeout 1200 -- lab-colocate", NULL, COLUMNS, "us" },
+	  "lab/run --seed 0 --timeout 1200 -- lab-colocate", NULL, COLUMNS, "us" },
 	{ "arrival", "how long an online arrival waits for a full GPU, by who preempts",
 	  "lab/latency", "lab/latency 20", JSON_LINES, "counted; times in ns" },
 	{ "model_error", "the same operations by the driver and by the simulator",

@@ -327,7 +327,7 @@ static void usage(FILE *to)
 	fputs("usage: gpcost [--repetitions N] [--json]\n"
 	      "\n"
 	      "What stopping and starting running work costs the processors, in instructions:\n"
-	      "run it as lab/run --deterministic --param poll_us=20000 -- gpcost. By the module,\n"
+	      "run it as lab/run --param poll_us=20000 -- gpcost. By the module,\n"
 	      "too, if gpreempt.ko is loaded.\n"
 	      "\n"
 	      "  --repetitions N  of each operation, 1..100000  (200)\n"

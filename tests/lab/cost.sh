@@ -7,7 +7,7 @@
 
 # As ./run bench measures, with fewer repetitions.
 cost() {
-	try "$top/lab/run" --param poll_us=20000 --param no_system_mem_limit=1 \
+	try "$top/lab/run" --seed 0 --param poll_us=20000 --param no_system_mem_limit=1 \
 		--timeout 600 -- sh -c 'modprobe gpreempt && gpcost --json --repetitions 5'
 }
 # row OPERATION QUEUES FILTER: a value of the last run.

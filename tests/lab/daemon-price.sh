@@ -13,7 +13,7 @@ seeds=1
 
 claim "$way: the guest runs all of it, and every process finds its sums right"
 # shellcheck disable=SC2086 # a list
-try "$top/lab/run" --param marks=262144 --param idle_poll_us=0 --timeout 1500 \
+try "$top/lab/run" --seed 0 --param marks=262144 --param idle_poll_us=0 --timeout 1500 \
 	--copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" --copy "$GPREEMPT" \
 	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/price.sh" -- sh ./price.sh "$way" $seeds
 exits 0 || cat "$tmp/err"

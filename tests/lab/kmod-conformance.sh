@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # The mechanisms of gpreempt.ko by the promises of core/mechanism.h (lab-conformance). One boot. A stop
-# that hangs is ended by the driver after two seconds here.
+# that hangs is ended by the driver after half a second here.
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 build=${GP_BUILD:-$top/build}
 
 code=0
-"$top/lab/run" --param no_system_mem_limit=1 --param queue_preemption_timeout_ms=2000 --timeout 600 \
+"$top/lab/run" --param no_system_mem_limit=1 --param queue_preemption_timeout_ms=500 --timeout 600 \
 	--copy "$build/tests/lab-conformance" -- sh -c '
 	code=0
 	modprobe gpreempt allow_direct=1 stop_deadline_ms=4000

@@ -182,7 +182,8 @@ fact reset_trouble "$(trouble_of $b)"
 grep -q 'GPU 1: the driver resets it; 3 processes are lost' /tmp/daemon && fact reset_logged yes
 has_left() { [ "$(count detaches)" -ge "$(count attaches)" ]; }
 until_true 30 has_left && fact reset_left yes
-# The driver runs nothing any more of who was there, on the other GPU neither.
+# The driver runs no process any more that was there, on the other GPU neither. Printed counts lag by half a second.
+sleep 1
 n=$(completed off0)
 sleep 3
 fact reset_others_work "$n $(($(completed off0) - n))"

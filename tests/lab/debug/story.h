@@ -93,7 +93,7 @@ enum ask {
 	ASK_RING,		/* a: index of the queue; its ring's address */
 	ASK_LONG,		/* a: index: three kernels of 100 ms */
 	ASK_SHORT,		/* a: index: a kernel of 1 ms */
-	ASK_HUGE,		/* a: index: a kernel of 5 s, 400 waves */
+	ASK_HUGE,		/* a: index: a kernel of 1 s, 400 waves */
 	ASK_VRAM,		/* a: allocate so many MB and fill them; 0: are they right? */
 	ASK_BARRIER,		/* a: index: a barrier packet that waits for ASK_PASS */
 	ASK_PASS,		/* what it waits for has happened */

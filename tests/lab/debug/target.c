@@ -86,7 +86,7 @@ static s64 work_finish(struct worker *w)
 
 static s64 worker_open(struct worker *w, bool no_runtime)
 {
-	const u64 ns[KINDS] = { LONG_NS, SHORT_NS, 5ull * 1000 * MSEC };
+	const u64 ns[KINDS] = { LONG_NS, SHORT_NS, 1000ull * MSEC };
 	int err = gp_client_open(&w->c, &(struct gp_client_args){ .no_runtime = no_runtime });
 
 	for (u32 i = 0; !err && i < KINDS; i++)

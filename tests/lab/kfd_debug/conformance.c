@@ -7,8 +7,8 @@
  * is their queue's read pointer, which nobody but the device writes, read by lib/pointers.
  * Each must end with right sums.
  *
- * A virtual machine without KVM takes its time, so the clock of the tests is slow while
- * something is under way and fast when nothing is: a promise is about order, not speed.
+ * The clock of the tests is slow while something is under way and fast when nothing is: a promise is about order,
+ * not speed.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -23,8 +23,8 @@
 #include "lib/pointers.h"
 
 enum {
-	SLOWER		= 25,		/* a millisecond while something is under way */
-	PROGRESS_MS	= 150,		/* how long a task may need to get on with its work */
+	SLOWER		= 5,		/* a millisecond while something is under way */
+	PROGRESS_MS	= 20,		/* how long a task may need to get on with its work */
 };
 
 static struct kfd_bench *of(struct bench *b)
@@ -142,7 +142,7 @@ static pid_t start_gpload(u32 seed)
 	snprintf(text, sizeof(text), "%u", seed);
 	if (!freopen("/dev/null", "we", stdout))
 		_exit(99);
-	execlp("gpload", "gpload", "--requests", "1000000", "--kernel", "200us", "--waves", "800",
+	execlp("gpload", "gpload", "--requests", "1000000", "--kernel", "4ms", "--waves", "800",
 	       "--depth", "16", "--seed", text, NULL);
 	_exit(98);
 }
