@@ -69,12 +69,18 @@ static inline bool gp_test_full(void)
 	return full && *full && *full != '0';
 }
 
-/* The seed of a random test. A failing test prints it; GP_SEED=N replays it. */
+/*
+ * The seed of a random test: GP_SEED, which ./run test sets for every test, or @otherwise. Prints
+ * the seed as a comment, which tools/run-tests shows beside a claim that fails. A test that needs
+ * several seeds counts up from this one, so that GP_SEED=N makes a failure at seed N the first.
+ */
 static inline uint64_t gp_test_seed(uint64_t otherwise)
 {
-	const char *seed = getenv("GP_SEED");
+	const char *given = getenv("GP_SEED");
+	uint64_t seed = given && *given ? strtoull(given, NULL, 0) : otherwise;
 
-	return seed && *seed ? strtoull(seed, NULL, 0) : otherwise;
+	print_message("# GP_SEED=%llu\n", (unsigned long long)seed);
+	return seed;
 }
 
 /* splitmix64: every value of *@state, 0 too, is a good start. */

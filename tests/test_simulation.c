@@ -4,10 +4,8 @@
  * every event of each of them no work is lost or done twice, every stop is
  * answered once, holds stay within their leases, the counters add up.
  *
- * A seed that fails is shrunk to the parts that matter, saved, and the command
- * that runs it again is printed.
- *
- * GP_SEED=N runs that one scenario only.
+ * A seed that fails is shrunk to the parts that matter and saved in a temporary
+ * directory. The command that runs it again is printed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -79,21 +77,34 @@ static void shrink(struct random_scenario *r, u64 seed)
 	}
 }
 
+/* A file for the scenario of @seed in a new temporary directory, or NULL; its name in @path. */
+static FILE *create(char *path, size_t room, u64 seed)
+{
+	const char *tmp = getenv("TMPDIR");
+	size_t n;
+
+	snprintf(path, room, "%s/gpreempt-failed-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(path))
+		return NULL;
+	n = strlen(path);
+	snprintf(path + n, room - n, "/seed-%llu.ini", (unsigned long long)seed);
+	return fopen(path, "w");
+}
+
 static void report(struct random_scenario *r, u64 seed)
 {
 	static char text[TEXT];
-	char path[64];
+	char path[256];
 	FILE *f;
 
 	shrink(r, seed);
 	random_scenario_text(r, text, sizeof(text));
-	snprintf(path, sizeof(path), "failed-seed-%llu.ini", (unsigned long long)seed);
-	f = fopen(path, "w");
+	f = create(path, sizeof(path), seed);
 	if (f) {
 		fputs(text, f);
 		fclose(f);
 	}
-	fail_msg("seed %llu: %s\nshrunk to %s:\n%s\nrun it again: "
+	fail_msg("GP_SEED=%llu: %s\nshrunk to %s:\n%s\nrun it again: "
 		 "gpreempt sim --check --seed %llu %s", (unsigned long long)seed, why, path, text,
 		 (unsigned long long)seed, path);
 }
@@ -103,14 +114,13 @@ static u64 wanted(void)
 #ifdef __SANITIZE_ADDRESS__
 	return 10000;	/* ten times as slow, and the same code */
 #else
-	return getenv("GP_FULL") ? 1200000 : 200000;
+	return gp_test_full() ? 1200000 : 200000;
 #endif
 }
 
 static void no_work_is_lost_or_doubled_in_200000_preemptions_with_faults(void **state)
 {
-	const char *only = getenv("GP_SEED");
-	u64 seed = only ? strtoull(only, NULL, 0) : 1, preemptions = 0, n;
+	u64 first = gp_test_seed(1), seed = first, preemptions = 0, n;
 	static struct random_scenario r;
 
 	(void)state;
@@ -120,9 +130,9 @@ static void no_work_is_lost_or_doubled_in_200000_preemptions_with_faults(void **
 			report(&r, seed);
 		preemptions += n;
 		seed++;
-	} while (!only && preemptions < wanted());
+	} while (preemptions < wanted());
 	print_message("# %llu preemptions in %llu random scenarios\n",
-		      (unsigned long long)preemptions, (unsigned long long)(seed - 1));
+		      (unsigned long long)preemptions, (unsigned long long)(seed - first));
 }
 
 PROVE(
