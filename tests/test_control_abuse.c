@@ -32,8 +32,8 @@ static struct gp_control_stats stats_of(struct control_world *w)
 }
 
 /*
- * A call with some of its bytes changed, cut, doubled, or no call at all. What was changed may
- * still be a valid call, of another GPU or of a process of BOB's for instance.
+ * A call as it should be, with some of its bytes changed, cut or doubled, or no call at all. A
+ * changed call may still be valid, for another GPU or for a process of BOB's for instance.
  */
 static size_t malformed(u64 *seed, char *to, size_t room)
 {
@@ -42,7 +42,7 @@ static size_t malformed(u64 *seed, char *to, size_t room)
 		"{\"method\":\"org.gpreempt.List\",\"parameters\":{\"gpu\":\"0\"},\"more\":true}",
 		"{\"method\":\"org.varlink.service.GetInfo\"}",
 	};
-	u64 kind = gp_test_random(seed) % 5;
+	u64 kind = gp_test_random(seed) % 6;
 	size_t i, n;
 
 	if (kind == 0) {
@@ -54,7 +54,7 @@ static size_t malformed(u64 *seed, char *to, size_t room)
 	n = (size_t)snprintf(to, room, "%s", good[gp_test_random(seed) % 3]) + 1;
 	if (kind == 1)
 		memset(to, "[{\"\\"[gp_test_random(seed) % 4], n - 1);
-	for (i = 0; kind > 1 && i <= gp_test_random(seed) % 4; i++)
+	for (i = 0; kind > 1 && kind < 5 && i <= gp_test_random(seed) % 4; i++)
 		to[gp_test_random(seed) % (n - 1)] = (char)gp_test_random(seed);
 	return kind == 2 ? n - 1 - gp_test_random(seed) % (n - 1) : n;
 }
