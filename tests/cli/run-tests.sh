@@ -6,22 +6,29 @@
 
 # tests LIST: a build directory for tools/run-tests with these tests.
 tests() {
-	mkdir -p "$tmp/bin"
-	cat >"$tmp/bin/meson" <<-END
-	#!/bin/sh
-	cat "$tmp/tests.json"
-	END
-	chmod +x "$tmp/bin/meson"
-	printf "%s\n" "$1" >"$tmp/tests.json"
+	rm -rf "$tmp/build"
+	mkdir -p "$tmp/build/meson-info"
+	printf "%s\n" "$1" >"$tmp/build/meson-info/intro-tests.json"
 }
 # suite COMMAND: its only test is that shell command.
 suite() { tests "[$(of t unit 0 "$1")]"; }
-# of NAME SUITE PRIORITY COMMAND: one test, in meson's words.
+# of NAME SUITE PRIORITY COMMAND [TIMEOUT]: one test, in meson's words.
 of() {
-	jq -n --arg n "$1" --arg s "gpreempt:$2" --argjson p "$3" --arg c "$4" '{name: $n, suite: [$s],
-		cmd: ["sh", "-c", $c], env: {}, workdir: null, timeout: 5, priority: $p, is_parallel: true}'
+	jq -n --arg n "$1" --arg s "gpreempt:$2" --argjson p "$3" --arg c "$4" --argjson t "${5:-60}" '{name: $n,
+		suite: [$s], cmd: ["sh", "-c", $c], env: {}, workdir: null, timeout: $t, priority: $p, is_parallel: true}'
 }
-run_suite() { PATH=$tmp/bin:$PATH "$top/tools/run-tests" "$@" "$tmp"; }
+run_suite() { "$top/tools/run-tests" "$@" --build "$tmp/build"; }
+json() { jq -r "$1" "$tmp/build/test-results.json"; }
+# gone PID: the process ends within a second.
+gone() {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		[ -d "/proc/$1" ] || return 0
+		sleep 0.1
+	done
+	no "process $1 still runs: $(tr '\0' ' ' <"/proc/$1/cmdline")"
+}
+# The environment of this test must not reach the runs that it starts.
+unset GP_SEED GP_FULL
 
 claim "claims that hold are counted and the run passes"
 suite 'echo 1..2; echo ok 1 - a; echo ok 2 - b'
@@ -63,21 +70,212 @@ suite 'exit 77'
 try run_suite
 exits 1 && says '^0 passed, 0 failed$'
 
-claim "tests in the virtual machine come after all others, the longest first"
+claim "the test with the highest priority starts first, whatever its suite"
 order=$tmp/order
-tests "[$(of a lab -990 "sleep 0.2; echo a >>$order"), $(of b unit 0 "sleep 0.2; echo b >>$order"),
-	$(of c lab -900 "sleep 0.2; echo c >>$order"), $(of d cli 10 "sleep 0.2; echo d >>$order")]"
+four() {
+	: >"$order"
+	tests "[$(of a lab 3 "echo a >>$order"), $(of b unit 0 "echo b >>$order"), $(of c lab 90 "echo c >>$order"),
+		$(of d cli 10 "echo d >>$order")]"
+}
+four
 try run_suite --at-once 1
-exits 0 && check test "$(tr -d '\n' <"$order")" = dbca
+exits 0 && check test "$(tr -d '\n' <"$order")" = cdab
 
-claim "the table on stderr has what each suite took, of time and of processors"
-exits 0 && says_err '^lab  *2  .* s .* s .* s$' && says_err '^cli  *1 ' && says_err '^the run  *4 '
+claim "a run records its times, and the next run starts the test first that took longest"
+check test "$(jq -c '.seconds | map_values(length)' "$tmp/build/test-times.json")" = '{"c":1,"d":1,"a":1,"b":1}'
+: >"$order"
+echo '{"schema": 1, "seconds": {"a": [4, 2], "b": [50, 60], "c": [0.1], "d": [5]}}' >"$tmp/build/test-times.json"
+try run_suite --at-once 1
+exits 0 && check test "$(tr -d '\n' <"$order")" = bdac
 
-claim "a test that does not end is killed and says so"
-suite 'echo 1..1; echo ok 1 - a; sleep 100'
-jq '.[].timeout = 1' "$tmp/tests.json" >"$tmp/short" && mv "$tmp/short" "$tmp/tests.json"
+claim "as many tests run at once as are allowed, and then those that must run alone"
+meet() { echo "echo >$tmp/$1; until [ -e $tmp/$2 ]; do sleep 0.05; done; echo $1 >>$order"; }
+tests "[$(of s unit 90 "echo s >>$order" | jq '.is_parallel = false'), $(of x unit 2 "$(meet x y)" 2),
+	$(of y unit 1 "$(meet y x)" 2)]"
+: >"$order"
+try run_suite --at-once 2
+exits 0 && check test "$(tail -n 1 "$order")" = s
+
+claim "a table on stderr has the time and the processor time of each suite"
+four
 try run_suite
-exits 1 && says 'timed out after 1 s' && says 'ended with status 124'
+exits 0 && says_err '^lab  *2  .* s .* s .* %$' && says_err '^cli  *1 ' && says_err '^the run  *4 '
+
+claim "processor time counts what a test started in the background, in its own session"
+busy='i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+suite "setsid sh -c '$busy' & sleep 0.01; sh -c '$busy'; wait"
+try run_suite
+both=$(json '.tests[0].processor_seconds')
+suite "sh -c '$busy'"
+try run_suite
+exits 0 && check test "$(json ".tests[0].processor_seconds * 1.3 < $both")" = true
+
+claim "each test gets GP_SEED, and the seed is printed at the start and at the end"
+suite 'echo "#| seed=$GP_SEED"'
+try run_suite --seed 77
+exits 0 && says '^ *seed=77$' && says_err 'seed 77 ' && says '^seed 77;' && check test "$(json .seed)" = 77
+
+claim "without a seed two runs of one tree have the same one, and two runs of --full do not"
+try run_suite
+first=$(json .seed)
+try run_suite
+check test "$(json .seed)" = "$first" && check test "$first" -gt 0
+try run_suite --full
+first=$(json .seed)
+try run_suite --full
+check test "$(json .seed)" != "$first"
+
+claim "GP_SEED of the caller counts as a seed, and a bad one is exit 2"
+try env GP_SEED=5 "$top/tools/run-tests" --build "$tmp/build"
+exits 0 && check test "$(json .seed)" = 5
+try env GP_SEED=five "$top/tools/run-tests" --build "$tmp/build"
+exits 2 && says_err 'GP_SEED=five'
+
+claim "a test that fails prints the command that repeats it, and only it"
+tests "[$(of "lab a" lab 1 'exit 1'), $(of b unit 1 'exit 1'), $(of bb unit 1 true)]"
+try run_suite --seed 9
+exits 1 && says 'repeat: ./run test --seed 9 --only "lab a"$' && says 'repeat: ./run test --seed 9 --only =b$' &&
+	check test "$(grep -c repeat: "$tmp/out")" -eq 4
+try run_suite --seed 9 --only =b
+exits 1 && says '^0 passed, 1 failed$'
+
+claim "--only takes parts of names, more than one"
+try run_suite --only bb --only lab
+exits 1 && says '^1 passed, 1 failed$'
+
+claim "an unknown name is exit 2 and one line that suggests another"
+try run_suite --only lab-a
+exits 2 && says_err "'lab-a'.*'lab a'" && check test "$(wc -l <"$tmp/err")" -eq 1
+
+claim "bad usage is exit 2 and one line"
+for bad in --seed=x --seed=-1 --repeat=0 --at-once=none --frobnicate stray; do
+	try run_suite "$bad"
+	exits 2 && says_err '^run: test: ' && check test "$(wc -l <"$tmp/err")" -eq 1
+done
+
+claim "--failed runs what failed in the last run, with its seed, until nothing did"
+tests "[$(of good unit 1 true), $(of bad unit 1 "test -e $tmp/mended"), $(of worse full 1 false)]"
+rm -f "$tmp/mended"
+try run_suite --full
+first=$(json .seed)
+try run_suite --failed
+exits 1 && says '^0 passed, 2 failed$' && check test "$(json .seed)" = "$first"
+: >"$tmp/mended"
+try run_suite --failed
+exits 1 && says '^1 passed, 1 failed$'
+tests "[$(of good unit 1 true)]"
+try run_suite
+try run_suite --failed
+exits 0 && says_err 'no test that failed'
+
+claim "--repeat counts each repetition and names the claims that differ between them"
+n='n=$(cat n 2>/dev/null); echo $((n + 1)) >n'
+suite "cd $tmp; $n; echo ok 1 - steady; [ \$((n % 2)) -eq 0 ] || echo -n 'not '; echo ok 2 - odd; echo 1..2"
+rm -f "$tmp/n"
+try run_suite --repeat 4 --at-once 1
+exits 1 && says '^6 passed, 2 failed$' && says "^t: its claims differ .*'odd' passed in 2 of 4; 'odd' failed in 2 of 4$"
+suite 'echo ok 1 - steady; echo 1..1'
+try run_suite --repeat 3
+exits 0 && says '^3 passed, 0 failed$' && check test "$(grep -c differ "$tmp/out")" -eq 0
+
+claim "repetitions share a seed that was given, and else count up from it"
+try run_suite --repeat 3 --seed 4
+check test "$(json '[.tests[].seed] | sort | map(tostring) | join(" ")')" = '4 4 4'
+try run_suite --repeat 3
+check test "$(json '[.tests[].seed] | sort | .[2] - .[0]')" = 2
+
+claim "JUnit's XML is well-formed whatever a test prints, and JSON has what it shows"
+tests "[$(of 'a<&"' unit 1 'printf "ok 1 - <b> & \"c\"\nnot ok 2 - d\n1..2\n\001\377]]>\n"; exit 1'),
+	$(of s cli 1 'exit 77')]"
+try run_suite --seed 3 --json "$tmp/copy"
+exits 1 && says 'test-results.json and .*test-results.xml$' && check cmp "$tmp/copy" "$tmp/build/test-results.json"
+check test "$(json '[.schema, .seed, .passed, .failed, .skipped] | map(tostring) | join(" ")')" = '1 3 1 1 1'
+check test "$(json '.tests[] | select(.suite == "unit") | .claims[0].text')" = '<b> & "c"'
+check test "$(json '[.tests[] | .seconds >= 0 and .processor_seconds >= 0] | all')" = true
+try python3 -c 'import sys, xml.etree.ElementTree as x; r = x.parse(sys.argv[1]).getroot()
+print(r.tag, len(r.findall("*/testcase")), len(r.findall("*/testcase/failure")), len(r.findall("*/testcase/skipped")))
+print(r.find("*/testcase").get("name"))' "$tmp/build/test-results.xml"
+exits 0 && says '^testsuites 3 1 1$' && says '^<b> & "c"$'
+
+claim "a run of all tests that uses more processor time than its budget fails"
+suite "sh -c '$busy'"
+try run_suite --budget 0.0001
+exits 1 && says 'FAIL budget: the default tier stays within 0.0001 minutes of processor time$' && says '^1 passed, 1 failed$'
+try run_suite --full --budget 0.0001
+exits 1 && says 'the full tier stays within'
+
+claim "a run within its budget, or one of some tests, does not"
+try run_suite --budget 10
+exits 0 && says '^1 passed, 0 failed$'
+try run_suite --budget 0.0001 --only t
+exits 0
+try run_suite --budget 0.0001 --repeat 2
+exits 0
+
+claim "without --budget it is 24 minutes, with --full 160"
+try run_suite
+check test "$(json .budget_seconds)" = 1440
+try run_suite --full
+check test "$(json .budget_seconds)" = 9600
+
+claim "a test that uses too much processor time is killed with everything it started"
+tests "[$(of t unit 0 "setsid sh -c 'echo \$\$ >$tmp/pid; while :; do :; done' & while :; do :; done" 0.5)]"
+try run_suite
+exits 1 && says 'timed out after 0.5 s of processor time' && says 'ended with status 124\|^FAIL t: t$' && gone "$(cat "$tmp/pid")"
+
+claim "a test that sleeps is killed after ten times as long, with everything it started"
+tests "[$(of t unit 0 "(sleep 100 & echo \$! >$tmp/pid); echo ok 1 - a; echo 1..1; sleep 100" 0.1)]"
+try run_suite
+exits 1 && says 'timed out after 1 s, 10 times' && says 'ended with status 124' && gone "$(cat "$tmp/pid")"
+
+claim "a slow machine does not time a test out: sleep costs no processor time"
+tests "[$(of t unit 0 'sleep 2' 0.5)]"
+try run_suite
+exits 0
+
+claim "what a test leaves running is ended and named"
+suite "setsid sleep 100 & echo \$! >$tmp/pid; until grep -q sleep /proc/\$!/comm; do :; done
+	echo ok 1 - a; echo 1..1; exit 1"
+try run_suite
+exits 1 && says 'left running: sleep' && gone "$(cat "$tmp/pid")"
+
+# interrupt SIGNAL: start a run of a test that sleeps, and send the signal to the runner.
+interrupt() {
+	tests "[$(of t unit 0 "setsid sleep 100 & echo \$! >$tmp/pid; sleep 100")]"
+	rm -f "$tmp/pid"
+	"$top/tools/run-tests" --build "$tmp/build" >"$tmp/out" 2>"$tmp/err" </dev/null &
+	runner=$!
+	until [ -s "$tmp/pid" ]; do sleep 0.1; done
+	kill -s "$1" "$runner"
+	code=0
+	tried="a run that gets SIG$1"
+	wait "$runner" || code=$?
+	gone "$(cat "$tmp/pid")"
+}
+claim "a run that is interrupted leaves no process"
+interrupt TERM
+exits 143 && says_err interrupted
+
+claim "a run that is killed leaves no process"
+interrupt KILL
+exits 137
+
+claim "progress that is no terminal's is not more than one line in 15 s, without colour"
+suite 'sleep 1'
+try run_suite
+exits 0 && check test "$(grep -c 'tests done' "$tmp/err")" -eq 0 && check test "$(grep -c "$(printf '\033')" "$tmp/err" "$tmp/out" | grep -vc ':0')" -eq 0
+
+claim "a plan names the programs of unit tests, of each build directory, and the lab only if it is needed"
+tests "$(jq -n --arg b "$tmp/build" '[
+	{name: "one", suite: ["g:unit"], cmd: [$b + "/tests/one"]}, {name: "two", suite: ["g:unit"], cmd: [$b + "/tests/two"]},
+	{name: "cmd", suite: ["g:cli"], cmd: ["/x/cmd.sh"]}, {name: "lab x", suite: ["g:lab"], cmd: ["/x/x.sh"]}] |
+	map(. + {env: {}, workdir: null, timeout: 5, priority: 0, is_parallel: true})')"
+try "$top/tools/run-tests" --plan --build "$tmp/build" --build "$tmp/build-asan" --only one
+says '^build build-asan tests/one$' && says '^build build tests/one$' && check test "$(wc -l <"$tmp/out")" -eq 2
+try run_suite --plan --only one --only cmd
+says '^build build all$' && check test "$(wc -l <"$tmp/out")" -eq 1
+try run_suite --plan --only 'lab x'
+says '^lab$'
 
 claim "a look that fails breaks its claim"
 suite ". $top/tests/cli/claims.sh; claim x; try false; exits 0; claim y; end"
