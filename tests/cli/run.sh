@@ -107,6 +107,58 @@ claim "an unknown command is named, exit 2"
 try run frobnicate
 exits 2 && says_err frobnicate
 
+# tester PLAN [CODE]: a test runner that has this plan and exits with CODE; ninja and the lab write down their calls.
+tester() {
+	mkdir -p "$tmp/t/tools" "$tmp/t/lab"
+	echo "$1" >"$tmp/plan"
+	: >"$tmp/calls"
+	cat >"$tmp/t/tools/run-tests" <<-END
+	#!/bin/sh
+	case " \$* " in
+	*" --plan "*) cat "$tmp/plan" ;;
+	*) echo "run-tests \$*" >>"$tmp/calls" ;;
+	esac
+	exit ${2:-0}
+	END
+	printf '#!/bin/sh\necho "lab $*" >>%s\n' "$tmp/calls" >"$tmp/t/lab/run"
+	chmod +x "$tmp/t/tools/run-tests" "$tmp/t/lab/run"
+	fake ninja <<-END
+	echo "ninja \$*" >>"$tmp/calls"
+	echo no work to do
+	END
+}
+called() { grep -q -e "$1" "$tmp/calls" || no "'$1' was not called but: $(cat "$tmp/calls")"; }
+
+claim "test builds what the chosen tests need, and neither the sanitizers' build nor the lab for others"
+machine "gcc linux-headers-6.12.9+deb12-amd64"
+tester "build build tests/a tests/b"
+try run test --only a
+exits 0 && called 'ninja .*/build tests/a tests/b$' && called 'run-tests .*/build-asan --only a$' &&
+	check test "$(grep -c 'ninja.*asan\|^lab' "$tmp/calls")" -eq 0
+
+claim "test prepares the sanitizers' build and the lab for tests that need them"
+machine "gcc linux-headers-6.12.9+deb12-amd64"
+tester "build build all
+build build-asan tests/a
+lab"
+try run test
+exits 0 && called 'ninja .*/build all$' && called 'ninja .*/build-asan tests/a$' && called '^lab .*--build-only'
+
+claim "bad usage of test is exit 2 before anything is installed or built"
+machine ""
+tester "" 2
+try run test --nonsense
+exits 2 && check test ! -s "$tmp/apt.log" && check test ! -s "$tmp/calls"
+
+claim "a build that fails is one failed test and runs none"
+machine "gcc linux-headers-6.12.9+deb12-amd64"
+tester "build build all"
+fake ninja <<'END'
+case "$*" in *build.ninja) echo no work to do ;; *) echo broken; exit 1 ;; esac
+END
+try run test
+exits 1 && says '^0 passed, 1 failed$' && says_err broken && check test ! -s "$tmp/calls"
+
 claim "fuzz --help is help, what is no number of seconds is named, and neither builds anything"
 machine ""
 try run fuzz --help

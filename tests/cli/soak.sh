@@ -30,7 +30,7 @@ jq -n --argjson lost "$LOST" --argjson n "$PREEMPTIONS" '{preemptions: $n, serve
 END
 chmod +x "$tmp/lab/run" "$tmp/build/cli/gpreempt"
 export FACTS="$tmp/facts" KMSG="$tmp/kmsg" CALLS="$tmp/calls" LAB_CODE=0 LOST=0 PREEMPTIONS=1000 SAYS=all
-soak() { "$tmp/tools/run-soak" "$tmp/build" "$@"; }
+soak() { "$tmp/tools/run-soak" "$tmp/build" --seed 1 "$@"; }
 
 # Two rounds in which nothing was wrong.
 good() {
@@ -66,6 +66,21 @@ try soak --minutes 40 --json
 exits 0 && check jq -e '.schema == 1 and .model and .lab.stopped == 10000 and .simulator.preemptions == 9000 and
 	.wrong == [] and .lab.kernel_kb == [18001, 18002] and
 	.lab.forgotten_by_amdgpu == [[3, 384], [6, 768]]' "$tmp/out" >"$tmp/jq"
+
+claim "without a seed each run has its own, and says which; a run that failed says how to repeat it"
+unset GP_SEED
+good
+try "$tmp/tools/run-soak" "$tmp/build" --minutes 40 --json
+first=$(jq .seed "$tmp/out")
+good
+try "$tmp/tools/run-soak" "$tmp/build" --minutes 40
+exits 0 && says '^seed [0-9]*$' && check test "$(sed -n 's/^seed //p' "$tmp/out")" != "$first" &&
+	check test "$(grep -c repeat: "$tmp/err")" -eq 0
+LOST=1
+good
+try soak --minutes 40 --seed 7
+LOST=0
+exits 1 && says '^seed 7$' && says_err 'repeat: ./run soak --minutes 40 --seed 7$'
 
 # fails TEXT COMMAND...: the change makes the verdict 1, and TEXT says why.
 fails() {
