@@ -43,7 +43,7 @@ exits 1 && says '^1 passed, 1 failed$'
 claim "a test that dies before its last claim fails the run"
 suite 'echo 1..2; echo ok 1 - a; kill -SEGV $$'
 try run_suite
-exits 1 && says 'made 1 of 2 claims'
+exits 1 && says 'made 1 of 2 claims' && says 'which ended with status 139 (SIGSEGV)$'
 
 claim "a leak reported after the last claim fails the run"
 suite 'echo 1..1; echo ok 1 - a; exit 23'

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import sys
 
 SCHEMA = 1
@@ -78,6 +79,14 @@ def claims_of(title, output, status):
     return claims
 
 
+def status_text(status):
+    """An exit status in words; one over 128 is a signal's, as a shell reports it."""
+    try:
+        return f'status {status} ({signal.Signals(status - 128).name})'
+    except ValueError:
+        return f'status {status}'
+
+
 def is_remark(line):
     return line.startswith('# ')
 
@@ -108,7 +117,7 @@ def report(result, command, brief):
             if line.startswith('#|'):
                 print(f'       {line[3:]}')
     if result.failed():
-        print('  output of', shlex.join(command))
+        print(f'  output of {shlex.join(command)}, which ended with {status_text(result.status)}')
         print('\n'.join('    ' + line for line in result.output.splitlines()))
         print(f'  repeat: {result.repeat}')
     sys.stdout.flush()
