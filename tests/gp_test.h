@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -59,6 +60,21 @@ do {									\
 	if (got_ != want_)						\
 		fail_msg("%s is %lld, expected %s = %lld", #got,	\
 			 (long long)got_, #want, (long long)want_);	\
+} while (0)
+
+/* The limit of every wait. It ends only a test that hangs: no machine is this slow. */
+enum { GP_TEST_PATIENCE_MS = 600000 };
+
+/* Waits until @cond, which another thread or process makes true. */
+#define AWAIT(cond)							\
+do {									\
+	uint32_t naps_ = 0;						\
+									\
+	while (!(cond)) {						\
+		if (naps_++ == GP_TEST_PATIENCE_MS)			\
+			fail_msg("waited in vain for %s", #cond);	\
+		usleep(1000);						\
+	}								\
 } while (0)
 
 /* True in the long tier, ./run test --full: do more of the same. */

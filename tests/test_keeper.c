@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The keeper with children that misbehave, and what systemd is told. */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -18,17 +21,73 @@
 #include "gp_test.h"
 
 #define HEARTBEAT	(200 * GP_MSEC)
-/* For who must not be taken for silent: a busy machine may keep anybody waiting. */
-#define LONG_HEARTBEAT	(2 * GP_SEC)
 
 /* Shared with the children. */
 struct shared {
 	u32 lives;
 	u32 ended_well;
 	int daemon;
+	u64 now_ns;		/* the keeper's time, if not 0: the test moves it */
+	u32 turns;		/* how often poll() found neither an event nor its time */
 };
 
 static struct shared *shared;
+
+/*
+ * Virtual time. The linker redirects the keeper's clock_gettime() and poll() here. A machine that
+ * keeps the daemon or the keeper waiting does not change virtual time.
+ */
+int __real_clock_gettime(clockid_t clock, struct timespec *ret);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
+int __real_poll(struct pollfd *fds, nfds_t nr, int ms);
+int __wrap_poll(struct pollfd *fds, nfds_t nr, int ms);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	if (!shared || !shared->now_ns)
+		return __real_clock_gettime(clock, ret);
+	ret->tv_sec = (time_t)(shared->now_ns / GP_SEC);
+	ret->tv_nsec = (long)(shared->now_ns % GP_SEC);
+	return 0;
+}
+
+int __wrap_poll(struct pollfd *fds, nfds_t nr, int ms)
+{
+	u64 until = ms < 0 ? GP_NEVER : shared->now_ns + (u64)ms * GP_MSEC;
+	int ready;
+
+	if (!shared->now_ns)
+		return __real_poll(fds, nr, ms);
+	for (;;) {
+		ready = __real_poll(fds, nr, 1);
+		if (ready || *(volatile u64 *)&shared->now_ns >= until)
+			return ready;
+		shared->turns++;
+	}
+}
+
+/*
+ * In the daemon: waits until the keeper has read every beat, has seen the current time, and
+ * waits in poll(). It has no limit: the keeper may also kill the daemon here.
+ */
+static void settle(const struct gp_heart *heart)
+{
+	volatile u32 *turns = &shared->turns;
+	int unread = 1;
+	u32 before;
+
+	while (!ioctl(heart->fd, FIONREAD, &unread) && unread)
+		usleep(100);
+	before = *turns;
+	while (*turns < before + 2)
+		usleep(100);
+}
+
+static void advance(const struct gp_heart *heart, u64 ns)
+{
+	shared->now_ns += ns;
+	settle(heart);
+}
 
 static int up(void **state)
 {
@@ -52,22 +111,33 @@ static u64 now(void)
 	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
 }
 
-/* The keeper in a process of its own; its exit code. */
-static int keep_by(u64 heartbeat_ns, gp_keeper_child child)
+/* The keeper in a process of its own. */
+static pid_t start_keeper(gp_keeper_child child)
 {
 	pid_t pid = fork();
-	int status;
 
 	EXPECT(pid >= 0);
-	if (!pid)
-		_exit(gp_keeper_run(heartbeat_ns, child, NULL));
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(gp_keeper_run(HEARTBEAT, child, NULL));
+	}
+	return pid;
+}
+
+/* Its exit code. */
+static int keep(gp_keeper_child child)
+{
+	pid_t pid = start_keeper(child);
+	int status;
+
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int keep(gp_keeper_child child)
+static int keep_in_virtual_time(gp_keeper_child child)
 {
-	return keep_by(HEARTBEAT, child);
+	shared->now_ns = GP_SEC;
+	return keep(child);
 }
 
 static int ends(void *ctx, struct gp_heart *heart)
@@ -126,23 +196,18 @@ static int stuff_stderr(void)
 static void a_log_that_nobody_reads_stops_neither_the_keeper_nor_the_daemon(void **state)
 {
 	int was = stuff_stderr(), status = -1;
-	pid_t keeper = fork(), ended = 0;
-	u32 tries;
+	pid_t keeper = fork();
 
 	(void)state;
 	if (!keeper) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		gp_log(GP_LOG_ERROR, "nobody reads this");
 		_exit(gp_keeper_run(HEARTBEAT, stops_once, NULL));
 	}
-	for (tries = 0; tries < 10000 && !ended; tries++) {
-		ended = waitpid(keeper, &status, WNOHANG);
-		usleep(1000);
-	}
+	/* fail_msg() must be able to write. */
 	dup2(was, STDERR_FILENO);
 	close(was);
-	if (!ended)
-		kill(keeper, SIGKILL);
-	EXPECT_EQ(ended, keeper);
+	AWAIT(waitpid(keeper, &status, WNOHANG) == keeper);
 	EXPECT_EQ(status, 0);
 	EXPECT_EQ(shared->lives, 2);
 }
@@ -161,27 +226,28 @@ static int sleeps_at_rest(void *ctx, struct gp_heart *heart)
 	(void)ctx;
 	shared->lives++;
 	gp_heart_beat(heart, now());
+	settle(heart);
 	gp_heart_rest(heart);
-	usleep(3 * HEARTBEAT / 1000);
+	settle(heart);
+	advance(heart, 3 * HEARTBEAT);
 	return 0;
 }
 
 static void a_daemon_at_rest_may_be_silent(void **state)
 {
 	(void)state;
-	EXPECT_EQ(keep(sleeps_at_rest), 0);
+	EXPECT_EQ(keep_in_virtual_time(sleeps_at_rest), 0);
 	EXPECT_EQ(shared->lives, 1);
 }
 
 static int beats(void *ctx, struct gp_heart *heart)
 {
-	u64 until = now() + LONG_HEARTBEAT + LONG_HEARTBEAT / 2;
-
 	(void)ctx;
 	shared->lives++;
-	while (now() < until) {
+	for (u32 i = 0; i < 4; i++) {
 		gp_heart_beat(heart, now());
-		usleep(LONG_HEARTBEAT / 40000);
+		settle(heart);
+		advance(heart, HEARTBEAT * 3 / 4);
 	}
 	return 0;
 }
@@ -189,31 +255,53 @@ static int beats(void *ctx, struct gp_heart *heart)
 static void a_busy_daemon_that_is_heard_of_lives(void **state)
 {
 	(void)state;
-	EXPECT_EQ(keep_by(LONG_HEARTBEAT, beats), 0);
+	EXPECT_EQ(keep_in_virtual_time(beats), 0);
 	EXPECT_EQ(shared->lives, 1);
 }
 
-/* Silent for two heartbeats, in which the keeper was stopped as well; then it beats and ends. */
+/* Busy and silent: for a moment less than a heartbeat, then for as long as it may not be. */
+static int falls_silent(void *ctx, struct gp_heart *heart)
+{
+	(void)ctx;
+	if (shared->lives++)
+		return 0;
+	gp_heart_beat(heart, now());
+	settle(heart);
+	advance(heart, HEARTBEAT - 1);
+	shared->ended_well++;
+	advance(heart, 2 * GP_MSEC);
+	shared->ended_well++;
+	return 1;
+}
+
+static void a_busy_daemon_that_is_silent_for_a_heartbeat_is_restarted(void **state)
+{
+	(void)state;
+	EXPECT_EQ(keep_in_virtual_time(falls_silent), 0);
+	EXPECT_EQ(shared->lives, 2);
+	EXPECT_EQ(shared->ended_well, 1);
+}
+
+/* No process ran for two heartbeats; then the daemon beats again, in time. */
 static int stands_still(void *ctx, struct gp_heart *heart)
 {
 	(void)ctx;
 	if (shared->lives++)
 		return 1;
 	gp_heart_beat(heart, now());
-	usleep(LONG_HEARTBEAT / 4000);	/* it is heard before all stands still */
-	kill(getppid(), SIGSTOP);
-	usleep(2 * LONG_HEARTBEAT / 1000);
-	kill(getppid(), SIGCONT);
-	/* Long enough for the keeper to notice, if it were in a hurry. */
-	usleep(LONG_HEARTBEAT / 5000);
+	settle(heart);
+	advance(heart, 2 * HEARTBEAT);
+	advance(heart, HEARTBEAT / 2);
 	gp_heart_beat(heart, now());
+	settle(heart);
+	advance(heart, HEARTBEAT / 2);
 	return 0;
 }
 
 static void a_machine_that_stood_still_is_no_silence_of_the_daemon(void **state)
 {
 	(void)state;
-	EXPECT_EQ(keep_by(LONG_HEARTBEAT, stands_still), 0);
+	EXPECT_EQ(keep_in_virtual_time(stands_still), 0);
 	EXPECT_EQ(shared->lives, 1);
 }
 
@@ -229,8 +317,24 @@ static int crashes(void *ctx, struct gp_heart *heart)
 static void it_gives_up_after_a_few_ends(void **state)
 {
 	(void)state;
-	EXPECT_EQ(keep(crashes), 1);
+	EXPECT_EQ(keep_in_virtual_time(crashes), 1);
 	EXPECT_EQ(shared->lives, GP_KEEPER_ENDS + 1);
+}
+
+/* So seldom that not more than GP_KEEPER_ENDS are within a minute. */
+static int crashes_seldom(void *ctx, struct gp_heart *heart)
+{
+	if (shared->lives > 3 * GP_KEEPER_ENDS)
+		return 0;
+	shared->now_ns += 60 * GP_SEC / GP_KEEPER_ENDS;
+	return crashes(ctx, heart);
+}
+
+static void a_daemon_that_crashes_seldom_is_always_restarted(void **state)
+{
+	(void)state;
+	EXPECT_EQ(keep_in_virtual_time(crashes_seldom), 0);
+	EXPECT_EQ(shared->lives, 3 * GP_KEEPER_ENDS + 1);
 }
 
 /* As often as the driver shows one more of many GPUs. */
@@ -269,13 +373,9 @@ static int waits(void *ctx, struct gp_heart *heart)
 
 static pid_t keeper_of_a_waiting_daemon(void)
 {
-	pid_t pid = fork();
+	pid_t pid = start_keeper(waits);
 
-	EXPECT(pid >= 0);
-	if (!pid)
-		_exit(gp_keeper_run(HEARTBEAT, waits, NULL));
-	while (!*(volatile int *)&shared->daemon)
-		usleep(1000);
+	AWAIT(*(volatile int *)&shared->daemon);
 	return pid;
 }
 
@@ -293,18 +393,12 @@ static void sigterm_is_passed_on(void **state)
 
 static void a_daemon_that_is_stopped_ends_when_told_to(void **state)
 {
-	pid_t keeper = keeper_of_a_waiting_daemon(), ended = 0;
-	u32 tries;
+	pid_t keeper = keeper_of_a_waiting_daemon();
 
 	(void)state;
 	kill(shared->daemon, SIGSTOP);
 	kill(keeper, SIGTERM);
-	for (tries = 0; tries < 5000 && !ended; tries++) {
-		ended = waitpid(keeper, NULL, WNOHANG);
-		usleep(1000);
-	}
-	kill(shared->daemon, SIGCONT);
-	EXPECT_EQ(ended, keeper);
+	AWAIT(waitpid(keeper, NULL, WNOHANG) == keeper);
 	EXPECT_EQ(shared->ended_well, 1);
 }
 
@@ -336,14 +430,11 @@ static void a_daemon_that_crashes_when_told_to_end_has_ended(void **state)
 static void a_daemon_whose_keeper_dies_is_told_to_end(void **state)
 {
 	pid_t keeper = keeper_of_a_waiting_daemon();
-	u32 tries;
 
 	(void)state;
 	kill(keeper, SIGKILL);
 	EXPECT_EQ(waitpid(keeper, NULL, 0), keeper);
-	for (tries = 0; tries < 2000 && !*(volatile u32 *)&shared->ended_well; tries++)
-		usleep(1000);
-	EXPECT_EQ(shared->ended_well, 1);
+	AWAIT(*(volatile u32 *)&shared->ended_well == 1);
 }
 
 static void systemd_is_told_in_one_datagram(void **state)
@@ -384,8 +475,10 @@ PROVE(
 	CLAIM(a_time_that_has_just_passed_is_not_slept_through),
 	CLAIM_WITH(a_daemon_at_rest_may_be_silent, up, down),
 	CLAIM_WITH(a_busy_daemon_that_is_heard_of_lives, up, down),
+	CLAIM_WITH(a_busy_daemon_that_is_silent_for_a_heartbeat_is_restarted, up, down),
 	CLAIM_WITH(a_machine_that_stood_still_is_no_silence_of_the_daemon, up, down),
 	CLAIM_WITH(it_gives_up_after_a_few_ends, up, down),
+	CLAIM_WITH(a_daemon_that_crashes_seldom_is_always_restarted, up, down),
 	CLAIM_WITH(a_daemon_that_wants_it_is_started_again, up, down),
 	CLAIM_WITH(sigterm_is_passed_on, up, down),
 	CLAIM_WITH(a_daemon_that_is_stopped_ends_when_told_to, up, down),
