@@ -65,6 +65,7 @@ static struct gp_daemon *connected(struct control_world *w)
 	struct gp_daemon *d;
 
 	EXPECT_EQ(gp_daemon_open(w->path, &d), 0);
+	gp_daemon_set_timeout(d, GP_TEST_PATIENCE_MS);
 	return d;
 }
 
@@ -151,7 +152,7 @@ static void an_answer_that_came_too_late_is_not_the_next_ones(void **state)
 	gp_daemon_set_timeout(d, 30);
 	EXPECT_EQ(gp_daemon_trigger(d, NULL), -ETIMEDOUT);
 	w->defer = false;
-	gp_daemon_set_timeout(d, 5000);
+	gp_daemon_set_timeout(d, GP_TEST_PATIENCE_MS);
 	EXPECT_EQ(gp_daemon_release(d, &(struct gp_daemon_target){ .pid = 999 }), -ESRCH);
 	EXPECT_EQ(gp_daemon_trigger(d, NULL), 0);
 	gp_daemon_close(d);
@@ -191,7 +192,7 @@ static void events_arrive_by_a_descriptor(void **state)
 	publish = 3;
 	p.fd = gp_events_fd(events);
 	for (i = 0; i < 3;) {
-		EXPECT_EQ(poll(&p, 1, 5000), 1);
+		EXPECT_EQ(poll(&p, 1, GP_TEST_PATIENCE_MS), 1);
 		while (gp_events_next(events, &e) == 0)
 			i++;
 	}
@@ -225,14 +226,14 @@ static void lost_events_are_counted(void **state)
 
 	EXPECT_EQ(gp_daemon_subscribe(d, NULL, &events), 0);
 	publish = MANY;
-	while (publish)
-		usleep(1000);
+	AWAIT(!publish);
 	p.fd = gp_events_fd(events);
 	while (got + lost < MANY + one_more) {
-		/* What was lost last is told with the next one. */
+		/* The daemon reports the last loss with the next event, so it needs one more. */
 		if (poll(&p, 1, 100) == 0) {
-			one_more++;
 			publish = 1;
+			AWAIT(!publish);
+			one_more++;
 		}
 		while (gp_events_next(events, &e) == 0) {
 			got++;

@@ -63,31 +63,37 @@ static int end_child(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static bool is_traced(pid_t pid)
+/* The rest of the line @field of /proc/PID/status. */
+static void status_of(pid_t pid, const char *field, char *ret, size_t size)
 {
 	char path[64], line[128];
-	bool traced = false;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	f = fopen(path, "re");
 	EXPECT(f);
+	ret[0] = '\0';
 	while (fgets(line, sizeof(line), f))
-		traced = traced || (!strncmp(line, "TracerPid:", 10) && atoi(line + 10));
+		if (!strncmp(line, field, strlen(field)))
+			snprintf(ret, size, "%s", line + strlen(field));
 	fclose(f);
-	return traced;
 }
 
-static bool comes_to_be_untraced(pid_t pid)
+static bool is_traced(pid_t pid)
 {
-	for (u32 i = 0; i < 1000 && is_traced(pid); i++)
-		usleep(1000);
-	return !is_traced(pid);
+	char tracer[32];
+
+	status_of(pid, "TracerPid:", tracer, sizeof(tracer));
+	return atoi(tracer);
 }
 
-static void naps(u32 ms)
+/* S: sleeping, t: stopped by its tracer. */
+static bool is_in_state(pid_t pid, char state)
 {
-	usleep(ms * 1000);
+	char text[32];
+
+	status_of(pid, "State:\t", text, sizeof(text));
+	return text[0] == state;
 }
 
 static int seize_it(void *ctx)
@@ -97,7 +103,7 @@ static int seize_it(void *ctx)
 
 	EXPECT(is_traced(pid));
 	kill(pid, SIGUSR1);	/* stops it, until this thread ends */
-	naps(20);
+	AWAIT(is_in_state(pid, 't'));
 	return err;
 }
 
@@ -106,9 +112,9 @@ static void a_brief_seizure_lets_go_by_itself_and_loses_no_signal(void **state)
 	pid_t pid = make_child();
 
 	(void)state;
-	naps(50);
+	AWAIT(is_in_state(pid, 'S'));
 	EXPECT_EQ(gp_seize_briefly(seize_it, &pid), 0);
-	EXPECT(comes_to_be_untraced(pid));
+	AWAIT(!is_traced(pid));
 	EXPECT_EQ(end_child(pid), 1);
 }
 
@@ -150,7 +156,7 @@ static void a_session_that_cannot_be_had_leaves_no_trace(void **state)
 	EXPECT_EQ(gp_process_start(NULL, pid, &start), 0);
 	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
 		.kfd_fd = fd, .pid = pid, .start = start }), -ENOSYS);
-	EXPECT(comes_to_be_untraced(pid));
+	AWAIT(!is_traced(pid));
 	EXPECT(strstr(gp_strerror(-ENOSYS), "no debug interface"));
 	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
 		.kfd_fd = fd, .pid = pid, .start = start, .stay_attached = true }), -ENOSYS);
@@ -158,7 +164,7 @@ static void a_session_that_cannot_be_had_leaves_no_trace(void **state)
 	/* another process with its pid */
 	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
 		.kfd_fd = fd, .pid = pid, .start = start + 1 }), -ESRCH);
-	EXPECT(comes_to_be_untraced(pid));
+	AWAIT(!is_traced(pid));
 	EXPECT_EQ(end_child(pid), 0);
 	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){ .kfd_fd = fd, .pid = pid }),
 		  -ESRCH);
@@ -184,7 +190,7 @@ static void a_poke_is_harmless(void **state)
 	pid_t pid = make_child();
 
 	(void)state;
-	naps(20);
+	AWAIT(is_in_state(pid, 'S'));
 	EXPECT_EQ(gp_session_needs_poke(NULL, pid), 0);
 	EXPECT_EQ(gp_session_poke(pid), 0);
 	EXPECT_EQ(end_child(pid), 0);
@@ -272,15 +278,14 @@ static void a_process_that_cannot_be_attached_is_told_and_forgotten(void **state
 	EXPECT_EQ(gp_kfdm_task_add(w->m, 3, 1), -EEXIST);
 	EXPECT_EQ(gp_kfdm_next(w->m, &e), -EAGAIN);
 	EXPECT_EQ(gp_kfdm_process_add(w->m, 3, &p), 0);
-	EXPECT(readable(w, 10000));
+	EXPECT(readable(w, GP_TEST_PATIENCE_MS));
 	EXPECT_EQ(gp_kfdm_next(w->m, &e), 0);
 	EXPECT(e.what == GP_KFDM_NOT_ATTACHED && e.err == -ENOSYS && e.task == 3 && e.pid == pid);
 	EXPECT(!gp_kfdm_attaching(w->m));
 	EXPECT_EQ(gp_kfdm_next(w->m, &e), -EAGAIN);
 	EXPECT(!readable(w, 0));
-	for (u32 i = 0; i < 1000 && gp_kfdm_process_del(w->m, pid) == 0; i++)
-		naps(1);	/* it says so just before it forgets */
-	EXPECT_EQ(gp_kfdm_process_del(w->m, pid), -ENOENT);
+	/* It says so just before it forgets. */
+	AWAIT(gp_kfdm_process_del(w->m, pid) == -ENOENT);
 	gp_kfdm_stats(w->m, &stats);
 	EXPECT(stats.attaches == 0 && stats.attach_failures == 1);
 	EXPECT_EQ(gp_kfdm_task_del(w->m, 3), 0);
@@ -300,7 +305,7 @@ static int begin(struct world *w, u64 id, u32 device, u32 nr_out, u32 nr_in, u32
 {
 	struct gp_action a = {
 		.id = id, .device = device, .nr_out = nr_out, .nr_in = nr_in, .tasks = tasks,
-		.cause = GP_NONE, .deadline_ns = now() + 10000000000ull,
+		.cause = GP_NONE, .deadline_ns = now() + GP_TEST_PATIENCE_MS * 1000000ull,
 	};
 
 	return w->base->ops->begin(w->base, &a, now());
@@ -313,7 +318,7 @@ static struct gp_answer answer(struct world *w)
 	for (;;) {
 		if (!w->base->ops->poll(w->base, now(), &a))
 			return a;
-		EXPECT(readable(w, 10000));
+		EXPECT(readable(w, GP_TEST_PATIENCE_MS));
 	}
 }
 
@@ -354,7 +359,11 @@ static void what_makes_no_sense_is_refused_up_front(void **state)
 	EXPECT_EQ(begin(w, 66, 2, 1, 0, tasks), -ENODEV);
 	EXPECT_EQ(begin(w, 65, 1, 1, 0, tasks), -ENOENT);
 	EXPECT_EQ(begin(w, 64, 0, 1, 1, tasks), -ENOENT);
-	naps(20);
+	/* Its thread answers in order: an answer to one of those would come before this one. */
+	EXPECT_EQ(begin(w, 67, 0, 0, 1, tasks), 0);
+	a = answer(w);
+	EXPECT(a.action == 67 && a.task == 5 && a.outcome == GP_DONE);
+	AWAIT(!gp_kfdm_acting(w->m, 0));
 	EXPECT_EQ(w->base->ops->poll(w->base, now(), &a), -EAGAIN);
 	EXPECT_EQ(gp_kfdm_wake_at(w->m), ~0ull);
 }
@@ -364,7 +373,7 @@ static void tasks_come_and_go_under_way(void **state)
 {
 	struct world *w = *state;
 	struct gp_kfdm_process watched = { .pid = 50, .watch_only = true };
-	u32 task = 9, answers = 0, begun = 0;
+	u32 task = 9, answers = 0, begun = 0, rests = 0;
 	struct gp_answer a;
 
 	for (u32 i = 1; i <= 300; i++) {
@@ -375,11 +384,13 @@ static void tasks_come_and_go_under_way(void **state)
 		EXPECT_EQ(gp_kfdm_task_del(w->m, task), 0);
 		while (!w->base->ops->poll(w->base, now(), &a))
 			answers++;
-		if (i % 10 == 0)
-			naps(2);
+		if (i % 10)
+			continue;
+		AWAIT(!gp_kfdm_acting(w->m, 0) && !gp_kfdm_acting(w->m, 1));
+		rests++;
 	}
-	naps(20);
-	EXPECT(begun > 2 && answers <= begun);
+	/* Each time that both devices were idle, both took what came next. */
+	EXPECT(begun >= 2 * rests && answers <= begun);
 }
 
 PROVE(
