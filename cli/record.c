@@ -304,8 +304,9 @@ static int follow(struct recording *r, struct gp_events *events, int signals, u6
 		if (!left)
 			return GP_EXIT_OK;
 		poll(fd, 3, left > GP_SEC ? 1000 : (int)(left / GP_MSEC) + 1);
+		/* What came before the signal is taken before the end. */
 		if (fd[2].revents)
-			return GP_EXIT_OK;
+			until_ns = 0;
 	}
 }
 
