@@ -8,8 +8,9 @@
  * and is remembered as far as the answers show it: holds, classes, the switch. With a UID
  * every client is taken for that user, without privilege.
  *
- * Process 13 never gets off the GPU, 15 two seconds after it was first asked to; policy "busy" is
- * refused with EBUSY.
+ * Process 13 never gets off the GPU, 15 when somebody hints at its work; policy "busy" is refused
+ * with EBUSY. A lease is at most "lease_ns" of WORLD, or a second, and a hold lasts until it is
+ * released: what depends on the clock depends on how busy the machine is.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -26,11 +27,10 @@
 #include "daemon/peer.h"
 
 enum { STUCK = 13, SLOW = 15, MOST_LEASE_NS = 1000000000 };
-#define SLOW_NS	(2 * (u64)1000000000)
 
-/* Who waits for SLOW to be off, and since when somebody wants that; 0: nobody. */
+/* The client that waits for SLOW to be off; 0: none. */
 static gp_token slow_waiter;
-static u64 slow_since_ns;
+static bool slow_gets_off;
 
 static struct gp_control *control;
 static json_t *world;
@@ -71,15 +71,6 @@ static json_t *process(pid_t pid)
 			return one;
 	}
 	return NULL;
-}
-
-/* A hold that nobody renewed is over. */
-static void lapse(json_t *one)
-{
-	u64 until_ns = (u64)json_integer_value(json_object_get(one, "held_until_ns"));
-
-	if (until_ns && until_ns < now_ns())
-		json_object_del(one, "held_until_ns");
 }
 
 /* The process is now in that state on GPU 0, because of process 102. */
@@ -203,7 +194,6 @@ static int list_next(void *ctx, const struct gp_list_args *args, u64 *cursor, js
 
 		if (args->pid && json_integer_value(json_object_get(one, "pid")) != args->pid)
 			continue;
-		lapse(one);
 		*ret = json_deep_copy(one);
 		return 1;
 	}
@@ -264,15 +254,14 @@ static int hint(void *ctx, struct gp_request *rq, const struct gp_target *target
 {
 	(void)ctx;
 	note("hint %d %" PRIu64 " %" PRIu64, (int)target->pid, in_ns, for_ns);
+	slow_gets_off |= target->pid == SLOW;
 	gp_control_reply(control, rq->token, NULL);
 	return 0;
 }
 
-static bool off_in_time(pid_t pid)
+static bool gets_off(pid_t pid)
 {
-	if (pid == SLOW && !slow_since_ns)
-		slow_since_ns = now_ns();
-	return pid != STUCK && (pid != SLOW || now_ns() >= slow_since_ns + SLOW_NS);
+	return pid != STUCK && (pid != SLOW || slow_gets_off);
 }
 
 static void grant(gp_token token, u64 lease_ns)
@@ -280,19 +269,24 @@ static void grant(gp_token token, u64 lease_ns)
 	gp_control_reply(control, token, json_pack("{s:I}", "lease_ns", (json_int_t)lease_ns));
 }
 
+static u64 most_lease_ns(void)
+{
+	json_t *lease = json_object_get(world, "lease_ns");
+
+	return lease ? (u64)json_integer_value(lease) : MOST_LEASE_NS;
+}
+
 /* Grants less than it is asked for, so that renewing is seen soon. */
 static int hold(void *ctx, struct gp_request *rq, const struct gp_target *target, u64 lease_ns,
 		bool wait)
 {
 	json_t *one = process(target->pid);
-	bool off = off_in_time(target->pid), held;
+	bool off = gets_off(target->pid), held = json_object_get(one, "held_until_ns");
 
 	(void)ctx;
 	note("hold %d%s", (int)target->pid, wait ? " wait" : "");
-	lapse(one);
-	held = json_object_get(one, "held_until_ns");
-	if (lease_ns > MOST_LEASE_NS)
-		lease_ns = MOST_LEASE_NS;
+	if (lease_ns > most_lease_ns())
+		lease_ns = most_lease_ns();
 	json_object_set_new(one, "held_until_ns", json_integer((json_int_t)(now_ns() + lease_ns)));
 	if (off && !held) {
 		publish(target->pid, "off");
@@ -307,10 +301,10 @@ static int hold(void *ctx, struct gp_request *rq, const struct gp_target *target
 
 static void answer_slow(void)
 {
-	if (!slow_waiter || !off_in_time(SLOW))
+	if (!slow_waiter || !gets_off(SLOW))
 		return;
 	publish(SLOW, "off");
-	grant(slow_waiter, MOST_LEASE_NS);
+	grant(slow_waiter, most_lease_ns());
 	slow_waiter = 0;
 }
 

@@ -11,6 +11,8 @@
 #
 # try runs a command and keeps its exit code, stdout and stderr; exits, says and
 # says_err look at them. A claim holds if every look since it was made did.
+# await waits for something that another process does. Never sleep and hope instead:
+# a busy machine needs longer.
 # `gpreempt` is the one just built; $top is the source tree, $tmp is ours.
 
 # shellcheck disable=SC2034 # used by the tests
@@ -51,3 +53,13 @@ says() { grep -q -e "$1" "$tmp/out" || no "'$tried' does not print '$1'"; }
 says_err() { grep -q -e "$1" "$tmp/err" || no "'$tried' does not print '$1' on stderr but: $(head -n 3 "$tmp/err")"; }
 # Any other check: `check test -s FILE`.
 check() { "$@" || no "not so: $*"; }
+
+# Waits until a command succeeds. The limit of ten minutes ends only a test that hangs.
+await() {
+	naps=0
+	until "$@"; do
+		[ "$naps" -lt 12000 ] || { no "waited in vain for: $*"; return 1; }
+		naps=$((naps + 1))
+		sleep 0.05
+	done
+}

@@ -31,23 +31,17 @@ daemon() {
 	: >"$tmp/told"	# what the last one was told is no sign of this one
 	"$FAKE_DAEMON" "$GPREEMPT_SOCKET" "$tmp/world.json" "$@" >"$tmp/told" 2>&1 &
 	server=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		grep -q ready "$tmp/told" && return
-		sleep 0.1
-	done
-	no "the made-up daemon does not start: $(cat "$tmp/told")"
+	await grep -q ready "$tmp/told"
 }
-# Waits until the daemon was told "$1", at most five seconds.
-await() {
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do
-		[ "$(grep -c -e "^$1" "$tmp/told")" -ge "${2-1}" ] && return
-		sleep 0.2
-	done
-	no "the daemon was not told '$1' ${2-1} times"
-}
+# The daemon was told lines that begin with "$1", at least $2 times.
+told_often() { [ "$(grep -c -e "^$1" "$tmp/told")" -ge "$2" ]; }
+# The process $1 records, and a signal ends it: it opens its signalfd when it has subscribed.
+records() { ls -l "/proc/$1/fd" | grep -q signalfd; }
 
+# It grants 40 ms at a time, so that commands renew holds often.
 cat >"$tmp/world.json" <<'END'
-{"status": {"version": "0.1", "pid": 77, "up_ns": 65000000000, "enabled": true,
+{"lease_ns": 40000000,
+ "status": {"version": "0.1", "pid": 77, "up_ns": 65000000000, "enabled": true,
    "observe_only": false, "policy": "priority", "ejected": null, "mechanism": "kfd-debug",
    "gpus": 2, "processes": 3, "held": 1, "trouble": ["debugfs is not mounted"]},
  "list": {"gpus": [
@@ -148,10 +142,15 @@ try gpreempt list infer
 refused 2 && says_err "'infer' is not a process id"
 
 claim "-w repeats, with --json one object per line"
+"$GPREEMPT" list --json -w 0.1 >"$tmp/lines" 2>/dev/null &
+watcher=$!
+three_lines() { [ "$(wc -l <"$tmp/lines")" -ge 3 ]; }
+await three_lines
+check kill "$watcher"	# it still runs
 code=0
-timeout 2 "$GPREEMPT" list --json -w 0.2 >"$tmp/lines" 2>/dev/null || code=$?
-check test "$code" -eq 124 && check test "$(wc -l <"$tmp/lines")" -ge 3 &&
-	check test "$(jq -s 'map(.schema == 1) | all' "$tmp/lines")" = true
+wait "$watcher" || code=$?
+check test "$code" -eq 143 &&
+	check test "$(head -n 3 "$tmp/lines" | jq -s 'map(.schema == 1) | all')" = true
 try gpreempt list -w 0
 refused 2 && says_err 'watch'
 
@@ -181,8 +180,17 @@ try gpreempt run -c nosuch --anyway echo ran
 exits 0 && says ran && says_err 'nosuch\|class'
 
 claim "suspend --for holds, renews and releases"
-try gpreempt suspend 101 --for 2s
-exits 0 && told 'hold 101 wait' && told 'hold 101' && told 'release 101' && says 'held off for 2 s'
+"$GPREEMPT" suspend 101 >"$tmp/out2" 2>"$tmp/err2" &
+held=$!
+await grep -q '^hold 101 wait$' "$tmp/told"
+# Once before it waited; the others renew.
+await told_often 'hold 101$' 4
+kill -TERM "$held"
+code=0
+wait "$held" || code=$?
+check test "$code" -eq 0 && told 'release 101' && check grep -q '^held off; Ctrl-C releases$' "$tmp/out2"
+try gpreempt suspend 101 --for 200ms
+exits 0 && told_often 'release 101' 2 && says 'held off for 200 ms'
 
 claim "suspend of one that is not there is exit 5 and releases the others"
 daemon
@@ -194,16 +202,24 @@ jq '.list.processes += [.list.processes[1] | .pid = 15]' "$tmp/world.json" >"$tm
 cp "$tmp/world.json" "$tmp/world"
 mv "$tmp/w2" "$tmp/world.json"
 daemon
-try gpreempt suspend 101 15 --for 300ms --json
-exits 0 && json '[.suspended[].end] == ["released", "released"]' && check test ! -s "$tmp/err" &&
-	check test "$(grep -c '^hold 101$' "$tmp/told")" -ge 4
+"$GPREEMPT" suspend 101 15 --for 300ms --json >"$tmp/out2" 2>"$tmp/err2" &
+held=$!
+await grep -q '^hold 15 wait$' "$tmp/told"
+await told_often 'hold 101$' 6
+check test -d "/proc/$held"
+try gpreempt hint 15	# it gets off now
+exits 0
+code=0
+wait "$held" || code=$?
+check test "$code" -eq 0 && json '[.suspended[].end] == ["released", "released"]' "$tmp/out2" &&
+	check test ! -s "$tmp/err2"
 cp "$tmp/world" "$tmp/world.json"
 
 claim "suspend ends when somebody resumes, and says so"
 daemon
 "$GPREEMPT" suspend 101 --json >"$tmp/out2" 2>"$tmp/err2" &
 held=$!
-await 'hold 101 wait'
+await grep -q '^hold 101 wait$' "$tmp/told"
 try gpreempt resume 101
 exits 0
 code=0
@@ -215,7 +231,7 @@ claim "suspend releases when it is interrupted"
 daemon
 "$GPREEMPT" suspend 101 --json >"$tmp/out2" 2>"$tmp/err2" &
 held=$!
-await 'hold 101' 2
+await told_often 'hold 101' 2
 kill -TERM "$held"
 code=0
 wait "$held" || code=$?
@@ -307,13 +323,14 @@ exits 0 && check well_formed "$tmp/metrics" && says '^gpreempt_looks_total{hostn
 	says 'gpreempt_preemption_seconds_sum{.*part="total"} 0.001080000'
 
 claim "record draws states as spans, why they changed, and what the daemon did"
-"$GPREEMPT" record "$tmp/t.json" --for 3s --json >"$tmp/out2" 2>"$tmp/err2" &
+"$GPREEMPT" record "$tmp/t.json" --json >"$tmp/out2" 2>"$tmp/err2" &
 recorder=$!
-sleep 1
+await records "$recorder"
 try gpreempt suspend 101 --for 300ms
 exits 0
 try gpreempt off
 try gpreempt on
+kill -INT "$recorder"
 code=0
 wait "$recorder" || code=$?
 check test "$code" -eq 0 && json '.events >= 4 and .lost == 0' "$tmp/out2" &&
@@ -332,10 +349,11 @@ json '.preemptions == 1' "$tmp/out2" &&
 	json '[.traceEvents[].name] | any(. == "for infer (102), 300.0 us in all")' "$tmp/t.json"
 
 claim "record: a .gptrace has the records that say something, and who the tasks are; replay refuses it"
-"$GPREEMPT" record "$tmp/t.gptrace" --for 2s --json >"$tmp/out2" 2>"$tmp/err2" &
+"$GPREEMPT" record "$tmp/t.gptrace" --json >"$tmp/out2" 2>"$tmp/err2" &
 recorder=$!
-sleep 1
+await records "$recorder"
 try gpreempt suspend 101 --for 100ms
+kill -TERM "$recorder"
 code=0
 wait "$recorder" || code=$?
 check test "$code" -eq 0 && json '.records == 10 and .lost == 0' "$tmp/out2" &&
@@ -371,14 +389,9 @@ refused 2 && says_err best
 try gpreempt what-if "$tmp/t.gptrace" --set infer-1.kernels=1
 refused 2 && says_err 'infer-1'
 
-claim "record: a Perfetto file too, ended by a signal; others are refused"
-"$GPREEMPT" record "$tmp/t.pftrace" >"$tmp/out2" 2>"$tmp/err2" &
-recorder=$!
-sleep 1
-kill -INT "$recorder"
-code=0
-wait "$recorder" || code=$?
-check test "$code" -eq 0 && check test -s "$tmp/t.pftrace" && check grep -q 'ui.perfetto.dev' "$tmp/out2"
+claim "record: a Perfetto file too, ended by --for; others are refused"
+try gpreempt record "$tmp/t.pftrace" --for 100ms
+exits 0 && check test -s "$tmp/t.pftrace" && says 'ui.perfetto.dev'
 try gpreempt record "$tmp/t.png"
 refused 2
 try gpreempt record "$tmp/none/t.json"

@@ -399,7 +399,7 @@ for state in 'true false PASS policy' 'false false WARN off' 'true true WARN obs
 		"policy": "priority", "mechanism": "kfd-debug", "gpus": 1, "processes": 1, "held": 0, "trouble": []}}' >"$tmp/world"
 	: >"$tmp/told"
 	"$FAKE_DAEMON" "$GPREEMPT_SOCKET" "$tmp/world" >"$tmp/told" 2>&1 &
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do grep -q ready "$tmp/told" && break; sleep 0.1; done
+	await grep -q ready "$tmp/told"
 	finds daemon "$3" "$4"
 	{ kill $!; wait $!; } 2>/dev/null
 done

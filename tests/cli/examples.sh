@@ -36,10 +36,7 @@ END
 : >"$tmp/told"
 "$FAKE_DAEMON" "$GPREEMPT_SOCKET" "$tmp/world.json" >"$tmp/told" 2>&1 &
 server=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	grep -q ready "$tmp/told" && break
-	sleep 0.1
-done
+await grep -q ready "$tmp/told"
 
 claim "the server registers as online and hints before each request"
 try serve

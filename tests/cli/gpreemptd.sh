@@ -28,10 +28,7 @@ exits 1
 printf '[daemon]\nsocket = %s/control\nstate = %s/state\npolicy = priority\n' "$tmp" "$tmp" >"$tmp/good.conf"
 "$daemon" --config "$tmp/good.conf" 2>"$tmp/log" &
 first=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	[ -S "$tmp/control" ] && break
-	sleep 0.1
-done
+await test -S "$tmp/control"
 
 claim "a second daemon on the same socket is exit 3, and the first one stays"
 try "$daemon" --no-keeper --config "$tmp/good.conf"
@@ -42,11 +39,7 @@ check kill -0 $first
 claim "SIGHUP with a bad configuration keeps the old one, and says so"
 printf '[daemon]\nsocket = %s/control\nnonsense = 1\n' "$tmp" >"$tmp/good.conf"
 kill -HUP $first
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-	grep -q 'old configuration stays' "$tmp/log" && break
-	sleep 0.1
-done
-check grep -q 'old configuration stays' "$tmp/log"
+await grep -q 'old configuration stays' "$tmp/log"
 
 claim "SIGTERM ends it with 0 and leaves no socket"
 kill -TERM $first
