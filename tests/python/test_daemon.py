@@ -6,7 +6,7 @@ import threading
 import unittest
 
 import world
-from world import INFER, STUCK, TRAIN
+from world import INFER, PATIENCE, STUCK, TRAIN
 import gpreempt
 
 
@@ -78,6 +78,7 @@ class Calls(world.DaemonTest):
             with self.assertRaises(gpreempt.TimedOut) as raised:
                 hasty.hold(STUCK, 1)
             self.assertIsInstance(raised.exception, TimeoutError)
+            world.be_patient(hasty)
             self.assertEqual(hasty.status().pid, 77)
 
     def test_restart(self):
@@ -131,7 +132,7 @@ class Subscription(world.DaemonTest):
             daemon.hold(TRAIN, 1)
             daemon.release(TRAIN)
             daemon.disable()                    # of another kind
-            first, second = events.next(5), events.next(5)
+            first, second = events.next(PATIENCE), events.next(PATIENCE)
             self.assertEqual((first.kind, first.pid, first.state, first.cause_pid, first.gpu),
                              ('state', TRAIN, 'off', INFER, 0))
             self.assertEqual(second.state, 'on')
@@ -144,7 +145,7 @@ class Subscription(world.DaemonTest):
             self.assertGreater(events.fileno(), 1023)
             self.assertIsNone(events.next(timeout=0.05))
             daemon.hold(TRAIN, 1)
-            self.assertEqual(events.next(5).state, 'off')
+            self.assertEqual(events.next(PATIENCE).state, 'off')
 
     def test_daemon_gone(self):
         """a daemon that goes away ends the iteration with DaemonNotRunning"""

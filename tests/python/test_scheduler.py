@@ -10,19 +10,50 @@ import unittest
 import unittest.mock
 
 import world
-from world import INFER, SLOW, STUCK, TRAIN
+from world import INFER, PATIENCE, SLOW, STUCK, TRAIN
 import gpreempt
 from gpreempt import backends, scheduler as module
 
 
-class ByDaemon(world.DaemonTest):
+class VirtualTime:
+    """The scheduler's time stands still until the test moves it."""
+
+    def stop_time(self):
+        self.clock = world.Clock(self, module, backends)
+
+    def watch(self, scheduler):
+        """Count how often the monitor of @scheduler went round."""
+        renew, self.rounds = scheduler._renew, 0
+
+        def counted():
+            renew()
+            self.rounds += 1
+        scheduler._renew = counted
+
+    def pass_time(self, seconds):
+        """Returns when the monitor has seen the new time."""
+        self.clock.now += seconds
+        seen = self.rounds + 2
+        world.await_true(lambda: self.rounds >= seen, 'the monitor stands still')
+
+
+class ByDaemon(VirtualTime, world.DaemonTest):
     world = copy.deepcopy(world.WORLD)
     world['list']['processes'].append({**world['list']['processes'][1], 'pid': SLOW})
 
     def setUp(self):
         super().setUp()
+        self.stop_time()
         self.scheduler = gpreempt.GPreemptScheduler(self.fake.socket, interval=0.05)
+        self.watch(self.scheduler)
         self.addCleanup(self.scheduler.close)
+
+    def renew_until(self, pid, times):
+        """Time passes until the daemon was told that often to hold @pid."""
+        def told():
+            self.clock.now += 1
+            return self.fake.told().count(f'hold {pid}') >= times
+        world.await_true(told, f'{pid} was not held {times} times')
 
     def test_auto(self):
         """with a daemon it is used; a backend that is none is refused"""
@@ -55,9 +86,9 @@ class ByDaemon(world.DaemonTest):
         with self.scheduler as s:
             self.assertTrue(s.monitoring)
             s.suspend(TRAIN)
-            self.assertTrue(s.wait_for(TRAIN, 'off', 5))
+            self.assertTrue(s.wait_for(TRAIN, 'off', PATIENCE))
             s.resume(TRAIN)
-            self.assertTrue(s.wait_for(TRAIN, 'on', 5))
+            self.assertTrue(s.wait_for(TRAIN, 'on', PATIENCE))
             stats = s.statistics()
             self.assertEqual((stats.suspends.count, stats.resumes.count), (1, 1))
             self.assertEqual((stats.preemptions, stats.restores), ({TRAIN: 1}, {TRAIN: 1}))
@@ -69,18 +100,18 @@ class ByDaemon(world.DaemonTest):
         """without a lease the hold is renewed until resume(), and not after"""
         with self.scheduler as s:
             s.suspend(TRAIN)                    # the daemon grants a second at a time
-            self.fake.await_told(f'hold {TRAIN}', times=3)
+            self.renew_until(TRAIN, 3)
             s.resume(TRAIN)
             renewals = s.statistics().renewals
             self.assertGreaterEqual(renewals, 2)
-            self.assertFalse(threading.Event().wait(1.2))
+            self.pass_time(10)
             self.assertEqual(s.statistics().renewals, renewals)
 
     def test_lease(self):
         """with a lease it ends by itself: nobody renews it"""
         with self.scheduler as s:
             s.suspend(TRAIN, lease=0.6)
-            self.assertFalse(threading.Event().wait(1.0))
+            self.pass_time(10)
         self.assertEqual(self.fake.told().count(f'hold {TRAIN}'), 1)
         self.assertNotIn(f'release {TRAIN}', self.fake.told())
 
@@ -110,7 +141,7 @@ class ByDaemon(world.DaemonTest):
     def test_no_with(self):
         """without `with` too a hold is renewed: suspend() starts the monitor"""
         self.scheduler.suspend(TRAIN)
-        self.fake.await_told(f'hold {TRAIN}', times=3)
+        self.renew_until(TRAIN, 3)
 
     def test_second_fails(self):
         """if one of several cannot be suspended, those before it are resumed"""
@@ -148,7 +179,7 @@ class ByDaemon(world.DaemonTest):
         s.suspend(INFER)
         s.suspend(TRAIN)
         s.resume(TRAIN)
-        thread.join(5)
+        thread.join(PATIENCE)
         self.assertFalse(thread.is_alive())
         self.assertEqual(s._statistics.trouble, [])
         self.assertIn(f'release {INFER}', self.fake.told())
@@ -167,7 +198,7 @@ class ByDaemon(world.DaemonTest):
         with self.scheduler as s:
             s.on_event(lambda event: (seen.append(event.state), heard.set()))
             s.suspend(TRAIN)
-            self.assertTrue(heard.wait(5))
+            self.assertTrue(heard.wait(PATIENCE))
             self.assertEqual([e.state for e in s.events()], ['off'])
         self.assertEqual(seen[0], 'off')
 
@@ -179,8 +210,8 @@ class ByDaemon(world.DaemonTest):
                 s.on_event(unittest.mock.Mock(side_effect=wrong))
             s.on_event(lambda event: heard.set())
             s.suspend(TRAIN)
-            self.assertTrue(heard.wait(5))
-            self.fake.await_told(f'hold {TRAIN}', times=3)
+            self.assertTrue(heard.wait(PATIENCE))
+            self.renew_until(TRAIN, 3)
             self.assertTrue(s.monitoring)
             trouble = s.statistics().trouble
         self.assertEqual(['mine' in one or 'SystemExit' in one for one in trouble], [True] * 2)
@@ -190,7 +221,7 @@ class ByDaemon(world.DaemonTest):
         self.scheduler._backend.files = unittest.mock.Mock(side_effect=RuntimeError('a surprise'))
         with self.scheduler as s:
             s.suspend(TRAIN)
-            self.fake.await_told(f'hold {TRAIN}', times=3)
+            self.renew_until(TRAIN, 3)
             self.assertTrue(s.monitoring)
             self.assertEqual(s.statistics().trouble, ['a surprise'])
 
@@ -200,25 +231,20 @@ class ByDaemon(world.DaemonTest):
         with gpreempt.GPreemptScheduler(self.fake.socket, interval=0.05) as s:
             self.assertGreater(s._backend.files()[0].fileno(), 1023)
             s.suspend(TRAIN)
-            self.assertTrue(s.wait_for(TRAIN, 'off', 5))
-            self.fake.await_told(f'hold {TRAIN}', times=2)
+            self.assertTrue(s.wait_for(TRAIN, 'off', PATIENCE))
+            self.renew_until(TRAIN, 2)
             self.assertEqual(s.statistics().trouble, [])
 
     def test_daemon_restarts(self):
         """the monitor outlives the daemon: trouble is told, then events come again"""
         with self.scheduler as s:
+            lost = s._backend.subscription
             self.fake.stop()
-            for _ in range(100):
-                if s.statistics().trouble:
-                    break
-            self.assertTrue(s.statistics().trouble)
+            world.await_true(lambda: s._statistics.trouble, 'no trouble')
             self.restart()
-            for _ in range(100):                # it may not have subscribed again yet
-                s.suspend(TRAIN)
-                if s.wait_for(TRAIN, 'off', 0.1):
-                    break
-                s.resume(TRAIN)
-            self.assertEqual(s.state(TRAIN), 'off')
+            world.await_true(lambda: s._backend.subscription not in (None, lost), 'no subscription')
+            s.suspend(TRAIN)
+            self.assertTrue(s.wait_for(TRAIN, 'off', PATIENCE))
             self.assertTrue(s.monitoring)
 
     def test_refused(self):
@@ -253,20 +279,34 @@ class ByDaemon(world.DaemonTest):
             with self.assertRaises(gpreempt.TimedOut):
                 s.suspend(STUCK)
             self.assertIn(f'release {STUCK}', self.fake.told())
+            world.be_patient(s._backend.waiter)
             s.suspend(TRAIN)
-            self.assertTrue(s.wait_for(TRAIN, 'off', 5))
+            self.assertTrue(s.wait_for(TRAIN, 'off', PATIENCE))
+
+    def get_slow_off(self):
+        with gpreempt.Daemon(self.fake.socket) as daemon:
+            daemon.hint(0, 1, pid=SLOW)
 
     def test_slow(self):
         """those that are off are kept so while another takes longer than a lease to get off"""
+        def renew_both():
+            for pid in (TRAIN, SLOW):
+                self.renew_until(pid, 4)
+            self.get_slow_off()
+
         with self.scheduler as s:
             s.register_offline(TRAIN)
             s.register_offline(SLOW)
+            renewing = threading.Thread(target=renew_both)
+            renewing.start()
             with s.online_work(), gpreempt.Daemon(self.fake.socket) as daemon:
                 for pid in (TRAIN, SLOW):
                     self.assertIn('held_until_ns', daemon.call('List', pid=pid)['processes'][0])
+                self.assertNotIn(f'release {TRAIN}', self.fake.told())
                 self.assertGreaterEqual(s.statistics().suspends.longest, 1.5)
+            renewing.join()
         for pid in (TRAIN, SLOW):
-            self.assertGreaterEqual(self.fake.told().count(f'hold {pid}'), 3)
+            self.assertGreaterEqual(self.fake.told().count(f'hold {pid}'), 4)
 
     def test_resumed_meanwhile(self):
         """one that is resumed while another thread waits for it to be off is not held after that"""
@@ -276,8 +316,11 @@ class ByDaemon(world.DaemonTest):
             self.fake.await_told(f'hold {SLOW} wait')
             s.resume(SLOW)
             self.assertTrue(waits.is_alive())
+            self.get_slow_off()
             waits.join()
-            self.assertEqual(self.fake.told()[-2:], [f'release {SLOW}'] * 2)
+            told = self.fake.told()
+            self.assertEqual([told[-3], told[-1]], [f'release {SLOW}'] * 2)
+            self.assertIn(f'hint {SLOW}', told[-2])
 
 
 class FakeSuspender:
@@ -318,12 +361,14 @@ class FakeSuspender:
         os.close(self.write)
 
 
-class WithoutDaemon(unittest.TestCase):
+class WithoutDaemon(VirtualTime, unittest.TestCase):
     def setUp(self):
+        self.stop_time()
         FakeSuspender.made = {}
         kept, backends.Suspender = backends.Suspender, FakeSuspender
         self.addCleanup(setattr, backends, 'Suspender', kept)
         self.scheduler = gpreempt.GPreemptScheduler('/nowhere/control', interval=0.05)
+        self.watch(self.scheduler)
         self.addCleanup(self.scheduler.close)
 
     def test_auto(self):
@@ -337,8 +382,8 @@ class WithoutDaemon(unittest.TestCase):
         with self.scheduler as s:
             s.register_offline(5)
             with s.online_work():
-                self.assertTrue(s.wait_for(5, 'off', 5))
-            self.assertTrue(s.wait_for(5, 'on', 5))
+                self.assertTrue(s.wait_for(5, 'off', PATIENCE))
+            self.assertTrue(s.wait_for(5, 'on', PATIENCE))
             stats = s.statistics()
         self.assertEqual(FakeSuspender.made[5].calls, ['suspend', 'resume', 'close'])
         self.assertEqual((stats.preemptions, stats.restores), ({5: 1}, {5: 1}))
@@ -347,30 +392,30 @@ class WithoutDaemon(unittest.TestCase):
     def test_lease(self):
         """the lease ends by itself"""
         with self.scheduler as s:
-            s.suspend(5, lease=0.1)
-            self.assertTrue(s.wait_for(5, 'on', 5))
+            s.suspend(5, lease=0.25)
+            self.pass_time(0.125)
+            self.assertEqual(s.state(5), 'off')
+            self.pass_time(0.125)
+            self.assertTrue(s.wait_for(5, 'on', PATIENCE))
             self.assertIn('resume', FakeSuspender.made[5].calls)
 
     def test_new_queue(self):
         """a queue that a suspended process makes is suspended too"""
         with self.scheduler as s:
             s.suspend(5, lease=30)              # so that no renewal does it
-            s.wait_for(5, 'off', 5)
+            s.wait_for(5, 'off', PATIENCE)
             before = FakeSuspender.made[5].calls.count('suspend')
             FakeSuspender.made[5].happen('new-queues')
-            for _ in range(100):
-                if FakeSuspender.made[5].calls.count('suspend') > before:
-                    break
-                threading.Event().wait(0.02)
-            self.assertGreater(FakeSuspender.made[5].calls.count('suspend'), before)
+            world.await_true(lambda: FakeSuspender.made[5].calls.count('suspend') > before,
+                             'it was not suspended again')
 
     def test_ended(self):
         """a process that ends while suspended is let go of"""
         with self.scheduler as s:
             s.suspend(5)
-            s.wait_for(5, 'off', 5)
+            s.wait_for(5, 'off', PATIENCE)
             FakeSuspender.made[5].happen('ended')
-            self.assertTrue(s.wait_for(5, 'on', 5))
+            self.assertTrue(s.wait_for(5, 'on', PATIENCE))
             self.assertIn('close', FakeSuspender.made[5].calls)
 
     def test_unregister(self):
@@ -379,12 +424,10 @@ class WithoutDaemon(unittest.TestCase):
             s.register_offline(5)
             s.suspend(5)
             s.unregister(5)
-            self.assertFalse(s.wait_for(5, 'on', 0.2))
+            self.pass_time(0.1)
+            self.assertEqual(s.state(5), 'off')
             s.resume(5)
-            for _ in range(100):
-                if 'close' in FakeSuspender.made[5].calls:
-                    break
-                threading.Event().wait(0.02)
+            world.await_true(lambda: 'close' in FakeSuspender.made[5].calls, 'it was not let go of')
             self.assertEqual(FakeSuspender.made[5].calls[-2:], ['resume', 'close'])
 
     def test_resume_stranger(self):

@@ -17,7 +17,11 @@ sys.path.insert(0, os.path.join(TOP, 'python'))
 os.environ.setdefault('GPREEMPT_LIBRARY', os.path.join(BUILD, 'lib/libgpreempt.so.0'))
 os.environ.setdefault('GPREEMPT_COMMAND', os.path.join(BUILD, 'cli/gpreempt'))
 
+import gpreempt
+from gpreempt import native
+
 TRAIN, INFER, STUCK, SLOW = 101, 102, 13, 15
+PATIENCE = 600      # seconds; ends only a test that hangs, on any machine
 
 
 def process(pid, name, class_name, state):
@@ -59,6 +63,45 @@ def use_up_descriptors(test):
         test.addCleanup(os.close, fd)
 
 
+def await_true(condition, what):
+    """Wait until another thread or process makes it true."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f'waited in vain: {what() if callable(what) else what}')
+        time.sleep(0.01)
+
+
+def be_patient(daemon):
+    """No busy machine makes its calls time out."""
+    native.library().gp_daemon_set_timeout(daemon._handle, PATIENCE * 1000)
+
+
+def _patient_open(self, socket=None, timeout=5.0):
+    """Of every Daemon here, those that the package makes too, unless a test wants less than a second."""
+    _open(self, socket, timeout if timeout < 1 else PATIENCE)
+
+
+_open, gpreempt.Daemon.__init__ = gpreempt.Daemon.__init__, _patient_open
+
+
+class Clock:
+    """Stands for the module time in @modules: the test moves it, so a busy machine does not."""
+
+    def __init__(self, test, *modules):
+        self.now = 1000.0
+        self.sleep = time.sleep
+        for module in modules:
+            test.addCleanup(setattr, module, 'time', module.time)
+            module.time = self
+
+    def monotonic(self):
+        return self.now
+
+    def monotonic_ns(self):
+        return round(self.now * 1e9)
+
+
 class FakeDaemon:
     """One running daemon, with the world it was given."""
 
@@ -79,13 +122,9 @@ class FakeDaemon:
             return f.read().splitlines()
 
     def await_told(self, line, times=1):
-        """Until it was told @line that often; a test that waits ten seconds has failed."""
-        end = time.monotonic() + 10
-        while self.told().count(line) < times:
-            if time.monotonic() > end:
-                raise AssertionError(f'the daemon was not told {line!r} {times} times but '
-                                     f'{self.told()}')
-            time.sleep(0.02)
+        """Until it was told @line that often."""
+        await_true(lambda: self.told().count(line) >= times,
+                   lambda: f'the daemon was not told {line!r} {times} times but {self.told()}')
 
     def stop(self):
         self.process.terminate()
