@@ -185,9 +185,9 @@ try run_suite --repeat 3
 check test "$(json '[.tests[].seed] | sort | .[2] - .[0]')" = 2
 
 claim "JUnit's XML is well-formed whatever a test prints, and JSON has what it shows"
-tests "[$(of 'a<&"' unit 1 'printf "ok 1 - <b> & \"c\"\nnot ok 2 - d\n1..2\n\001\377]]>\n"; exit 1'),
+tests "[$(of 'a<&"' unit 2 'printf "ok 1 - <b> & \"c\"\nnot ok 2 - d\n1..2\n\001\377]]>\n"; exit 1'),
 	$(of s cli 1 'exit 77')]"
-try run_suite --seed 3 --json "$tmp/copy"
+try run_suite --seed 3 --at-once 1 --json "$tmp/copy"
 exits 1 && says 'test-results.json and .*test-results.xml$' && check cmp "$tmp/copy" "$tmp/build/test-results.json"
 check test "$(json '[.schema, .seed, .passed, .failed, .skipped] | map(tostring) | join(" ")')" = '1 3 1 1 1'
 check test "$(json '.tests[] | select(.suite == "unit") | .claims[0].text')" = '<b> & "c"'
