@@ -8,8 +8,8 @@
  * and is remembered as far as the answers show it: holds, classes, the switch. With a UID
  * every client is taken for that user, without privilege.
  *
- * Process 13 never gets off the GPU, 15 when somebody hints at its work; policy "busy" is refused
- * with EBUSY. A lease is at most "lease_ns" of WORLD, or a second, and a hold lasts until it is
+ * Process 13 never gets off the GPU; 15 when somebody hints at its work, or when others were held
+ * "slow_until" times meanwhile. Policy "busy" is refused with EBUSY. A lease is at most "lease_ns" of WORLD, or a second, and a hold lasts until it is
  * released: what depends on the clock depends on how busy the machine is.
  */
 #include <inttypes.h>
@@ -31,6 +31,7 @@ enum { STUCK = 13, SLOW = 15, MOST_LEASE_NS = 1000000000 };
 /* The client that waits for SLOW to be off; 0: none. */
 static gp_token slow_waiter;
 static bool slow_gets_off;
+static json_int_t others_held;	/* how often, while it waits */
 
 static struct gp_control *control;
 static json_t *world;
@@ -276,6 +277,15 @@ static u64 most_lease_ns(void)
 	return lease ? (u64)json_integer_value(lease) : MOST_LEASE_NS;
 }
 
+/* Another process was held while a client waits for SLOW. */
+static void count_other(void)
+{
+	json_t *until = json_object_get(world, "slow_until");
+
+	if (slow_waiter && until && ++others_held >= json_integer_value(until))
+		slow_gets_off = true;
+}
+
 /* Grants less than it is asked for, so that renewing is seen soon. */
 static int hold(void *ctx, struct gp_request *rq, const struct gp_target *target, u64 lease_ns,
 		bool wait)
@@ -285,6 +295,8 @@ static int hold(void *ctx, struct gp_request *rq, const struct gp_target *target
 
 	(void)ctx;
 	note("hold %d%s", (int)target->pid, wait ? " wait" : "");
+	if (target->pid != SLOW)
+		count_other();
 	if (lease_ns > most_lease_ns())
 		lease_ns = most_lease_ns();
 	json_object_set_new(one, "held_until_ns", json_integer((json_int_t)(now_ns() + lease_ns)));
