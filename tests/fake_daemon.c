@@ -9,8 +9,9 @@
  * every client is taken for that user, without privilege.
  *
  * Process 13 never gets off the GPU; 15 when somebody hints at its work, or when others were held
- * "slow_until" times meanwhile. Policy "busy" is refused with EBUSY. A lease is at most "lease_ns" of WORLD, or a second, and a hold lasts until it is
- * released: what depends on the clock depends on how busy the machine is.
+ * "slow_until" times meanwhile. Policy "busy" is refused with EBUSY. A lease is at most "lease_ns"
+ * of WORLD, or a second, and a hold lasts until it is released: nothing here depends on how busy
+ * the machine is.
  */
 #include <inttypes.h>
 #include <poll.h>

@@ -67,6 +67,7 @@ exits 1 && says_err 'InvalidParameter'
 	--more call "$socket" org.gpreempt.Subscribe '{"kinds": ["enabled"]}' >"$tmp/events" 2>&1 &
 listener=$!
 # It does not say when it has subscribed.
+# shellcheck disable=SC2317 # by await
 heard() {
 	gpreempt off >/dev/null && gpreempt on >/dev/null && grep -q 'switched off' "$tmp/events"
 }
