@@ -196,7 +196,7 @@ code=0
 wait "$held" || code=$?
 check test "$code" -eq 0 && told 'release 101' && check grep -q '^held off; Ctrl-C releases$' "$tmp/out2"
 try gpreempt suspend 101 --for 200ms
-exits 0 && told_often 'release 101' 2 && says 'held off for 200 ms'
+exits 0 && check told_often 'release 101' 2 && says 'held off for 200 ms'
 
 claim "suspend of one that is not there is exit 5 and releases the others"
 daemon
