@@ -5,7 +5,7 @@
 # shellcheck source=tests/cli/claims.sh
 . "$(dirname "$0")/../cli/claims.sh"
 
-lab() { "$top/lab/run" --no-module "$@"; }
+lab() { "$top/lab/run" --no-module --seed 0 "$@"; }
 
 # later NAME ARGUMENTS...: start a lab beside others.
 later() {
