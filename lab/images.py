@@ -18,19 +18,20 @@ import subprocess
 import sys
 import tempfile
 
+QEMU = '/usr/bin/qemu-system-x86_64'
 TARBALL = '/usr/src/linux-source-6.12.tar.xz'
 NEEDED = [(TARBALL, 'linux-source-6.12'), ('/bin/busybox', 'busybox-static'),
           ('/sbin/depmod', 'kmod'), ('/usr/bin/zstd', 'zstd'),
-          ('/usr/bin/qemu-system-x86_64', 'qemu-system-x86')]
+          (QEMU, 'qemu-system-x86')]
 # What amdgpu is built from, and what tells the version.
 WANTED_SOURCES = ['*/Makefile', '*/drivers/gpu/drm/amd/*', '*/include/uapi/*']
-# Modules of the guest besides what amdgpu imports: for the files of a run, and for --root.
-# (ext4 asks for crc32c by its kind, which no list of imports shows.)
+# Modules of the guest besides those that amdgpu imports: phram for the files of a run, the others for --root.
+# ext4 loads crc32c by its kind, so no list of imports has it.
 BASE_MODULES = ['phram']
 ROOT_MODULES = ['mtdblock', 'overlay', 'squashfs', 'ext4', 'crc32c_generic']
-# The programs of this project that are in the guest's PATH, below the build directory.
-SCRIPTS = ['colocate', 'state']
+# What is in the guest's PATH: programs below the build directory, and scripts of lab/ as lab-NAME.
 OWN_PROGRAMS = ['lab/bin/*', 'cli/gpreempt', 'daemon/gpreemptd']
+SCRIPTS = ['colocate', 'state']
 
 
 class Trouble(Exception):
@@ -181,7 +182,7 @@ class Images:
 
     @contextlib.contextmanager
     def locked(self):
-        """Others wait."""
+        """Holds the lock of the cache."""
         with open(self.path('.lock'), 'w', encoding='utf-8') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -441,7 +442,7 @@ def libraries(program):
 
 
 def stripped(program):
-    """Its content without debug information, which the guest would have to copy for nothing."""
+    """The program without debug information, which the guest need not copy."""
     with tempfile.TemporaryDirectory(prefix='lab-') as folder:
         out = os.path.join(folder, 'program')
         subprocess.run(['strip', '-o', out, program], check=True)

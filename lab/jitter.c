@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * lab-jitter SEED: gives the lab's guest another order of events.
+ * lab-jitter SEED: varies the order of events in the lab's guest.
  *
- * With counted instructions every run is the same run. This program makes as many different ones as there are
- * seeds, and each of them again the same every time: it chooses how the kernel preempts its own code and how long a
- * task may run, refills the kernel's random numbers, waits for a random phase, and then, in the background and before
- * all other tasks, takes the processor away for random moments. It does not delay the virtual GPU, which has a
- * higher priority.
+ * With counted instructions every run of a command is the same. Each SEED gives another run, and
+ * the same SEED gives the same run. The program chooses the kernel's preemption mode and its
+ * time slice, reseeds the kernel's random numbers and sleeps for a random time. Then a background
+ * process with real-time priority takes the processor from all other tasks for short random times.
+ * The virtual GPU's thread has a higher priority, so lab-jitter does not delay it.
  */
 #include <fcntl.h>
 #include <linux/random.h>
@@ -35,7 +35,7 @@ static uint64_t next(void)
 	return z ^ z >> 31;
 }
 
-/* From @least to 2^@doublings times that; every order of magnitude is as likely as any other. */
+/* From @least to 2^@doublings times that; every doubling is equally likely. */
 static uint64_t spread(uint64_t least, unsigned int doublings)
 {
 	uint64_t low = least << next() % doublings;

@@ -21,29 +21,29 @@ import subprocess
 import sys
 import time
 
-from images import Trouble, say
+from images import QEMU, Trouble, say
 
 FAILED = 125
-# How much a run's own files may be: the size of the device that holds them.
+# The size of the device that holds a run's files.
 FILES_MB = 128
 # Room for memory devices beyond the guest's own memory.
 DEVICES_MB = 64 << 10
 PORTS = ('stdout', 'stderr', 'status', 'kmsg')
 
-# Tests of ciphers would be a third of the boot.
-# The guest needs no bounce buffers, which it would reserve because of its memory devices.
+# cryptomgr.notests saves a third of the boot. swiotlb=noforce: because of its memory devices the kernel
+# would reserve bounce buffers that nothing needs.
 KERNEL_ARGUMENTS = ['console=ttyS0', 'panic=-1', 'oops=panic', 'mitigations=off', 'nowatchdog',
                     'cryptomgr.notests', 'swiotlb=noforce']
-# Counted time: nothing the guest can see comes from outside or from chance.
+# Counted time: the guest sees nothing random and nothing of the host.
 COUNTED_ARGUMENTS = ['nokaslr', 'norandmaps', 'randomize_kstack_offset=off', 'loglevel=5']
 WALL_CLOCK_ARGUMENTS = ['loglevel=7']
 DEBUG_ARGUMENTS = ['slub_debug=FZPU', 'kfence.sample_interval=1']
 
-# A guest that is past its own limit and did not say so is ended by these: processor seconds of
-# QEMU for one second of a guest that never idles, and for a guest to boot or to power off.
+# Limits for a guest that does not keep its own limit: processor seconds of QEMU per second of a busy
+# guest, and for booting and powering off.
 PROCESSOR_PER_SECOND = 20
 PROCESSOR_SLACK = 120
-# A guest that halted with its interrupts off does nothing, for ever. Seconds of the host.
+# Seconds after which a guest that uses no processor time counts as dead (it halted with interrupts off).
 DEAD_AFTER = 300
 
 
@@ -68,8 +68,8 @@ def port(number, chardev):
     return ['-device', f'virtserialport,chardev={chardev},nr={number}']
 
 
-def hardware(options, cache, root):
-    """What the guest can see. The same list is the same machine, for a saved state too."""
+def guest_options(options, cache, root):
+    """Options for what the guest sees. A saved state fits only the options it was made with."""
     # Newer machine types hand a random seed to the kernel.
     command = ['-machine', 'pc-i440fx-7.1,nvdimm=on', *accelerator(options),
                '-smp', str(options.cpus),
@@ -93,9 +93,9 @@ def hardware(options, cache, root):
     return command
 
 
-def surroundings(options, folder, requests, control):
-    """Where the machine's ports lead, and how it is controlled."""
-    command = ['qemu-system-x86_64', '-nodefaults', '-no-user-config', '-no-reboot',
+def host_options(options, folder, requests, control):
+    """Options for the machine's ports, its files and its control socket."""
+    command = [QEMU, '-nodefaults', '-no-user-config', '-no-reboot',
                '-display', 'none', '-action', 'panic=pause',
                '-object', f'memory-backend-file,id=files,size={FILES_MB}M,share=on,'
                           f'mem-path={folder}/files',
@@ -112,13 +112,13 @@ def surroundings(options, folder, requests, control):
 # --- its process ----------------------------------------------------------------------
 
 def die_with_parent():
-    """No machine goes on when we are killed by a signal that we cannot see."""
+    """Kill QEMU when lab/run dies, even by SIGKILL."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
-def take_core():
-    """A core that no other counted machine has, if there is one, and a name that says it is taken."""
+def reserve_core():
+    """A core that no other counted machine uses, if any, and the socket whose name reserves it."""
     cores = sorted(os.sched_getaffinity(0))
     for core in cores:
         name = socket.socket(socket.AF_UNIX)
@@ -130,7 +130,7 @@ def take_core():
     return cores[os.getpid() % len(cores)], None
 
 
-def stay_on(core):
+def pin_to(core):
     """
     QEMU's main thread advances the clock when the guest's processor halts. On another core it may do so
     before the instructions executed last are counted, and then they count twice. On the same core, and
@@ -156,7 +156,7 @@ class Machine:
             passed.enter_context(requests)
             passed.enter_context(control)
             fds = [requests.fileno(), control.fileno()]
-            command = surroundings(options, folder, *fds) + hardware(options, cache, root)
+            command = host_options(options, folder, *fds) + guest_options(options, cache, root)
             self.start(command + (['-incoming', 'defer'] if state else []), fds)
         self.control = Control(control_ours, self)
         if state:
@@ -165,26 +165,26 @@ class Machine:
 
     def start(self, command, fds):
         counted = not self.options.wall_clock
-        core, self.core_name = take_core() if counted else (None, None)
+        core, self.core_lock = reserve_core() if counted else (None, None)
 
         def prepare():
             die_with_parent()
             if core is not None:
-                stay_on(core)
+                pin_to(core)
 
-        self.shown = {}
+        self.streams = {}
         for name, where in (('stdout', sys.stdout), ('stderr', sys.stderr)):
-            self.shown[open(f'{self.folder}/{name}', 'w+b', buffering=0)] = where.fileno()
+            self.streams[open(f'{self.folder}/{name}', 'w+b', buffering=0)] = where.fileno()
         terminal = not self.options.command
         with open(f'{self.folder}/qemu', 'wb') as log:
             self.qemu = subprocess.Popen(
                 command, pass_fds=fds, stderr=log,
                 stdin=None if terminal else subprocess.DEVNULL,
                 stdout=None if terminal else subprocess.DEVNULL,
-                # Ctrl-C is for us: we stop it.
+                # Ctrl-C goes to lab/run, which stops QEMU.
                 start_new_session=not terminal, preexec_fn=prepare)
         if counted and not os.sched_getscheduler(self.qemu.pid) & os.SCHED_FIFO:
-            say('no right to real-time priority: two runs may differ by a few percent; run it as root')
+            say('cannot set real-time priority, so two runs may differ by a few percent; run as root')
 
     def put_files(self, content):
         """What the guest finds in the device of its files when it goes on."""
@@ -194,11 +194,11 @@ class Machine:
             f.write(content)
             f.truncate(FILES_MB << 20)
 
-    def go_on(self, files):
-        """Let the guest have @files and go on from where it stopped the machine."""
+    def resume(self, files):
+        """Give the guest @files and let it continue from where it stopped the machine."""
         self.control.wait_until_stopped()
         self.put_files(files)
-        self.control.go_on()
+        self.control.resume()
 
     # --- what the guest said -------------------------------------------------------------
 
@@ -217,7 +217,7 @@ class Machine:
         match = re.search(rf'^{word}\b *(.*)$', self.text('status'), re.M)
         return match and match[1]
 
-    def last_words(self):
+    def last_error(self):
         """What QEMU itself had to say."""
         lines = self.text('qemu').strip().splitlines()
         return lines[-1] if lines else 'it said nothing'
@@ -228,7 +228,7 @@ class Machine:
 
     def show(self):
         """Pass on what the command has written since the last time."""
-        for source, target in self.shown.items():
+        for source, target in self.streams.items():
             while chunk := source.read(1 << 20):
                 while chunk:
                     chunk = chunk[os.write(target, chunk):]
@@ -246,8 +246,8 @@ class Machine:
 
     def wait(self, seconds):
         """
-        Until the guest is off. False: it does not keep its own limit of @seconds of guest time. What it
-        may use beyond that is counted in time of the processor, which other load on the host does not change.
+        Waits until the guest is off. Returns False if the guest did not keep its limit of @seconds. That is
+        judged by QEMU's processor time, which other load does not change.
         """
         limit = seconds * PROCESSOR_PER_SECOND * self.options.cpus + PROCESSOR_SLACK
         used, moved = 0, time.monotonic()
@@ -257,14 +257,14 @@ class Machine:
             if now != used:
                 used, moved = now, time.monotonic()
             if self.options.command and (used > limit or time.monotonic() > moved + DEAD_AFTER):
-                self.ask_what_hangs()
+                self.request_stacks()
                 return False
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.qemu.wait(0.02)
         self.show()
         return True
 
-    def ask_what_hangs(self):
+    def request_stacks(self):
         """Have the guest write its log, and the stacks of waiting tasks, if it still can."""
         self.requests.sendall(b'show\n')
         for _ in range(200):
@@ -277,12 +277,12 @@ class Machine:
         if self.qemu.poll() is None:
             self.qemu.kill()
             self.qemu.wait()
-        for source in self.shown:
+        for source in self.streams:
             source.close()
         self.requests.close()
         self.control.close()
-        if self.core_name:
-            self.core_name.close()
+        if self.core_lock:
+            self.core_lock.close()
 
     def __enter__(self):
         return self
@@ -291,8 +291,8 @@ class Machine:
         self.close()
 
 
-class Gone(Exception):
-    """QEMU ended, or its guest does not come to the end of its boot."""
+class MachineFailed(Exception):
+    """QEMU exited, or its guest used too much processor time before it stopped."""
 
 
 class Control:
@@ -313,14 +313,14 @@ class Control:
         while b'\n' not in self.buffer:
             ready, _, _ = select.select([self.connection], [], [], 1)
             if not ready and (self.machine.processor_seconds() or 0) > PROCESSOR_SLACK:
-                raise Gone
+                raise MachineFailed
             if ready:
                 try:
                     chunk = self.connection.recv(1 << 16)
                 except ConnectionResetError:
                     chunk = b''
                 if not chunk:
-                    raise Gone
+                    raise MachineFailed
                 self.buffer += chunk
         line, _, self.buffer = self.buffer.partition(b'\n')
         return json.loads(line)
@@ -329,7 +329,7 @@ class Control:
         self.greeted = True
         self.read()
         self.ask('qmp_capabilities')
-        # What is in shared files, the run's own and the image of --root, is not saved with the machine.
+        # The files in shared memory (the run's own and the image of --root) are not saved with the machine.
         self.ask('migrate-set-capabilities', capabilities=[
             {'capability': name, 'state': True} for name in ('events', 'x-ignore-shared')])
 
@@ -341,7 +341,7 @@ class Control:
         try:
             socket.send_fds(self.connection, [text], fds)
         except OSError as error:
-            raise Gone from error
+            raise MachineFailed from error
         while True:
             answer = self.read()
             if 'error' in answer:
@@ -357,7 +357,7 @@ class Control:
                 self.events.append(self.read())
             self.events.clear()
 
-    def go_on(self):
+    def resume(self):
         self.ask('cont')
 
     def restore(self, state):
@@ -396,13 +396,13 @@ def judge(machine, in_time):
     if failure:
         return FAILED, failure
     if machine.status('late') is not None:
-        return FAILED, f'the time is up: no end after {machine.options.timeout} s of the guest'
+        return FAILED, f'timeout: the command did not end within {machine.options.timeout} s of guest time'
     if not in_time:
-        return FAILED, 'the guest hangs: it does not even keep its own limit of time'
+        return FAILED, 'the guest hangs: its own time limit did not end it'
     if code is None and machine.qemu.poll():
-        return FAILED, f'QEMU failed: {machine.last_words()}'
+        return FAILED, f'QEMU failed: {machine.last_error()}'
     if code is None:
-        return FAILED, 'the guest crashed' if complaint else 'the guest went off on its own'
+        return FAILED, 'the guest crashed' if complaint else 'the guest powered off before the command ended'
     if complaint and not machine.options.allow_warn:
         return FAILED, f'the kernel complained: {complaint[0].strip()}'
     return int(code), None
@@ -420,8 +420,8 @@ def show_tail(log):
         print('  ' + line, file=sys.stderr)
 
 
-def conclude(machine, in_time):
-    """The run's exit code, its log where it was asked for, and what went wrong."""
+def report_result(machine, in_time):
+    """Print what went wrong, write the log if asked. Returns the run's exit code."""
     code, wrong = judge(machine, in_time)
     log = machine.kernel_log()
     if machine.options.log:

@@ -8,13 +8,12 @@ import os
 import subprocess
 
 import images
-from images import Trouble, say
-from machine import BAD_LINE, FAILED, Gone, Machine, hardware, judge, show_tail
+from images import QEMU, Trouble, say
+from machine import BAD_LINE, FAILED, Machine, MachineFailed, guest_options, judge, show_tail
 
-QEMU = '/usr/bin/qemu-system-x86_64'
 BOOT_TRIES = 3
 # Each takes 100 to 200 MB.
-MOST_STATES = 16
+MAX_STATES = 16
 
 
 class CrashedEarly(Trouble):
@@ -32,23 +31,23 @@ class States:
 
     def __init__(self, options, cache, root, folder):
         self.options, self.cache, self.root, self.folder = options, cache, root, folder
-        self.place = cache.path('states')
-        os.makedirs(self.place, exist_ok=True)
+        self.directory = cache.path('states')
+        os.makedirs(self.directory, exist_ok=True)
 
-    def name(self, *more):
-        made_of = (hardware(self.options, self.cache, self.root), more,
+    def path_of(self, *more):
+        inputs = (guest_options(self.options, self.cache, self.root), more,
                    *(images.age_of(path) for path in
                      (QEMU, self.cache.vmlinux, self.cache.base, self.root or '')))
-        return os.path.join(self.place, hashlib.sha256(repr(made_of).encode()).hexdigest()[:24])
+        return os.path.join(self.directory, hashlib.sha256(repr(inputs).encode()).hexdigest()[:24])
 
     def ready(self, config):
         """An open file with the state of a guest that was made ready with @config and waits for its command."""
-        return self.made('ready', self.name(config), lambda path: self.make_ready(path, config))
+        return self.open_or_make('ready', self.path_of(config), lambda path: self.make_ready(path, config))
 
-    def made(self, kind, path, make):
-        """The file @path, made by @make if there is none."""
-        # One of 16 locks for each kind: making a ready state takes one of the other kind, too.
-        with open(f'{self.place}/{kind}-{os.path.basename(path)[0]}.lock', 'w', encoding='utf-8') as lock:
+    def open_or_make(self, kind, path, make):
+        """Open the state @path. @make makes it if it is missing."""
+        # Each kind has 16 locks of its own, because making a ready state locks a booted state, too.
+        with open(f'{self.directory}/{kind}-{os.path.basename(path)[0]}.lock', 'w', encoding='utf-8') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if self.options.fresh or not os.path.exists(path):
                 make(path)
@@ -56,7 +55,7 @@ class States:
             return open(path, 'rb')
 
     def make_ready(self, path, config):
-        with self.made('booted', self.name(), self.make_booted) as booted:
+        with self.open_or_make('booted', self.path_of(), self.make_booted) as booted:
             self.save(path, booted, config)
 
     def make_booted(self, path):
@@ -74,12 +73,12 @@ class States:
         with Machine(self.options, self.cache, self.root, self.folder, state) as machine:
             try:
                 if state:
-                    machine.go_on(files)
+                    machine.resume(files)
                 machine.control.wait_until_stopped()
                 self.drop_oldest()
                 machine.control.save(path + '.new')
                 os.rename(path + '.new', path)
-            except Gone:
+            except MachineFailed:
                 raise self.failure(machine) from None
 
     def failure(self, machine):
@@ -92,9 +91,9 @@ class States:
         return (CrashedEarly if early else Trouble)(FAILED, why)
 
     def drop_oldest(self):
-        """Make room for one more."""
-        kept = [entry for entry in os.scandir(self.place) if '.' not in entry.name]
+        """Remove the states that were used longest ago, so that MAX_STATES remain with the next."""
+        kept = [entry for entry in os.scandir(self.directory) if '.' not in entry.name]
         kept.sort(key=lambda entry: entry.stat().st_mtime)
-        for entry in kept[:-MOST_STATES + 1]:
+        for entry in kept[:-MAX_STATES + 1]:
             with contextlib.suppress(FileNotFoundError):
                 os.remove(entry.path)

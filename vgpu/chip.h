@@ -107,9 +107,11 @@ void vgpu_chip_kiq(struct vgpu_chip *c, u32 xcc, const u32 *dwords, u32 nr, u64 
 bool vgpu_chip_doorbells(struct vgpu_chip *c, u64 now_ns);
 
 /*
- * Would vgpu_chip_doorbells() or vgpu_chip_advance() find that a processor wrote something? The doorbells alone are read, no other memory, and nothing changes,
- * so it may be called where the caller cannot wait. MAYBE: a queue waits for a word of memory that is not a doorbell
- * (a barrier, a poll, a packet not yet published), or its first doorbell may be the value that stood there before.
+ * Whether a processor may have written something that vgpu_chip_doorbells() or
+ * vgpu_chip_advance() would act on. Reads only doorbells and changes nothing, so a caller
+ * that cannot wait may call it. MAYBE: a queue waits for a word of memory that is not a
+ * doorbell (a barrier, a poll, a packet not yet published), or its doorbell may still hold
+ * an old value.
  */
 enum vgpu_rung {
 	VGPU_RUNG_NO,

@@ -137,8 +137,9 @@ struct lab_gpu {
 	bool kicked;			/* the HIQ was rung */
 	u64 active_ns;			/* guest time of the last doorbell */
 	struct hrtimer alarm;		/* wakes the thread */
-	u64 due_ns, poll_ns;		/* when the chip has work next; how often doorbells are read */
-	bool napping;			/* @alarm and both times above are valid */
+	u64 due_ns;			/* when the chip has work next */
+	u64 poll_ns;			/* time between two reads of the doorbells */
+	bool napping;			/* the thread sleeps; @alarm and both times are valid */
 	u64 runs;			/* of the thread */
 	struct dentry *views;
 	u32 kiq_dwords[LAB_MAX_XCCS][LAB_KIQ_DWORDS];

@@ -2,11 +2,10 @@
 /*
  * The thread that is the GPU.
  *
- * It looks at the doorbells, lets the chip do what is due, delivers its interrupts
- * and sleeps until the chip has something to do, the HIQ is rung (doorbell.c) or the
- * doorbells must be looked at again: those of processes are plain memory, and nothing
- * happens when they are written. With one processor they are looked at when it
- * begins to idle, and not while it does.
+ * It reads the doorbells, lets the chip do what is due, delivers its interrupts and sleeps
+ * until the chip has work, the HIQ is rung (doorbell.c) or it is time to read the doorbells
+ * again. Doorbells of processes are plain memory, so writing one wakes nothing. The thread
+ * does not poll while the only processor idles, because no program can ring a doorbell then.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -46,13 +45,16 @@ static u64 obey(struct lab_gpu *gpu, u64 now)
 	return now;
 }
 
-static u64 until(u64 next, u64 now)
+static u64 time_left(u64 next, u64 now)
 {
 	return next > now ? next - now : 0;
 }
 
-/* One look at everything. How long the chip has nothing to do, and how long nothing but copies and streams. */
-static bool look(struct lab_gpu *gpu, u64 *idle_ns, u64 *stream_ns)
+/*
+ * Runs the chip once. Returns true if a doorbell was rung. @command_ns: time until the chip has
+ * work other than SDMA copies and PM4 streams. @next_ns: time until it has any work.
+ */
+static bool look(struct lab_gpu *gpu, u64 *command_ns, u64 *next_ns)
 {
 	u64 now;
 	bool rang;
@@ -63,8 +65,8 @@ static bool look(struct lab_gpu *gpu, u64 *idle_ns, u64 *stream_ns)
 	rang = lab_chip_doorbells(gpu, now);
 	lab_chip_advance(gpu, now);
 	now = obey(gpu, now);
-	*idle_ns = until(vgpu_chip_command_ns(gpu->chip), now);
-	*stream_ns = until(vgpu_chip_next_ns(gpu->chip), now);
+	*command_ns = time_left(vgpu_chip_command_ns(gpu->chip), now);
+	*next_ns = time_left(vgpu_chip_next_ns(gpu->chip), now);
 	gpu->runs++;
 	spin_unlock(&gpu->lock);
 	lab_interrupt_deliver(gpu);
@@ -97,11 +99,12 @@ static void nap(struct lab_gpu *gpu, u64 idle_ns, u64 poll_ns)
 }
 
 /*
- * The only processor begins to idle, or ends it. While it idles no program can ring a doorbell, so the thread need
- * not look: it sleeps until the chip itself has something to do. A doorbell rung just before is seen at once.
- * The idle loop no longer asks whether a task wants to run, so an alarm wakes the thread.
+ * Called when the only processor begins or ends idling. While it idles no program can ring a
+ * doorbell, so the thread sleeps until the chip has work. If a doorbell was rung just before,
+ * the thread wakes at once. An alarm wakes it, because the idle loop no longer checks for
+ * runnable tasks.
  */
-static void idles(void *unused, unsigned int state, unsigned int cpu)
+static void on_cpu_idle(void *unused, unsigned int state, unsigned int cpu)
 {
 	u64 now = ktime_get_ns(), at;
 	struct lab_gpu *gpu;
@@ -128,20 +131,20 @@ static void idles(void *unused, unsigned int state, unsigned int cpu)
 
 static int be_the_gpu(void *data)
 {
-	u64 idle_ns, stream_ns, poll_ns, start, now;
+	u64 command_ns, next_ns, poll_ns, start, now;
 	struct lab_gpu *gpu = data;
 
 	while (!kthread_should_stop()) {
 		WRITE_ONCE(gpu->kicked, false);
 		start = ktime_get_ns();
-		if (look(gpu, &idle_ns, &stream_ns))
+		if (look(gpu, &command_ns, &next_ns))
 			gpu->active_ns = ktime_get_ns();
 		now = ktime_get_ns();
 		poll_ns = lab_poll_us * NSEC_PER_USEC;
 		if (now - gpu->active_ns >= BUSY_NS)
 			poll_ns = max_t(u64, poll_ns, lab_idle_poll_us * NSEC_PER_USEC);
-		/* Copying does not take the processor from programs for more than half of the time. */
-		nap(gpu, min(idle_ns, max(stream_ns, now - start)), poll_ns);
+		/* Sleep as long as the chip ran: copies leave programs half the time. */
+		nap(gpu, min(command_ns, max(next_ns, now - start)), poll_ns);
 	}
 	return 0;
 }
@@ -178,12 +181,12 @@ void lab_thread_stop(struct lab_gpu *gpu)
 
 int lab_thread_watch_idle(void)
 {
-	return num_possible_cpus() == 1 ? register_trace_cpu_idle(idles, NULL) : 0;
+	return num_possible_cpus() == 1 ? register_trace_cpu_idle(on_cpu_idle, NULL) : 0;
 }
 
 void lab_thread_unwatch_idle(void)
 {
 	if (num_possible_cpus() == 1)
-		unregister_trace_cpu_idle(idles, NULL);
+		unregister_trace_cpu_idle(on_cpu_idle, NULL);
 	tracepoint_synchronize_unregister();
 }

@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 		fputs("usage: gplatency NAME REPETITIONS REST_MS [VICTIM]\n"
 		      "\n"
 		      "Prints how long an arrival waits for the GPU, as one JSON object. For the\n"
-		      "lab (lab/run), beside a load and who preempts it.\n"
+		      "lab (lab/run), beside a load and the program that preempts it.\n"
 		      "VICTIM: a process that it takes off itself, by /dev/gpreempt.\n", stderr);
 		return 2;
 	}

@@ -276,15 +276,17 @@ static u64 clamp_ns(u64 ns, u64 least, u64 most)
 }
 
 /*
- * How long to sleep between two looks. Requests that arrive by themselves are measured, so completions are looked for
- * often; without one under way there is nothing to do before the next. A load that only keeps the GPU full looks
- * eight times in a kernel.
+ * How long to sleep between two looks for completions. A load without a rate only keeps the GPU
+ * full, so it looks eight times per kernel. A load with a rate measures its requests, so it looks
+ * often while one is in flight, and otherwise sleeps until the next arrival.
  */
 static u64 nap_ns(const struct gp_load *l, bool arrivals, u64 gap)
 {
 	if (!l->o->rate_milli)
 		return clamp_ns(l->o->kernel_ns / 8, NAP_NS, LONG_NAP_NS);
-	return arrivals && l->completed == l->submitted ? clamp_ns(gap, NAP_NS, LONG_NAP_NS) : NAP_NS;
+	if (arrivals && l->completed == l->submitted)
+		return clamp_ns(gap, NAP_NS, LONG_NAP_NS);
+	return NAP_NS;
 }
 
 /* Until something may have completed or arrived. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# Random use of two GPUs by several processes, with kills: whoever is not killed has the right sums,
+# Random use of two GPUs by several processes, with kills: every process that survives has the right sums,
 # the kernel has nothing to complain of, and the module unloads.
 #
 # GP_SECONDS of guest time (10), from GP_SEED. In the long tier also two minutes on two processors at once, and again

@@ -7,8 +7,8 @@
  * is their queue's read pointer, which nobody but the device writes, read by lib/pointers.
  * Each must end with right sums.
  *
- * The clock of the tests is slow while something is under way and fast when nothing is: a promise is about order,
- * not speed.
+ * The clock of the tests is slow while something is under way and fast when nothing is,
+ * because a promise is about order, not speed.
  */
 #include <fcntl.h>
 #include <poll.h>
