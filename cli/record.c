@@ -304,7 +304,7 @@ static int follow(struct recording *r, struct gp_events *events, int signals, u6
 		if (!left)
 			return GP_EXIT_OK;
 		poll(fd, 3, left > GP_SEC ? 1000 : (int)(left / GP_MSEC) + 1);
-		/* What came before the signal is taken before the end. */
+		/* Read the events that arrived before the signal, then stop. */
 		if (fd[2].revents)
 			until_ns = 0;
 	}

@@ -409,7 +409,7 @@ class Images:
 def unsigned(module):
     """A module without its signature, whose check is a quarter of the guest's boot.
 
-    Nothing depends on it: our own module, which nobody signs, taints the kernel anyway.
+    Nothing depends on it: our own module is unsigned and taints the kernel anyway.
     """
     magic = b'~Module signature appended~\n'
     if not module.endswith(magic):

@@ -8,10 +8,10 @@
  * and is remembered as far as the answers show it: holds, classes, the switch. With a UID
  * every client is taken for that user, without privilege.
  *
- * Process 13 never gets off the GPU; 15 when somebody hints at its work, or when others were held
- * "slow_until" times meanwhile. Policy "busy" is refused with EBUSY. A lease is at most "lease_ns"
- * of WORLD, or a second, and a hold lasts until it is released: nothing here depends on how busy
- * the machine is.
+ * Process 13 never gets off the GPU. Process 15 gets off after a client hints at its work, or after
+ * others were held "slow_until" times. Policy "busy" is refused with EBUSY. A lease is at most
+ * "lease_ns" of WORLD, or a second. A hold lasts until its release, so that a busy machine
+ * changes nothing.
  */
 #include <inttypes.h>
 #include <poll.h>

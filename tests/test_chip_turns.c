@@ -121,7 +121,7 @@ static void every_queue_finishes(struct chip_world *w, const enum vgpu_queue_kin
 	for (u32 i = 0; i < PROCESSES; i++)
 		EXPECT_EQ(each[i], EACH);
 	EXPECT_EQ(w->nr_reports, 0);
-	/* Nobody has work: nothing happens any more. */
+	/* No queue has work, so the chip has no next event. */
 	EXPECT_EQ(vgpu_chip_next_ns(w->chip), VGPU_NEVER);
 	cw_unmap_all(w);
 }

@@ -2,7 +2,7 @@
 /* SDMA queues move pages: how often they translate, and that every byte and fault stays exact. */
 #include "sdma_world.h"
 
-enum { PAGE = 4096, RING_READS = 2 };	/* the header, then the packet */
+enum { PAGE = MEM_PAGE, RING_READS = 2 };	/* the header, then the packet */
 
 static u32 translations_of(struct fixture *f, const u32 *dw, u32 n)
 {

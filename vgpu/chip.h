@@ -36,7 +36,7 @@ enum {
 	VGPU_CHIP_SDMA_QUEUES	= 8,	/* per engine */
 	VGPU_HQD_REGISTERS	= 56,	/* CP_MQD_BASE_ADDR.. = MQD dw 128.. */
 	VGPU_LAST_PACKETS	= 32,
-	VGPU_CHIP_SHARE		= 512,	/* pages moved and packets read per call, or a few more */
+	VGPU_CHIP_SHARE		= 512,	/* pages moved and packets read per call; the last run may exceed it */
 };
 
 /* Whose addresses: 0 is the driver's own (VMID 0), others are roots of page tables. */
@@ -124,10 +124,9 @@ enum vgpu_rung vgpu_chip_rung(struct vgpu_chip *c);
  * Let everything happen that happens until @now_ns. Barriers and polls of memory
  * that were not fulfilled are looked at again, at most once per call.
  *
- * A call does a bounded share of the work that takes long to carry out, VGPU_CHIP_SHARE:
- * bytes that SDMA queues move, packets that PM4 queues read. Queues that are behind go on
- * in the next call, the one that is furthest behind first. All else happens on time:
- * what the driver asks on the HIQ never waits for them.
+ * A call does at most VGPU_CHIP_SHARE of the long work: pages that SDMA queues move and
+ * packets that PM4 queues read. Queues that are behind continue in the next call, the
+ * furthest behind first. Everything else happens on time, so the HIQ never waits for them.
  */
 void vgpu_chip_advance(struct vgpu_chip *c, u64 now_ns);
 /*

@@ -161,7 +161,7 @@ static inline struct vgpu_process *vgpu_process_of(struct vgpu_chip *c,
 	return &c->processes[q->process];
 }
 
-/* Pages or packets that cost the share of this call. */
+/* Takes @nr pages or packets from the share of this call. */
 static inline void vgpu_chip_spend(struct vgpu_chip *c, u64 nr)
 {
 	c->share -= nr < c->share ? (u32)nr : c->share;

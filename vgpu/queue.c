@@ -20,8 +20,8 @@ void vgpu_queue_error(struct vgpu *v, struct vgpu_queue *q, const char *what)
 }
 
 /*
- * What the hardware scheduler takes for work: it cannot see through a barrier, and
- * packets that nobody has read may hold anything.
+ * What the hardware scheduler takes for work. It cannot see through a barrier, and unread
+ * packets may hold anything.
  */
 bool vgpu_queue_has_work(const struct vgpu_queue *q)
 {

@@ -13,9 +13,8 @@
  * moved nothing of it and does it later; what was moved is never moved again.
  * The read pointer passes a packet when the packet is complete.
  *
- * Bytes are moved from one boundary of a page to the next, be it a page of the source
- * or of the destination, so an access has one translation and a fault names the
- * first byte that is not there.
+ * SDMA moves bytes up to the next page boundary of the source or of the destination. So an
+ * access needs one translation, and a fault names the first byte that is not there.
  */
 #ifndef VGPU_SDMA_H
 #define VGPU_SDMA_H
@@ -26,7 +25,7 @@ enum {
 	VGPU_SDMA_DWORDS	= 16,		/* the longest packet without its data: 13 */
 	VGPU_SDMA_PIECE		= 64 * 1024,	/* bytes moved at once: an unmap waits for none */
 	VGPU_SDMA_STEPS		= 64,		/* packets and pieces per call, at most */
-	VGPU_SDMA_SHARE		= 128,		/* work per call, and at most a piece more */
+	VGPU_SDMA_SHARE		= 128,		/* limit of @work per call; the last piece may exceed it */
 	VGPU_SDMA_PAGE		= 4096,		/* of the GPU: what one translation covers */
 };
 
