@@ -190,6 +190,9 @@ class Images:
     def has_module(self):
         return os.path.exists(self.module)
 
+    def initrd(self, root):
+        return self.base_for_root if root else self.base
+
     def own_modules(self):
         return [path for path in (self.module, self.gpreempt) if os.path.exists(path)]
 
@@ -386,11 +389,13 @@ class Images:
     def programs(self):
         """The part of a run's files that all runs share: the project's programs, without debug information."""
         scripts = [os.path.join(self.top, 'lab', name) for name in SCRIPTS]
-        ages = '\n'.join(age_of(path) for path in [__file__, *self.own_programs(), *scripts])
+        programs = self.own_programs()
+        needed = sorted({library for path in programs for library in libraries(path)})
+        ages = '\n'.join(age_of(path) for path in [__file__, *programs, *needed, *scripts])
         archive, file = Archive(), self.path('programs.cpio')
         with self.locked(), made_from(self.path('programs.stamp'), ages) as new:
             if new:
-                for path in self.own_programs():
+                for path in programs:
                     archive.data('usr/bin/' + os.path.basename(path), stripped(path), 0o755)
                     add_libraries(archive, path)
                 for name, path in zip(SCRIPTS, scripts):

@@ -43,14 +43,19 @@ static uint64_t spread(uint64_t least, unsigned int doublings)
 	return low + next() % low;
 }
 
+static void fail(const char *what)
+{
+	fprintf(stderr, "lab-jitter: %s: %m\n", what);
+	exit(1);
+}
+
 static void put(const char *file, const char *text)
 {
 	int fd = open(file, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		fprintf(stderr, "lab-jitter: %s: %m\n", file);
-	if (fd >= 0)
-		close(fd);
+		fail(file);
+	close(fd);
 }
 
 static void choose_scheduling(void)
@@ -74,9 +79,8 @@ static void refill_random_numbers(void)
 	for (int i = 0; i < 4; i++)
 		pool.bytes[i] = next();
 	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &pool) || ioctl(fd, RNDRESEEDCRNG))
-		fprintf(stderr, "lab-jitter: /dev/urandom: %m\n");
-	if (fd >= 0)
-		close(fd);
+		fail("/dev/urandom");
+	close(fd);
 }
 
 static void pause_ns(uint64_t ns)
@@ -104,12 +108,6 @@ static void spin_ns(uint64_t ns)
 
 static void interrupt_others(void)
 {
-	const struct sched_param lowest = { .sched_priority = 1 };
-
-	if (mlockall(MCL_CURRENT) || sched_setscheduler(0, SCHED_FIFO, &lowest)) {
-		perror("lab-jitter");
-		return;
-	}
 	for (;;) {
 		pause_ns(spread(20000, 9));
 		/* Now and then for long enough that the others' time slices end. */
@@ -130,9 +128,21 @@ int main(int argc, char **argv)
 	choose_scheduling();
 	refill_random_numbers();
 	pause_ns(next() % 10000000);
-	if (!fork()) {
+	/* A child inherits the priority, but no locked memory. */
+	if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }))
+		fail("SCHED_FIFO");
+	switch (fork()) {
+	case -1:
+		fail("fork");
+		break;
+	case 0:
 		setsid();
+		if (mlockall(MCL_CURRENT))
+			fail("mlockall");
 		interrupt_others();
+		break;
+	default:
+		break;
 	}
 	return 0;
 }

@@ -45,6 +45,8 @@ PROCESSOR_PER_SECOND = 20
 PROCESSOR_SLACK = 120
 # Seconds after which a guest that uses no processor time counts as dead (it halted with interrupts off).
 DEAD_AFTER = 300
+# Seconds of the host that a guest may take to boot whose clock is the host's.
+BOOT_SECONDS = 900
 
 
 # --- QEMU's command line --------------------------------------------------------------
@@ -75,7 +77,7 @@ def guest_options(options, cache, root):
                '-smp', str(options.cpus),
                '-m', f'{options.mem}M,slots=2,maxmem={options.mem + DEVICES_MB}M',
                '-kernel', cache.vmlinux,
-               '-initrd', cache.base_for_root if root else cache.base,
+               '-initrd', cache.initrd(root),
                '-append', kernel_arguments(options), '-device', 'nvdimm,memdev=files',
                '-serial', 'chardev:console', '-device', 'pvpanic',
                '-device', 'virtio-serial-pci,ioeventfd=off,addr=2']
@@ -93,7 +95,7 @@ def guest_options(options, cache, root):
     return command
 
 
-def host_options(options, folder, requests, control):
+def host_options(options, folder, terminal, requests, control):
     """Options for the machine's ports, its files and its control socket."""
     command = [QEMU, '-nodefaults', '-no-user-config', '-no-reboot',
                '-display', 'none', '-action', 'panic=pause',
@@ -105,7 +107,7 @@ def host_options(options, folder, requests, control):
     for name in PORTS:
         command += ['-chardev', f'file,id={name},path={folder}/{name}']
     if not options.command:
-        command += ['-chardev', 'stdio,id=terminal,signal=off,mux=on']
+        command += ['-chardev', 'stdio,id=terminal,signal=off,mux=on' if terminal else 'null,id=terminal']
     return command
 
 
@@ -142,11 +144,18 @@ def pin_to(core):
 
 
 class Machine:
-    """A machine that boots, or goes on from the open file @state, with its files in @folder."""
+    """
+    A machine that boots, or is restored from the open file @state, with its files in @folder. A run for a shell
+    has the @terminal.
+    """
 
-    def __init__(self, options, cache, root, folder, state=None):
+    def __init__(self, options, cache, root, folder, state=None, terminal=False):
         self.options = options
         self.folder = folder
+        self.state = state
+        self.resumed = False
+        self.started = self.moved = time.monotonic()
+        self.used = 0
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         self.put_files(b'')
@@ -156,14 +165,12 @@ class Machine:
             passed.enter_context(requests)
             passed.enter_context(control)
             fds = [requests.fileno(), control.fileno()]
-            command = host_options(options, folder, *fds) + guest_options(options, cache, root)
-            self.start(command + (['-incoming', 'defer'] if state else []), fds)
+            command = (host_options(options, folder, terminal, *fds) +
+                       guest_options(options, cache, root))
+            self.start(command + (['-incoming', 'defer'] if state else []), fds, terminal)
         self.control = Control(control_ours, self)
-        if state:
-            with state:
-                self.control.restore(state)
 
-    def start(self, command, fds):
+    def start(self, command, fds, terminal):
         counted = not self.options.wall_clock
         core, self.core_lock = reserve_core() if counted else (None, None)
 
@@ -175,7 +182,6 @@ class Machine:
         self.streams = {}
         for name, where in (('stdout', sys.stdout), ('stderr', sys.stderr)):
             self.streams[open(f'{self.folder}/{name}', 'w+b', buffering=0)] = where.fileno()
-        terminal = not self.options.command
         with open(f'{self.folder}/qemu', 'wb') as log:
             self.qemu = subprocess.Popen(
                 command, pass_fds=fds, stderr=log,
@@ -196,9 +202,14 @@ class Machine:
 
     def resume(self, files):
         """Give the guest @files and let it continue from where it stopped the machine."""
+        if self.state:
+            with self.state as state:
+                self.control.restore(state)
+            self.state = None
         self.control.wait_until_stopped()
         self.put_files(files)
         self.control.resume()
+        self.resumed = True
 
     # --- what the guest said -------------------------------------------------------------
 
@@ -244,19 +255,27 @@ class Machine:
             return None
         return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
+    def exceeds(self, limit):
+        """Whether QEMU used more than @limit processor seconds, or has used none for so long that its guest is dead."""
+        used, now = self.processor_seconds() or self.used, time.monotonic()
+        if used != self.used:
+            self.used, self.moved = used, now
+        return used > limit or now > self.moved + DEAD_AFTER
+
+    def boots_for_too_long(self):
+        # A guest whose clock is the host's uses hardly any processor while it waits for something.
+        return (self.exceeds(PROCESSOR_SLACK) or
+                (self.options.wall_clock and time.monotonic() > self.started + BOOT_SECONDS))
+
     def wait(self, seconds):
         """
         Waits until the guest is off. Returns False if the guest did not keep its limit of @seconds. That is
         judged by QEMU's processor time, which other load does not change.
         """
         limit = seconds * PROCESSOR_PER_SECOND * self.options.cpus + PROCESSOR_SLACK
-        used, moved = 0, time.monotonic()
         while self.qemu.poll() is None:
             self.show()
-            now = self.processor_seconds() or used
-            if now != used:
-                used, moved = now, time.monotonic()
-            if self.options.command and (used > limit or time.monotonic() > moved + DEAD_AFTER):
+            if self.options.command and self.exceeds(limit):
                 self.request_stacks()
                 return False
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -312,7 +331,7 @@ class Control:
         """The next message."""
         while b'\n' not in self.buffer:
             ready, _, _ = select.select([self.connection], [], [], 1)
-            if not ready and (self.machine.processor_seconds() or 0) > PROCESSOR_SLACK:
+            if not ready and self.machine.boots_for_too_long():
                 raise MachineFailed
             if ready:
                 try:
@@ -374,7 +393,8 @@ class Control:
         while (state := self.ask('query-migrate'))['status'] not in ('completed', 'failed'):
             self.events.append(self.read())
         if state['status'] == 'failed':
-            raise Trouble(FAILED, f"QEMU cannot save the machine: {state.get('error-desc', 'no reason given')}")
+            raise Trouble(FAILED, f"QEMU cannot save the machine to {path} "
+                                  f"({state.get('error-desc', 'no reason given')}); is the disk full?")
 
 
 # --- how it ended ---------------------------------------------------------------------

@@ -6,14 +6,16 @@ import fcntl
 import hashlib
 import os
 import subprocess
+import time
 
 import images
+import machine
 from images import QEMU, Trouble, say
 from machine import BAD_LINE, FAILED, Machine, MachineFailed, guest_options, judge, show_tail
 
 BOOT_TRIES = 3
-# Each takes 100 to 200 MB.
-MAX_STATES = 16
+# Each takes 100 to 200 MB. The tests use about 30.
+MAX_STATES = 32
 
 
 class CrashedEarly(Trouble):
@@ -21,6 +23,10 @@ class CrashedEarly(Trouble):
     While a kernel changes its own code, QEMU's emulation of several processors now and then lets one of them
     run what was there before. The kernel then crashes before anything of ours has run.
     """
+
+
+class DamagedState(Exception):
+    """QEMU does not take a saved machine."""
 
 
 class States:
@@ -31,17 +37,21 @@ class States:
 
     def __init__(self, options, cache, root, folder):
         self.options, self.cache, self.root, self.folder = options, cache, root, folder
-        self.directory = cache.path('states')
+        self.directory = os.environ.get('GP_STATES') or cache.path('states')
         os.makedirs(self.directory, exist_ok=True)
 
     def path_of(self, *more):
         inputs = (guest_options(self.options, self.cache, self.root), more,
-                   *(images.age_of(path) for path in
-                     (QEMU, self.cache.vmlinux, self.cache.base, self.root or '')))
+                  images.hash_of(machine.__file__, __file__),
+                  *(images.age_of(path) for path in
+                    (QEMU, self.cache.vmlinux, self.cache.initrd(self.root), self.root or '')))
         return os.path.join(self.directory, hashlib.sha256(repr(inputs).encode()).hexdigest()[:24])
 
     def ready(self, config):
         """An open file with the state of a guest that was made ready with @config and waits for its command."""
+        # What all others are made from is as young as the youngest.
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(self.path_of())
         return self.open_or_make('ready', self.path_of(config), lambda path: self.make_ready(path, config))
 
     def open_or_make(self, kind, path, make):
@@ -49,10 +59,17 @@ class States:
         # Each kind has 16 locks of its own, because making a ready state locks a booted state, too.
         with open(f'{self.directory}/{kind}-{os.path.basename(path)[0]}.lock', 'w', encoding='utf-8') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if self.options.fresh or not os.path.exists(path):
+            if self.options.fresh:
                 make(path)
-            os.utime(path)
-            return open(path, 'rb')
+            # Others may remove it until it is open.
+            while True:
+                try:
+                    state = open(path, 'rb')
+                except FileNotFoundError:
+                    make(path)
+                    continue
+                os.utime(state.fileno())
+                return state
 
     def make_ready(self, path, config):
         with self.open_or_make('booted', self.path_of(), self.make_booted) as booted:
@@ -70,30 +87,37 @@ class States:
 
     def save(self, path, state, files=b''):
         """Let the machine of @state go on with @files until the guest stops it, and save it as @path."""
-        with Machine(self.options, self.cache, self.root, self.folder, state) as machine:
+        with Machine(self.options, self.cache, self.root, self.folder, state) as guest:
             try:
                 if state:
-                    machine.resume(files)
-                machine.control.wait_until_stopped()
+                    guest.resume(files)
+                guest.control.wait_until_stopped()
                 self.drop_oldest()
-                machine.control.save(path + '.new')
+                guest.control.save(path + '.new')
                 os.rename(path + '.new', path)
             except MachineFailed:
-                raise self.failure(machine) from None
+                raise DamagedState if state and not guest.resumed else self.failure(guest) from None
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(path + '.new')
 
-    def failure(self, machine):
+    def failure(self, guest):
         """Why the guest did not come to where it stops."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            machine.qemu.wait(5)
-        show_tail(machine.kernel_log())
-        _, why = judge(machine, machine.qemu.poll() is not None)
-        early = machine.status('up') is None and BAD_LINE.search(machine.text('console'))
+            guest.qemu.wait(5)
+        show_tail(guest.kernel_log())
+        _, why = judge(guest, guest.qemu.poll() is not None)
+        early = guest.status('up') is None and BAD_LINE.search(guest.text('console'))
         return (CrashedEarly if early else Trouble)(FAILED, why)
 
     def drop_oldest(self):
         """Remove the states that were used longest ago, so that MAX_STATES remain with the next."""
-        kept = [entry for entry in os.scandir(self.directory) if '.' not in entry.name]
+        entries = list(os.scandir(self.directory))
+        kept = [entry for entry in entries if '.' not in entry.name]
         kept.sort(key=lambda entry: entry.stat().st_mtime)
-        for entry in kept[:-MAX_STATES + 1]:
+        # A save takes seconds. One that is hours old was killed.
+        left = [entry for entry in entries if entry.name.endswith('.new') and
+                entry.stat().st_mtime < time.time() - 4 * 3600]
+        for entry in kept[:-MAX_STATES + 1] + left:
             with contextlib.suppress(FileNotFoundError):
                 os.remove(entry.path)

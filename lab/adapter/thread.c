@@ -89,13 +89,40 @@ static void nap(struct lab_gpu *gpu, u64 idle_ns, u64 poll_ns)
 {
 	u64 now = ktime_get_ns();
 
+	gpu->resting = false;
 	gpu->poll_ns = poll_ns;
+	gpu->look_ns = now + poll_ns;
 	gpu->due_ns = now + clamp(idle_ns, NSEC_PER_USEC, NSEC_PER_SEC);
-	set_alarm(gpu, min(gpu->due_ns, now + poll_ns));
+	set_alarm(gpu, min(gpu->due_ns, gpu->look_ns));
 	WRITE_ONCE(gpu->napping, true);
 	wait_event_interruptible(gpu->wake, READ_ONCE(gpu->kicked) || kthread_should_stop());
 	WRITE_ONCE(gpu->napping, false);
 	hrtimer_cancel(&gpu->alarm);
+}
+
+static void begin_idle(struct lab_gpu *gpu, u64 now)
+{
+	switch (vgpu_chip_rung(gpu->chip)) {
+	case VGPU_RUNG_NO:
+		gpu->resting = true;
+		set_alarm(gpu, gpu->due_ns);
+		break;
+	case VGPU_RUNG_MAYBE:
+		/* The alarm stays: it must come, however often the processor idles until then. */
+		break;
+	case VGPU_RUNG_YES:
+		set_alarm(gpu, now);
+		break;
+	}
+}
+
+static void end_idle(struct lab_gpu *gpu, u64 now)
+{
+	if (!gpu->resting)
+		return;
+	gpu->resting = false;
+	gpu->look_ns = now + gpu->poll_ns;
+	set_alarm(gpu, min(gpu->due_ns, gpu->look_ns));
 }
 
 /*
@@ -106,26 +133,16 @@ static void nap(struct lab_gpu *gpu, u64 idle_ns, u64 poll_ns)
  */
 static void on_cpu_idle(void *unused, unsigned int state, unsigned int cpu)
 {
-	u64 now = ktime_get_ns(), at;
+	u64 now = ktime_get_ns();
 	struct lab_gpu *gpu;
 
 	list_for_each_entry(gpu, &lab_gpus, link) {
 		if (!READ_ONCE(gpu->napping) || gpu->record.head)
 			continue;
-		at = now + gpu->poll_ns;
-		if (state != PWR_EVENT_EXIT) {
-			switch (vgpu_chip_rung(gpu->chip)) {
-			case VGPU_RUNG_NO:
-				at = gpu->due_ns;
-				break;
-			case VGPU_RUNG_MAYBE:
-				break;
-			case VGPU_RUNG_YES:
-				at = now;
-				break;
-			}
-		}
-		set_alarm(gpu, min(gpu->due_ns, at));
+		if (state == PWR_EVENT_EXIT)
+			end_idle(gpu, now);
+		else
+			begin_idle(gpu, now);
 	}
 }
 

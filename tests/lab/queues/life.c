@@ -225,6 +225,36 @@ void evicted_takes_work(struct gp_client *c)
 	EXPECT_EQ(probe_counter("workgroups_done"), before + 200);
 }
 
+/* A program that looks often leaves the GPU time to look at its memory, too. */
+void barrier_ends_soon(struct gp_client *c)
+{
+	struct gp_amd_signal *on[GP_AQL_DEPENDENCIES] = { 0 };
+	union gp_aql_packet packet;
+	struct gp_buffer pass;
+	struct gp_queue q;
+	struct gp_work w;
+	u64 began;
+
+	probe_work(c, &w, 2, MS);
+	probe_queue(c, &q);
+	OK(gp_work_submit(&w, 0, &q, 10, 1, NULL));
+	SOON(gp_work_done(&w, 0));
+	OK(gp_buffer_alloc(c, &pass, GP_MEMORY_GTT, 4096));
+	on[0] = pass.at;
+	gp_signal_init(on[0], 1, NULL);
+	packet = gp_aql_barrier_packet(GP_AQL_BARRIER_AND, on, NULL);
+	OK(gp_aql_put(&q, &packet));
+	OK(gp_work_submit(&w, 1, &q, 10, 1, NULL));
+	usleep(30000);
+	EXPECT(!gp_work_done(&w, 1));
+	began = probe_now_ms();
+	gp_signal_store(on[0], 0);
+	while (!gp_work_done(&w, 1) && probe_now_ms() < began + PROBE_SOON_MS)
+		usleep(50);
+	EXPECT(probe_now_ms() - began < 50);
+	probe_finish(&w);
+}
+
 /* Far more is due than the model copies in a while: the eviction must not wait for it. */
 void copies_evicted(struct gp_client *c)
 {

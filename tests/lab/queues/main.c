@@ -14,6 +14,8 @@ static const struct probe probes[] = {
 	  unmapped_while_running, false },
 	{ "an evicted process's queues take work, and queues; all of it runs after the restore",
 	  evicted_takes_work, false },
+	{ "a barrier ends soon after a program fulfils it, also if the program looks every 50 us",
+	  barrier_ends_soon, false },
 	{ "an SDMA queue evicted in the middle of its copies goes on and copies every byte",
 	  copies_evicted, false },
 	{ "the runlist holds exactly the active queues, newest first", runlist_is_active, false },

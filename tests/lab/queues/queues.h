@@ -41,6 +41,7 @@ void mapped_and_not(struct gp_client *c);
 void unmapped_takes_work(struct gp_client *c);
 void unmapped_while_running(struct gp_client *c);
 void evicted_takes_work(struct gp_client *c);
+void barrier_ends_soon(struct gp_client *c);
 void copies_evicted(struct gp_client *c);
 
 /* runlist.c */
