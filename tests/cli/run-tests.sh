@@ -15,7 +15,7 @@ suite() { tests "[$(of t unit 0 "$1")]"; }
 # of NAME SUITE PRIORITY COMMAND [TIMEOUT]: one test, in meson's words.
 of() {
 	jq -n --arg n "$1" --arg s "gpreempt:$2" --argjson p "$3" --arg c "$4" --argjson t "${5:-60}" '{name: $n,
-		suite: [$s], cmd: ["sh", "-c", $c], env: {}, workdir: null, timeout: $t, priority: $p, is_parallel: true}'
+		suite: [$s], cmd: ["sh", "-c", $c], env: {}, workdir: null, timeout: $t, priority: $p}'
 }
 run_suite() { "$top/tools/run-tests" "$@" --build "$tmp/build"; }
 json() { jq -r "$1" "$tmp/build/test-results.json"; }
@@ -88,13 +88,11 @@ echo '{"schema": 1, "seconds": {"a": [4, 2], "b": [50, 60], "c": [0.1], "d": [5]
 try run_suite --at-once 1
 exits 0 && check test "$(tr -d '\n' <"$order")" = bdac
 
-claim "as many tests run at once as are allowed, and then those that must run alone"
-meet() { echo "echo >$tmp/$1; until [ -e $tmp/$2 ]; do sleep 0.05; done; echo $1 >>$order"; }
-tests "[$(of s unit 90 "echo s >>$order" | jq '.is_parallel = false'), $(of x unit 2 "$(meet x y)" 2),
-	$(of y unit 1 "$(meet y x)" 2)]"
-: >"$order"
+claim "as many tests run at once as are allowed"
+meet() { echo "echo >$tmp/$1; until [ -e $tmp/$2 ]; do sleep 0.05; done"; }
+tests "[$(of x unit 2 "$(meet x y)" 2), $(of y unit 1 "$(meet y x)" 2)]"
 try run_suite --at-once 2
-exits 0 && check test "$(tail -n 1 "$order")" = s
+exits 0 && says '^2 passed, 0 failed$'
 
 claim "a table on stderr has the time and the processor time of each suite"
 four
@@ -223,10 +221,22 @@ tests "[$(of t unit 0 "setsid sh -c 'echo \$\$ >$tmp/pid; while :; do :; done' &
 try run_suite
 exits 1 && says 'timed out after 0.5 s of processor time' && says 'ended with status 124\|^FAIL t: t$' && gone "$(cat "$tmp/pid")"
 
-claim "a test that sleeps is killed after ten times as long, with everything it started"
-tests "[$(of t unit 0 "(sleep 100 & echo \$! >$tmp/pid); echo ok 1 - a; echo 1..1; sleep 100" 0.1)]"
-try run_suite
-exits 1 && says 'timed out after 1 s, 10 times' && says 'ended with status 124' && gone "$(cat "$tmp/pid")"
+claim "an idle test is killed with everything it started"
+tests "[$(of t unit 0 "(sleep 100 & echo \$! >$tmp/pid); echo ok 1 - a; echo 1..1; sleep 100")]"
+try run_suite --idle-seconds 1
+exits 1 && says 'timed out after 1 s of idling' && says 'ended with status 124' && gone "$(cat "$tmp/pid")"
+
+claim "a test is idle after 15 minutes without 0.1 s of processor time, and ends after 40 times its limit"
+# Prints when a test with a limit of 60 s ends that uses 0.05 s of processor time in so many seconds.
+try python3 -c 'import sys
+sys.path.insert(0, sys.argv[1])
+from runner import schedule
+for every in 2, 400, 500:
+    timeout = schedule.Timeout(60, schedule.IDLE_SECONDS, 0)
+    now = next(now for now in range(10000) if timeout.reason(now, now // every * 0.05))
+    print(every, now, timeout.reason(now, now // every * 0.05))' "$top/tools"
+exits 0 && says '^2 2401 timed out after 2400 s, 40 times its limit$' && says '^400 2401 ' &&
+	says '^500 901 timed out after 900 s of idling$'
 
 claim "a slow machine does not time a test out: sleep costs no processor time"
 tests "[$(of t unit 0 'sleep 2' 0.5)]"
@@ -269,7 +279,7 @@ claim "a plan names the programs of unit tests, of each build directory, and the
 tests "$(jq -n --arg b "$tmp/build" '[
 	{name: "one", suite: ["g:unit"], cmd: [$b + "/tests/one"]}, {name: "two", suite: ["g:unit"], cmd: [$b + "/tests/two"]},
 	{name: "cmd", suite: ["g:cli"], cmd: ["/x/cmd.sh"]}, {name: "lab x", suite: ["g:lab"], cmd: ["/x/x.sh"]}] |
-	map(. + {env: {}, workdir: null, timeout: 5, priority: 0, is_parallel: true})')"
+	map(. + {env: {}, workdir: null, timeout: 5, priority: 0})')"
 try "$top/tools/run-tests" --plan --build "$tmp/build" --build "$tmp/build-asan" --only one
 says '^build build-asan tests/one$' && says '^build build tests/one$' && check test "$(wc -l <"$tmp/out")" -eq 2
 try run_suite --plan --only one --only cmd

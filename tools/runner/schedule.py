@@ -10,8 +10,10 @@ import time
 
 from . import process
 
-# A test that uses no processor is ended after this many times its limit of processor time.
-IDLE_FACTOR = 10
+# A test ends as idle if it uses less than IDLE_USE seconds of processor time in IDLE_SECONDS.
+IDLE_USE, IDLE_SECONDS = 0.1, 15 * 60
+# Every test ends when its elapsed time is this many times its limit of processor time.
+BACKSTOP = 40
 # Seconds between two looks at the processor time of running tests, and two lines of progress.
 LOOK, LINE, REDRAW = 1, 15, 0.5
 
@@ -20,14 +22,37 @@ class Interrupted(Exception):
     """The runner got a signal, @args[0], and has ended all tests."""
 
 
+class Timeout:
+    """Decides when a test has run for too long. @limit: seconds of processor time."""
+
+    def __init__(self, limit, idle_seconds, now):
+        self.limit, self.idle_seconds = limit, idle_seconds
+        self.begun = self.active = now
+        self.used = 0           # processor time at the moment @active
+
+    def reason(self, now, used):
+        """Why a test must end that has used @used seconds of processor time, or None."""
+        # If a process ignores SIGCHLD, the time of its children is lost and @used falls.
+        if abs(used - self.used) >= IDLE_USE:
+            self.active, self.used = now, used
+        if used > self.limit:
+            return f'timed out after {self.limit:g} s of processor time'
+        if now - self.active > self.idle_seconds:
+            return f'timed out after {self.idle_seconds:g} s of idling'
+        if now - self.begun > self.limit * BACKSTOP:
+            return f'timed out after {self.limit * BACKSTOP:g} s, {BACKSTOP} times its limit'
+        return None
+
+
 class Running:
     """A test that runs."""
 
-    def __init__(self, test):
+    def __init__(self, test, idle_seconds):
         self.test = test
         self.output = tempfile.TemporaryFile()
         self.begun = time.monotonic()
-        self.late = None        # why it was stopped
+        self.timeout = Timeout(test.limit, idle_seconds, self.begun)
+        self.timed_out = None   # why it was stopped
         self.pid = process.start(test.command, {**os.environ, **test.env}, test.folder,
                                  self.output.fileno())
 
@@ -38,15 +63,12 @@ class Running:
         os.kill(self.pid, signal.SIGTERM)
 
     def look(self, table):
-        """Stop the test if it is over its limit. A busy machine slows it down but costs it nothing."""
-        limit = self.test.limit
-        if self.late:
+        """Stop the test if it has run for too long by the list of processes @table."""
+        if self.timed_out:
             return
-        if process.processor_seconds(self.pid, table) > limit:
-            self.late = f'timed out after {limit:g} s of processor time'
-        elif self.seconds() > limit * IDLE_FACTOR:
-            self.late = f'timed out after {limit * IDLE_FACTOR:g} s, {IDLE_FACTOR} times its limit'
-        if self.late:
+        used = process.processor_seconds(self.pid, table)
+        self.timed_out = self.timeout.reason(time.monotonic(), used)
+        if self.timed_out:
             self.stop()
 
     def text(self):
@@ -54,20 +76,19 @@ class Running:
         self.output.seek(0)
         printed = self.output.read().decode(errors='replace')
         self.output.close()
-        return printed + (f'\n{self.late}\n' if self.late else '')
+        return printed + (f'\n{self.timed_out}\n' if self.timed_out else '')
 
 
 class Schedule:
-    """Runs @tests, the longest first, and tells @finish of each that ended.
+    """Runs @tests, the longest first, and calls @finish for each when it ends.
 
     finish(test, output, status, seconds, processor seconds) returns whether the test failed.
     """
 
-    def __init__(self, tests, at_once, finish):
-        order = sorted(tests, key=lambda test: -test.estimate)
-        self.waiting = [test for test in order if test.parallel]
-        self.alone = [test for test in order if not test.parallel]
+    def __init__(self, tests, at_once, idle_seconds, finish):
+        self.waiting = sorted(tests, key=lambda test: -test.estimate)
         self.at_once = at_once
+        self.idle_seconds = idle_seconds
         self.finish = finish
         self.running = {}
         self.total, self.failed = len(tests), 0
@@ -78,7 +99,7 @@ class Schedule:
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, process.AWAITED)
         looked = 0
         try:
-            while self.waiting or self.alone or self.running:
+            while self.waiting or self.running:
                 self.start()
                 got = signal.sigtimedwait(process.AWAITED, REDRAW)
                 if got and got.si_signo != signal.SIGCHLD:
@@ -96,13 +117,8 @@ class Schedule:
 
     def start(self):
         while self.waiting and len(self.running) < self.at_once:
-            self.start_one(self.waiting.pop(0))
-        if self.alone and not self.running:
-            self.start_one(self.alone.pop(0))
-
-    def start_one(self, test):
-        one = Running(test)
-        self.running[one.pid] = one
+            one = Running(self.waiting.pop(0), self.idle_seconds)
+            self.running[one.pid] = one
 
     def collect(self):
         for pid in list(self.running):
@@ -111,9 +127,9 @@ class Schedule:
                 continue
             one = self.running.pop(pid)
             self.progress.clear()
-            self.failed += self.finish(one.test, one.text(),
-                                       process.STOPPED if one.late else process.exit_status(status),
-                                       one.seconds(), usage.ru_utime + usage.ru_stime)
+            status = process.STOPPED if one.timed_out else process.exit_status(status)
+            self.failed += self.finish(one.test, one.text(), status, one.seconds(),
+                                       usage.ru_utime + usage.ru_stime)
 
     def stop(self):
         for one in self.running.values():
@@ -125,9 +141,8 @@ class Schedule:
     def left(self):
         """The estimated seconds until the end."""
         rest = [max(one.test.estimate - one.seconds(), 0) for one in self.running.values()]
-        parallel = [*rest, *(test.estimate for test in self.waiting)]
-        return (max(sum(parallel) / self.at_once, *rest, 0)
-                + sum(test.estimate for test in self.alone))
+        total = sum(rest) + sum(test.estimate for test in self.waiting)
+        return max(total / self.at_once, *rest, 0)
 
 
 class Progress:
@@ -141,7 +156,7 @@ class Progress:
 
     def text(self):
         s = self.schedule
-        done = s.total - len(s.running) - len(s.waiting) - len(s.alone)
+        done = s.total - len(s.running) - len(s.waiting)
         failed = f', {s.failed} failed' if s.failed else ''
         names = ', '.join(f'{one.test.title} {one.seconds():.0f} s' for one in s.running.values())
         return f'{done} of {s.total} tests done{failed}, {duration(s.left())} left: {names}'
