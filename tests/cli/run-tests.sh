@@ -19,14 +19,8 @@ of() {
 }
 run_suite() { "$top/tools/run-tests" "$@" --build "$tmp/build"; }
 json() { jq -r "$1" "$tmp/build/test-results.json"; }
-# gone PID: the process ends within a second.
-gone() {
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		[ -d "/proc/$1" ] || return 0
-		sleep 0.1
-	done
-	no "process $1 still runs: $(tr '\0' ' ' <"/proc/$1/cmdline")"
-}
+# ends: the process whose number is in $tmp/pid ends.
+ends() { await test ! -d "/proc/$(cat "$tmp/pid")"; }
 # The environment of this test must not reach the runs that it starts.
 unset GP_SEED GP_FULL
 
@@ -113,15 +107,15 @@ suite 'echo "#| seed=$GP_SEED"'
 try run_suite --seed 77
 exits 0 && says '^ *seed=77$' && says_err 'seed 77 ' && says '^seed 77;' && check test "$(json .seed)" = 77
 
+# seed_of [OPTION]...: run the suite anew and print the seed that its test got.
+seed_of() { run_suite "$@" 2>/dev/null | sed -n 's/^ *seed=//p'; }
 claim "without a seed two runs of one tree have the same one, and two runs of --full do not"
-try run_suite
-first=$(json .seed)
-try run_suite
-check test "$(json .seed)" = "$first" && check test "$first" -gt 0
-try run_suite --full
-first=$(json .seed)
-try run_suite --full
-check test "$(json .seed)" != "$first"
+first=$(seed_of)
+second=$(seed_of)
+check test "$first" -gt 0 && check test "$second" = "$first"
+first=$(seed_of --full)
+second=$(seed_of --full)
+check test "$first" -gt 0 && check test "$second" -gt 0 && check test "$second" != "$first"
 
 claim "GP_SEED of the caller counts as a seed, and a bad one is exit 2"
 try env GP_SEED=5 "$top/tools/run-tests" --build "$tmp/build"
@@ -185,8 +179,8 @@ check test "$(json '[.tests[].seed] | sort | .[2] - .[0]')" = 2
 claim "JUnit's XML is well-formed whatever a test prints, and JSON has what it shows"
 tests "[$(of 'a<&"' unit 2 'printf "ok 1 - <b> & \"c\"\nnot ok 2 - d\n1..2\n\001\377]]>\n"; exit 1'),
 	$(of s cli 1 'exit 77')]"
-try run_suite --seed 3 --at-once 1 --json "$tmp/copy"
-exits 1 && says 'test-results.json and .*test-results.xml$' && check cmp "$tmp/copy" "$tmp/build/test-results.json"
+try run_suite --seed 3 --at-once 1
+exits 1 && says 'test-results.json and .*test-results.xml$'
 check test "$(json '[.schema, .seed, .passed, .failed, .skipped] | map(tostring) | join(" ")')" = '1 3 1 1 1'
 check test "$(json '.tests[] | select(.suite == "unit") | .claims[0].text')" = '<b> & "c"'
 check test "$(json '[.tests[] | .seconds >= 0 and .processor_seconds >= 0] | all')" = true
@@ -212,19 +206,26 @@ exits 0
 
 claim "without --budget it is 24 minutes, with --full 160"
 try run_suite
-check test "$(json .budget_seconds)" = 1440
+check test "$(json '"\(.all_tests) \(.budget_seconds)"')" = 'true 1440'
 try run_suite --full
 check test "$(json .budget_seconds)" = 9600
+
+claim "the summary has the processor time, and the budget of a run of all tests"
+try run_suite
+exits 0 && says '^processor time: [0-9]* s of a budget of 1440 s ([0-9]* %)$'
+try run_suite --only t
+exits 0 && says '^processor time: [0-9]* s; only a run of all tests has a budget$' &&
+	check test "$(json '"\(.all_tests) \(.budget_seconds)"')" = 'false null'
 
 claim "a test that uses too much processor time is killed with everything it started"
 tests "[$(of t unit 0 "setsid sh -c 'echo \$\$ >$tmp/pid; while :; do :; done' & while :; do :; done" 0.5)]"
 try run_suite
-exits 1 && says 'timed out after 0.5 s of processor time' && says 'ended with status 124\|^FAIL t: t$' && gone "$(cat "$tmp/pid")"
+exits 1 && says 'timed out after 0.5 s of processor time' && says 'ended with status 124\|^FAIL t: t$' && ends
 
 claim "an idle test is killed with everything it started"
 tests "[$(of t unit 0 "(sleep 100 & echo \$! >$tmp/pid); echo ok 1 - a; echo 1..1; sleep 100")]"
 try run_suite --idle-seconds 1
-exits 1 && says 'timed out after 1 s of idling' && says 'ended with status 124' && gone "$(cat "$tmp/pid")"
+exits 1 && says 'timed out after 1 s of idling' && says 'ended with status 124' && ends
 
 claim "a test is idle after 15 minutes without 0.1 s of processor time, and ends after 40 times its limit"
 # Prints when a test with a limit of 60 s ends that uses 0.05 s of processor time in so many seconds.
@@ -247,7 +248,7 @@ claim "what a test leaves running is ended and named"
 suite "setsid sleep 100 & echo \$! >$tmp/pid; until grep -q sleep /proc/\$!/comm; do :; done
 	echo ok 1 - a; echo 1..1; exit 1"
 try run_suite
-exits 1 && says 'left running: sleep' && gone "$(cat "$tmp/pid")"
+exits 1 && says 'left running: sleep' && ends
 
 # interrupt SIGNAL: start a run of a test that sleeps, and send the signal to the runner.
 interrupt() {
@@ -255,12 +256,12 @@ interrupt() {
 	rm -f "$tmp/pid"
 	"$top/tools/run-tests" --build "$tmp/build" >"$tmp/out" 2>"$tmp/err" </dev/null &
 	runner=$!
-	until [ -s "$tmp/pid" ]; do sleep 0.1; done
+	await test -s "$tmp/pid"
 	kill -s "$1" "$runner"
 	code=0
 	tried="a run that gets SIG$1"
 	wait "$runner" || code=$?
-	gone "$(cat "$tmp/pid")"
+	ends
 }
 claim "a run that is interrupted leaves no process"
 interrupt TERM

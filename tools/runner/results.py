@@ -28,7 +28,7 @@ PASSED, FAILED, SKIPPED = 'passed', 'failed', 'skipped'
 WORDS = {PASSED: ('32', 'ok  '), FAILED: ('1;31', 'FAIL'), SKIPPED: ('33', 'skip')}
 
 
-def shown(result):
+def coloured(result):
     colour, word = WORDS[result]
     on = sys.stdout.isatty() and not os.environ.get('NO_COLOR')
     return f'\033[{colour}m{word}\033[0m' if on else word
@@ -53,8 +53,8 @@ class Result:
         return any(result == FAILED for result, _ in self.claims)
 
 
-def prose(name):
-    """A claim that is a function's name is read as a sentence."""
+def as_sentence(name):
+    """Turn the name of a test function into the sentence that it stands for."""
     return name if ' ' in name else name.replace('_', ' ')
 
 
@@ -66,7 +66,7 @@ def claims_of(title, output, status):
             plan = int(match[1])
         elif match := CLAIM.match(line):
             result = SKIPPED if SKIP.search(match[2]) else FAILED if match[1] else PASSED
-            claims.append((result, prose(SKIP.sub('', match[2]).strip())))
+            claims.append((result, as_sentence(SKIP.sub('', match[2]).strip())))
     if not claims and status == 77:
         return [(SKIPPED, title)]
     if not claims and plan is None:
@@ -101,16 +101,16 @@ def remarks(output):
             yield [*reversed([*before]), *after]
 
 
-def report(result, command, brief):
-    """Print one test when it ends; of a @brief one that passed, one line."""
+def print_test(result, command, sanitized):
+    """Print the claims of a test that ended. A @sanitized test that passed gets one line."""
     again = f', repetition {result.repetition}' if result.repetition else ''
     print(f'\n{result.title} ({result.seconds:.1f} s{again})')
-    if brief and not result.failed():
-        print(f'  {shown(PASSED)} the same {len(result.claims)} claims')
+    if sanitized and not result.failed():
+        print(f'  {coloured(PASSED)} the same {len(result.claims)} claims')
     else:
         why = remarks(result.output)
         for word, text in result.claims:
-            print(f'  {shown(word)} {text}')
+            print(f'  {coloured(word)} {text}')
             for line in next(why, []) if word == FAILED else []:
                 print(f'       {line}')
         for line in result.output.splitlines():
@@ -207,9 +207,9 @@ class Times:
 
 # ---- tables and lists at the end ----
 
-def table(results, seconds):
-    """What each suite took; on stderr."""
-    whole = sum(r.processor for r in results)
+def print_table(results, seconds):
+    """Print on stderr the time that each suite took, and the slowest tests."""
+    total = sum(r.processor for r in results)
     suites = collections.defaultdict(list)
     for r in results:
         suites[r.suite].append(r)
@@ -217,8 +217,8 @@ def table(results, seconds):
     for name, ones in suites.items():
         used = sum(r.processor for r in ones)
         print(f'{name:<20}{len(ones):>6}{sum(r.seconds for r in ones):>8.0f} s{used:>9.0f} s'
-              f'{100 * used / whole if whole else 0:>6.0f} %', file=sys.stderr)
-    print(f"{'the run':<20}{len(results):>6}{seconds:>8.0f} s{whole:>9.0f} s", file=sys.stderr)
+              f'{100 * used / total if total else 0:>6.0f} %', file=sys.stderr)
+    print(f"{'the run':<20}{len(results):>6}{seconds:>8.0f} s{total:>9.0f} s", file=sys.stderr)
     if len(results) > SLOWEST:
         print(f"\n{'the slowest':<36}{'seconds':>8}{'processor':>11}", file=sys.stderr)
         for r in sorted(results, key=lambda r: -r.seconds)[:SLOWEST]:
@@ -238,14 +238,14 @@ def differences(results):
             yield f"{title}: its claims differ between repetitions: {'; '.join(odd)}"
 
 
-def close(results):
-    """Print what was skipped and what failed, each test's command to repeat it after its claims."""
+def print_skipped_and_failed(results):
+    """Print the claims skipped and failed, with commands that repeat the tests; count all claims."""
     print()
     for word in (SKIPPED, FAILED):
         for r in results:
             texts = [text for result, text in r.claims if result == word]
             for text in texts:
-                print(shown(word), f'{r.title}: {text}')
+                print(coloured(word), f'{r.title}: {text}')
             if texts and word == FAILED and r.repeat:
                 print(f'     repeat: {r.repeat}')
     return collections.Counter(word for r in results for word, _ in r.claims)
