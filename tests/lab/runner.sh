@@ -183,7 +183,7 @@ gone() {
 	mkdir "$tmp/private"
 	TMPDIR=$tmp/private "$top/lab/run" --no-module --wall-clock -- sleep 1000 >/dev/null 2>"$tmp/err" &
 	pid=$!
-	while ! grep -qs start "$tmp"/private/lab-*/status; do sleep 0.1; done
+	while ! grep -qs start "$tmp"/private/lab-*/machine/status; do sleep 0.1; done
 	kill "-$1" $pid
 	code=0
 	wait $pid || code=$?
