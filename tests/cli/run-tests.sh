@@ -176,6 +176,13 @@ check test "$(json '[.tests[].seed] | sort | map(tostring) | join(" ")')" = '4 4
 try run_suite --repeat 3
 check test "$(json '[.tests[].seed] | sort | .[2] - .[0]')" = 2
 
+claim "--failed gives each test the seed with which it failed"
+suite 'echo 1..1; [ $((GP_SEED % 3)) -ne 0 ] || echo -n "not "; echo ok 1 - a'
+try run_suite --repeat 3
+bad=$(json '.tests[] | select(.result == "failed") | .seed')
+try run_suite --failed
+exits 1 && check test "$(json '.tests[].seed')" = "$bad"
+
 claim "JUnit's XML is well-formed whatever a test prints, and JSON has what it shows"
 tests "[$(of 'a<&"' unit 2 'printf "ok 1 - <b> & \"c\"\nnot ok 2 - d\n1..2\n\001\377]]>\n"; exit 1'),
 	$(of s cli 1 'exit 77')]"
@@ -195,6 +202,8 @@ try run_suite --budget 0.0001
 exits 1 && says 'FAIL budget: the default tier stays within 0.0001 minutes of processor time$' && says '^1 passed, 1 failed$'
 try run_suite --full --budget 0.0001
 exits 1 && says 'the full tier stays within'
+try run_suite --failed
+exits 1 && says_err 'failed by its processor time only'
 
 claim "a run within its budget, or one of some tests, does not"
 try run_suite --budget 10
