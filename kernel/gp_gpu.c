@@ -143,7 +143,9 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 static void drop(struct gp_gpu *gpu, u32 patience_ms)
 {
 	struct kfd_node *node = gpu->node;
+	struct gp_ring *ring, *next;
 	unsigned long flags;
+	LIST_HEAD(out);
 	u64 now;
 
 	if (gpu->grace)
@@ -151,7 +153,7 @@ static void drop(struct gp_gpu *gpu, u32 patience_ms)
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
 	gpu->gone = true;
-	gp_target_leave_gpu(gpu, now);
+	gp_target_leave_gpu(gpu, now, &out);
 	gp_device_del(gp_home.sched, gpu->device, now);
 	gp_home_settle(now);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
@@ -165,6 +167,9 @@ static void drop(struct gp_gpu *gpu, u32 patience_ms)
 	gpu->node = NULL;
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	hrtimer_cancel(&gpu->look);
+	/* Now, and not at the next scan: the driver frees the memory that they pin. */
+	list_for_each_entry_safe(ring, next, &out, of_member)
+		gp_ring_free(ring);
 	gp_kfd_forget(node);
 	clear(gpu);
 }
@@ -225,6 +230,8 @@ static void leaves(const struct device *dev)
 		if (gpu->node && gpu->is.dev == dev)
 			removed(gpu);
 	mutex_unlock(&gp_home.mutex);
+	/* Processes that ended just before may still have pinned memory of it. */
+	flush_workqueue(gp_home.reapers);
 }
 
 static void left(const struct device *dev)

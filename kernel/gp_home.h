@@ -359,8 +359,11 @@ struct gp_target *gp_target_of_task(u32 task);
 void gp_target_sum(const struct gp_target *target, u64 now_ns, struct gp_uapi_seat *to);
 /* It is no task of the scheduler any more; its sums go to target->before. Under home.lock. */
 void gp_target_untask(struct gp_target *target, u64 now_ns);
-/* Nobody sits on @gpu any more; starts that are owed are orphans'. Under home.lock and mutex. */
-void gp_target_leave_gpu(struct gp_gpu *gpu, u64 now_ns);
+/*
+ * No task has a seat on @gpu any more; starts that are owed are orphans'. The rings that were
+ * looked at there go to @out, for gp_ring_free(). Under home.lock and mutex.
+ */
+void gp_target_leave_gpu(struct gp_gpu *gpu, u64 now_ns, struct list_head *out);
 
 /* ---- gp_member.c ---- */
 

@@ -257,7 +257,7 @@ static bool sift(struct gp_target *t, u64 now_ns, struct list_head *out)
 			continue;
 		list_for_each_entry_safe(ring, next, &t->member[i]->rings, of_member) {
 			changed |= !ring->found || ring->place == GP_NONE;
-			if (ring->found && ring->gpu)
+			if (ring->found)
 				continue;
 			gp_ring_out(ring, now_ns);
 			list_move_tail(&ring->of_member, out);

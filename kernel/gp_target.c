@@ -179,29 +179,30 @@ int gp_target_attach(struct gp_client *client, const struct gp_uapi_member *memb
 	return 0;
 }
 
-static void member_leaves(struct gp_member *m, struct gp_gpu *gpu, u64 now_ns)
+static void member_leaves(struct gp_member *m, struct gp_gpu *gpu, u64 now_ns,
+			  struct list_head *out)
 {
 	struct gp_seat_k *seat = &m->seat[gpu->device];
-	struct gp_ring *ring;
+	struct gp_ring *ring, *next;
 
-	list_for_each_entry(ring, &m->rings, of_member) {
+	list_for_each_entry_safe(ring, next, &m->rings, of_member) {
 		if (ring->gpu != gpu)
 			continue;
 		gp_ring_out(ring, now_ns);
-		ring->gpu = NULL;
+		list_move_tail(&ring->of_member, out);
 	}
 	seat->queues = 0;
 	if (seat->owes)
 		gp_member_orphan(m, gpu);
 }
 
-void gp_target_leave_gpu(struct gp_gpu *gpu, u64 now_ns)
+void gp_target_leave_gpu(struct gp_gpu *gpu, u64 now_ns, struct list_head *out)
 {
 	struct gp_member *m;
 	struct gp_target *t;
 
 	list_for_each_entry(m, &gp_home.members, of_home)
-		member_leaves(m, gpu, now_ns);
+		member_leaves(m, gpu, now_ns, out);
 	list_for_each_entry(t, &gp_home.targets, of_home) {
 		t->devices &= ~BIT_ULL(gpu->device);
 		if (!t->devices)

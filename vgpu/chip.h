@@ -36,7 +36,7 @@ enum {
 	VGPU_CHIP_SDMA_QUEUES	= 8,	/* per engine */
 	VGPU_HQD_REGISTERS	= 56,	/* CP_MQD_BASE_ADDR.. = MQD dw 128.. */
 	VGPU_LAST_PACKETS	= 32,
-	VGPU_CHIP_SHARE		= 512,	/* pages moved and packets read per call; the last run may exceed it */
+	VGPU_CHIP_SHARE		= 512,	/* pages and packets per call; the last run may exceed it */
 };
 
 /* Whose addresses: 0 is the driver's own (VMID 0), others are roots of page tables. */

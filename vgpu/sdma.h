@@ -25,7 +25,7 @@ enum {
 	VGPU_SDMA_DWORDS	= 16,		/* the longest packet without its data: 13 */
 	VGPU_SDMA_PIECE		= 64 * 1024,	/* bytes moved at once: an unmap waits for none */
 	VGPU_SDMA_STEPS		= 64,		/* packets and pieces per call, at most */
-	VGPU_SDMA_SHARE		= 128,		/* limit of @work per call; the last piece may exceed it */
+	VGPU_SDMA_SHARE		= 128,		/* limit of @work per call; a piece may exceed it */
 	VGPU_SDMA_PAGE		= 4096,		/* of the GPU: what one translation covers */
 };
 
