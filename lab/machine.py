@@ -428,6 +428,22 @@ def judge(machine, in_time):
     return int(code), None
 
 
+def crashed_early(machine):
+    """
+    While a kernel changes its own code, QEMU's emulation of several processors now and then lets one of them
+    run what was there before. The kernel then crashes before anything of ours has run.
+    """
+    return machine.status('up') is None and bool(BAD_LINE.search(machine.text('console')))
+
+
+def boot_failure(machine):
+    """Shows the kernel log. Returns why the guest did not come to where it stops the machine."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        machine.qemu.wait(5)
+    show_tail(machine.kernel_log())
+    return judge(machine, machine.qemu.poll() is not None)[1]
+
+
 def show_tail(log):
     """The last lines of the kernel log; or from what matters on, and its end if that matters too."""
     lines = log.splitlines()

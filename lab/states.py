@@ -5,24 +5,16 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import subprocess
 import time
 
 import images
 import machine
 from images import QEMU, Trouble, say
-from machine import BAD_LINE, FAILED, Machine, MachineFailed, guest_options, judge, show_tail
+from machine import FAILED, Machine, MachineFailed, boot_failure, crashed_early, guest_options
 
 BOOT_TRIES = 3
 # Each takes 100 to 200 MB. The tests use about 30.
 MAX_STATES = 32
-
-
-class CrashedEarly(Trouble):
-    """
-    While a kernel changes its own code, QEMU's emulation of several processors now and then lets one of them
-    run what was there before. The kernel then crashes before anything of ours has run.
-    """
 
 
 class DamagedState(Exception):
@@ -77,16 +69,10 @@ class States:
 
     def make_booted(self, path):
         say('booting the guest once; later runs begin where this boot ends')
-        for tries_left in reversed(range(BOOT_TRIES)):
-            try:
-                return self.save(path, None)
-            except CrashedEarly:
-                if not tries_left:
-                    raise
-                say('the kernel crashed before its first process: booting again')
+        self.save(path, None)
 
-    def save(self, path, state, files=b''):
-        """Let the machine of @state go on with @files until the guest stops it, and save it as @path."""
+    def save(self, path, state, files=b'', tries_left=BOOT_TRIES - 1):
+        """Resume the machine of @state with @files, or boot one. Save it as @path when the guest stops it."""
         with Machine(self.options, self.cache, self.root, self.folder, state) as guest:
             try:
                 if state:
@@ -95,29 +81,29 @@ class States:
                 self.drop_oldest()
                 guest.control.save(path + '.new')
                 os.rename(path + '.new', path)
+                return
             except MachineFailed:
-                raise DamagedState if state and not guest.resumed else self.failure(guest) from None
+                if state and not guest.resumed:
+                    raise DamagedState from None
+                why = boot_failure(guest)
+                if state or not tries_left or not crashed_early(guest):
+                    raise Trouble(FAILED, why) from None
             finally:
                 with contextlib.suppress(FileNotFoundError):
                     os.remove(path + '.new')
-
-    def failure(self, guest):
-        """Why the guest did not come to where it stops."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            guest.qemu.wait(5)
-        show_tail(guest.kernel_log())
-        _, why = judge(guest, guest.qemu.poll() is not None)
-        early = guest.status('up') is None and BAD_LINE.search(guest.text('console'))
-        return (CrashedEarly if early else Trouble)(FAILED, why)
+        say('the kernel crashed before its first process: booting again')
+        self.save(path, None, tries_left=tries_left - 1)
 
     def drop_oldest(self):
         """Remove the states that were used longest ago, so that MAX_STATES remain with the next."""
-        entries = list(os.scandir(self.directory))
-        kept = [entry for entry in entries if '.' not in entry.name]
-        kept.sort(key=lambda entry: entry.stat().st_mtime)
-        # A save takes seconds. One that is hours old was killed.
-        left = [entry for entry in entries if entry.name.endswith('.new') and
-                entry.stat().st_mtime < time.time() - 4 * 3600]
-        for entry in kept[:-MAX_STATES + 1] + left:
+        ages = {}
+        for entry in os.scandir(self.directory):
+            # Other labs remove states, too.
             with contextlib.suppress(FileNotFoundError):
-                os.remove(entry.path)
+                ages[entry.path] = entry.stat().st_mtime
+        states = sorted((path for path in ages if '.' not in os.path.basename(path)), key=ages.get)
+        # A save takes seconds. One that is hours old was killed.
+        killed = [path for path in ages if path.endswith('.new') and ages[path] < time.time() - 4 * 3600]
+        for path in states[:-MAX_STATES + 1] + killed:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)

@@ -36,6 +36,8 @@ for wrong in --nonsense "--cpus 0" "--mem 2T" "--profile mi1" "--vram 500" "--pa
 done
 try lab
 exits 2 && says_err 'no COMMAND'
+try lab --log "$tmp/nowhere/log" -- true
+exits 2 && says_err "^lab: --log: $tmp/nowhere/log: No such file or directory$"
 
 claim "a parameter that the module does not have is exit 2: the kernel would ignore it"
 try "$top/lab/run" --param nonsense=1 -- true
@@ -78,6 +80,12 @@ claim "stderr is apart from stdout"
 says_err '^err$'
 claim "the command's exit code is the lab's"
 exits 7
+
+claim "a driver that does not load is exit 125, and no state of its guest is kept"
+mkdir "$tmp/states2"
+try env GP_STATES="$tmp/states2" "$top/lab/run" --wall-clock --kernel-arg module_blacklist=ttm -- true
+exits 125 && says_err '^lab: the module amdgpu does not load$'
+check test "$(find "$tmp/states2" -type f -size +1M | wc -l)" -eq 1
 
 claim "a crash of the kernel is exit 125 and shows its last lines"
 meet crash
