@@ -103,7 +103,7 @@ static int renew(struct holds *all, struct held *h)
 
 	if (!err && !held) {
 		h->state = RESUMED;
-		gp_error("suspend: %" PRId32 " was resumed by somebody else", h->target.pid);
+		gp_error("suspend: %" PRId32 " was resumed by another client", h->target.pid);
 		return 0;
 	}
 	if (!err)

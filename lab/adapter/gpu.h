@@ -134,13 +134,12 @@ struct lab_gpu {
 	struct task_struct *thread;
 	wait_queue_head_t wake;
 	struct lab_doorbell doorbell;
-	bool kicked;			/* the HIQ was rung */
+	bool kicked;			/* the HIQ was rung, or @alarm came */
 	u64 active_ns;			/* guest time of the last doorbell */
 	struct hrtimer alarm;		/* wakes the thread */
 	u64 due_ns;			/* when the chip has work next */
-	u64 look_ns;			/* when the doorbells are read next, unless @resting */
 	u64 poll_ns;			/* time between two reads of the doorbells */
-	bool napping;			/* the thread sleeps; @alarm and all times are valid */
+	bool napping;			/* the thread sleeps; @alarm and both times are valid */
 	bool resting;			/* nothing to look for while the processor idles */
 	u64 runs;			/* of the thread */
 	struct dentry *views;

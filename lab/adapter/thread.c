@@ -91,9 +91,8 @@ static void nap(struct lab_gpu *gpu, u64 idle_ns, u64 poll_ns)
 
 	gpu->resting = false;
 	gpu->poll_ns = poll_ns;
-	gpu->look_ns = now + poll_ns;
 	gpu->due_ns = now + clamp(idle_ns, NSEC_PER_USEC, NSEC_PER_SEC);
-	set_alarm(gpu, min(gpu->due_ns, gpu->look_ns));
+	set_alarm(gpu, min(gpu->due_ns, now + poll_ns));
 	WRITE_ONCE(gpu->napping, true);
 	wait_event_interruptible(gpu->wake, READ_ONCE(gpu->kicked) || kthread_should_stop());
 	WRITE_ONCE(gpu->napping, false);
@@ -121,8 +120,7 @@ static void end_idle(struct lab_gpu *gpu, u64 now)
 	if (!gpu->resting)
 		return;
 	gpu->resting = false;
-	gpu->look_ns = now + gpu->poll_ns;
-	set_alarm(gpu, min(gpu->due_ns, gpu->look_ns));
+	set_alarm(gpu, min(gpu->due_ns, now + gpu->poll_ns));
 }
 
 /*

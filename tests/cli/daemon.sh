@@ -223,13 +223,13 @@ await grep -q '^hold 101 wait$' "$tmp/told"
 resume_it() {
 	try gpreempt resume 101
 	exits 0
-	grep -q 'resumed by somebody' "$tmp/err2"
+	grep -q 'resumed by another client' "$tmp/err2"
 }
 await resume_it
 code=0
 wait "$held" || code=$?
 check test "$code" -eq 0 && json '.suspended == [{"pid": 101, "end": "resumed"}]' "$tmp/out2" &&
-	check grep -q 'resumed by somebody' "$tmp/err2"
+	check grep -q 'resumed by another client' "$tmp/err2"
 
 claim "suspend releases when it is interrupted"
 daemon
