@@ -117,7 +117,7 @@ int gp_load_apply(const struct gp_options *o, struct gp_scenario *sc)
 int gp_load(const struct gp_options *o, struct gp_scenario **ret)
 {
 	struct gp_scenario *sc = calloc(1, sizeof(*sc));
-	char path[PATH_BYTES], err[512];
+	char path[PATH_BYTES], err[GP_SCENARIO_ERRORS], *line;
 	const char *file = o->file;
 
 	if (!sc) {
@@ -127,7 +127,8 @@ int gp_load(const struct gp_options *o, struct gp_scenario **ret)
 	if (access(file, F_OK) && !strchr(file, '/') && !find_own(file, path))
 		file = path;
 	if (gp_scenario_load(file, sc, err, sizeof(err))) {
-		gp_error("%s", err);
+		for (line = strtok(err, "\n"); line; line = strtok(NULL, "\n"))
+			gp_error("%s", line);
 		free(sc);
 		return -EINVAL;
 	}

@@ -3,10 +3,10 @@
  * The configuration of gpreemptd: one file and the drop-ins beside it, in
  * conf.d/, sorted by name.
  *
- * A configuration is an immutable object. Loading gives a new one or the text
- * of what is wrong, and touches nothing else: whoever reloads keeps the old one
- * until a good new one is there. Classes and rules of a configuration are gone
- * with it, so tasks are matched again before the old one is freed.
+ * A configuration is an immutable object. Loading makes a new one or says what is
+ * wrong, and changes nothing else, so the daemon keeps the old one until it has a
+ * valid new one. Classes and rules are freed with their configuration, so the daemon
+ * classifies all processes again before it frees the old one.
  */
 #ifndef GP_DAEMON_CONFIG_H
 #define GP_DAEMON_CONFIG_H
@@ -15,16 +15,16 @@
 
 #include "core/policy.h"
 #include "rules.h"
+#include "text/ini.h"
 
 #define GP_CONFIG_PATH	"/etc/gpreempt/gpreempt.conf"
 
 enum {
 	GP_CONFIG_FILES		= 64,
-	GP_CONFIG_BYTES		= 1 << 20,	/* of a file */
 	GP_CONFIG_TEXT		= 108,		/* of a path that is a value; sun_path */
 	GP_CONFIG_POLICIES	= 8,
-	GP_CONFIG_MESSAGES	= 20,		/* listed; the others are counted */
-	GP_CONFIG_ERRORS	= 16384,	/* bytes of a buffer that holds them */
+	GP_CONFIG_ERRORS	= 16384,	/* bytes of a buffer for messages */
+	GP_CONFIG_VALUE		= 1024,		/* bytes of a buffer for any value */
 	GP_CONFIG_SCHEMA	= 1,		/* of the JSON */
 };
 
@@ -70,28 +70,60 @@ struct gp_config {
  * @path: the file, or the folder of gpreempt.conf. NULL: GP_CONFIG_PATH, which
  * need not exist (then: observe only). Free the result with gp_config_free().
  *
- * -EINVAL: refused, and @errors has one line "file:line: what; what to do" for
- * each fault. Other -errno: a file could not be read; one line says which.
+ * -EINVAL: refused, and @errors has a line "file:line: what is wrong; what to do" for
+ * each mistake. Another -errno: a file could not be read; one line says which.
  */
 int gp_config_load(const char *path, struct gp_config **ret, char *errors, size_t size);
+/*
+ * The same for a daemon that runs with @old. -ENOENT also if the file is gone from which
+ * @old was read, or if no file at all is left: that is more likely an accident than the
+ * wish to stop scheduling.
+ */
+int gp_config_reload(const char *path, const struct gp_config *old, struct gp_config **ret,
+		     char *errors, size_t size);
 /* The same for a text called @name, which needs no terminator and has no drop-ins. */
 int gp_config_parse(const char *name, const char *text, size_t text_size,
 		    struct gp_config **ret, char *errors, size_t size);
-void gp_config_free(struct gp_config *config);	/* NULL is fine */
+void gp_config_free(struct gp_config *config);	/* NULL is a no-op */
 
 /* GP_NR_PARAMS settings for gp_sched_set() under @policy; NULL: of the one configured. */
 const u64 *gp_config_params(const struct gp_config *config, const struct gp_policy *policy);
 
 /*
  * Do GP_NR_PARAMS settings go together? If not, @why is a sentence. A stopped daemon must be
- * ended before the longest hold it promised is over, so heartbeats come sooner than leases end.
+ * killed before its longest lease ends, so a heartbeat is at most as long as a lease.
  */
 bool gp_looks_fit(const u64 *param, char *why, size_t size);
 bool gp_lease_fits(const u64 *param, u64 heartbeat_ns, char *why, size_t size);
+
+extern const struct gp_key gp_daemon_keys[];	/* of struct gp_config */
+
+/* ---- parsing (config_parse.c) ---- */
+
+/* One file of a configuration. */
+struct gp_config_text {
+	char *name, *text;
+	size_t size;
+};
+
+/* Parses all files in order. 0, -EINVAL if @errors has any message, or -ENOMEM. */
+int gp_config_parse_texts(const struct gp_config_text *text, u32 nr, struct gp_ini_errors *errors,
+			  struct gp_config **ret);
+
+/* ---- printing (config_print.c) ---- */
 
 /* The effective configuration as a file that loads to the same. 0, or -EIO. */
 int gp_config_print(const struct gp_config *config, FILE *to);
 /* As JSON, times in ns. 0, -EIO, or -ENOMEM. */
 int gp_config_print_json(const struct gp_config *config, FILE *to);
+
+enum gp_check_exit {
+	GP_CHECK_GOOD		= 0,
+	GP_CHECK_REFUSED	= 1,	/* one line per mistake on @err */
+	GP_CHECK_UNREADABLE	= 2,	/* a file does not exist or cannot be read */
+};
+
+/* gpreemptd --check: prints the effective configuration to @out. Returns enum gp_check_exit. */
+int gp_check(const char *path, bool json, FILE *out, FILE *err);
 
 #endif /* GP_DAEMON_CONFIG_H */

@@ -84,16 +84,17 @@ static struct gp_config *load(const char *path, int *code)
 	return NULL;
 }
 
+/* On an error the old configuration stays, and @why is the first line about the new one. */
 static int reload(void *ctx, char *why)
 {
 	struct gp_config *config;
 	struct loop *l = ctx;
-	int code, err;
+	int err = gp_config_reload(l->args->config, l->home->config, &config, why, GP_HOME_WHY);
 
-	config = load(l->args->config, &code);
-	if (!config) {
-		snprintf(why, GP_HOME_WHY,
-			 "the configuration is refused; gpreemptd --check says why");
+	if (err) {
+		why[strcspn(why, "\n")] = '\0';
+		if (!*why)
+			snprintf(why, GP_HOME_WHY, "%s", strerror(-err));
 		return -EINVAL;
 	}
 	err = gp_home_reload(l->home, config, why);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
 #include "config.h"
 #include "keeper.h"
 #include "loop.h"

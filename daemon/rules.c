@@ -6,7 +6,53 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "text/glob.h"
 #include "text/value.h"
+
+/* ---- classes ---- */
+
+u32 gp_class_builtin(struct gp_named_class ret[GP_CLASSES])
+{
+	u32 nr = 0;
+
+	for (; gp_class_presets[nr].name; nr++) {
+		ret[nr] = (struct gp_named_class){ .managed = true, .is = gp_class_presets[nr].is };
+		snprintf(ret[nr].name, sizeof(ret[nr].name), "%s", gp_class_presets[nr].name);
+	}
+	ret[nr++] = (struct gp_named_class){ .name = GP_UNMANAGED };
+	return nr;
+}
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+bool gp_class_name_ok(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 0 && n < GP_CLASS_NAME && strchr(LETTERS, name[0]) &&
+	       strspn(name, LETTERS "0123456789_-") == n;
+}
+
+/* Is a reservation of @to met by that of @from? Share and urgency both count. */
+static bool reserves_less(const struct gp_class *from, const struct gp_class *to)
+{
+	u64 from_within = from->deadline_ns ? from->deadline_ns : from->period_ns;
+	u64 to_within = to->deadline_ns ? to->deadline_ns : to->period_ns;
+
+	if (!to->period_ns)
+		return true;
+	return from->period_ns && to->period_ns >= from->period_ns &&
+	       to_within >= from_within && to->budget_ns <= from->budget_ns;
+}
+
+bool gp_class_lowers(const struct gp_named_class *from, const struct gp_named_class *to)
+{
+	const struct gp_class *a = &from->is, *b = &to->is;
+
+	return b->priority <= a->priority && b->weight <= a->weight &&
+	       !(b->flags & ~a->flags & GP_LATENCY_CRITICAL) &&
+	       !(a->flags & ~b->flags & GP_PREEMPTIBLE) && reserves_less(a, b);
+}
 
 /* ---- matching ---- */
 
@@ -40,7 +86,7 @@ const struct gp_named_class *gp_rules_class(const struct gp_rules *rules, const 
 	return NULL;
 }
 
-/* The wish of the process itself, and a sentence about what became of it. */
+/* Applies GPREEMPT_CLASS of the process, if it lowers, and says so in @m->why. */
 static void lower(const struct gp_rules *rules, const char *wanted, struct gp_match *m)
 {
 	const struct gp_named_class *to = gp_rules_class(rules, wanted);
@@ -66,11 +112,10 @@ static bool gang_name_ok(const char *name)
 {
 	size_t n = strlen(name);
 
-	return n && n < 64 && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "0123456789_-.:") == n;
+	return n && n < 64 && strspn(name, LETTERS "0123456789_-.:") == n;
 }
 
-/* Which gang it is of, and a word about it if it named one that is none. */
+/* Finds the gang of the process, and says in @m->why if the name it gave is invalid. */
 static void find_gang(const struct gp_rules *rules, const struct gp_subject *who,
 		      struct gp_match *m)
 {
@@ -130,7 +175,7 @@ static int find_id(const char *name, bool group, u32 *ret)
 	return 0;
 }
 
-/* "1000" or "1000-1999"; the largest id means nobody to the kernel. */
+/* "1000" or "1000-1999"; the largest id is no id to the kernel. */
 static int parse_range(const char *word, struct gp_id_range *ret)
 {
 	char first[16];
@@ -157,7 +202,7 @@ static int parse_word(const char *word, bool group, struct gp_id_range *ret, cha
 	if (strchr("0123456789", word[0])) {
 		if (!parse_range(word, ret))
 			return 0;
-		snprintf(why, size, "'%s' is no id from 0 to %u and no range A-B of them", word,
+		snprintf(why, size, "invalid id or range A-B '%s', ids are 0 to %u", word,
 			 UINT32_MAX - 1);
 		return -EINVAL;
 	}
@@ -165,7 +210,7 @@ static int parse_word(const char *word, bool group, struct gp_id_range *ret, cha
 		ret->last = ret->first;
 		return 0;
 	}
-	snprintf(why, size, "there is no %s '%s'", what, word);
+	snprintf(why, size, "unknown %s '%s'", what, word);
 	return -EINVAL;
 }
 
@@ -193,9 +238,93 @@ int gp_ids_parse(const char *text, bool group, struct gp_ids *ret, char *why, si
 		text += n;
 	}
 	if (!ids.nr) {
-		snprintf(why, size, "it names nobody");
+		snprintf(why, size, "the list is empty");
 		return -EINVAL;
 	}
 	*ret = ids;
 	return 0;
 }
+
+void gp_ids_print(const struct gp_key *key, const void *from, char *text, size_t size)
+{
+	const struct gp_ids *ids = (const void *)((const char *)from + key->offset);
+
+	text[0] = '\0';
+	for (u32 i = 0; i < ids->nr; i++) {
+		const struct gp_id_range *r = &ids->range[i];
+		char word[32];
+
+		if (r->first == r->last)
+			snprintf(word, sizeof(word), "%u", r->first);
+		else
+			snprintf(word, sizeof(word), "%u-%u", r->first, r->last);
+		gp_list_name(text, size, word);
+	}
+}
+
+/* ---- keys of a rule ---- */
+
+/* What is printed must be readable again, so a list of numbers must fit a line. */
+enum { IDS_TEXT = 180 };
+
+static int parse_ids(const struct gp_key_value *v, bool group)
+{
+	char what[160], text[1024];
+	struct gp_ids ids;
+
+	if (gp_ids_parse(v->text, group, &ids, what, sizeof(what)))
+		return gp_why(v->why, "%s: %s; expected names, numbers or ranges of %s, separated "
+			      "by commas", v->key->name, what, group ? "groups" : "users");
+	gp_ids_print(&(const struct gp_key){ 0 }, &ids, text, sizeof(text));
+	if (strlen(text) > IDS_TEXT)
+		return gp_why(v->why, "%s: the list is longer than %d bytes as numbers; use ranges "
+			      "or a second rule", v->key->name, IDS_TEXT);
+	memcpy((char *)v->to + v->key->offset, &ids, sizeof(ids));
+	return 0;
+}
+
+static int parse_users(const struct gp_key_value *v)
+{
+	return parse_ids(v, false);
+}
+
+static int parse_groups(const struct gp_key_value *v)
+{
+	return parse_ids(v, true);
+}
+
+static int parse_glob(const struct gp_key_value *v)
+{
+	const char *wrong = gp_glob_wrong(v->text);
+
+	if (strlen(v->text) >= GP_RULE_GLOB)
+		return gp_why(v->why, "%s: the value is too long; expected at most %d bytes",
+			      v->key->name, GP_RULE_GLOB - 1);
+	if (wrong)
+		return gp_why(v->why, "%s: the pattern '%s' %s; write \\ before *, ?, [ or \\ that "
+			      "mean themselves", v->key->name, v->text, wrong);
+	if (v->key->expected && v->text[0] != '/' && strncmp(v->text, "**", 2))
+		return -EINVAL;
+	snprintf((char *)v->to + v->key->offset, GP_RULE_GLOB, "%s", v->text);
+	return 0;
+}
+
+static const char *const match_names[] = { "conditions", "all", NULL };
+static const char *const gang_names[] = {
+	[GP_GANG_NONE] = "none", [GP_GANG_CGROUP] = "cgroup", NULL,
+};
+
+#define OF	struct gp_rule
+#define PATH	"a pattern that begins with / (of a whole path) or with ** (of its end)"
+
+const struct gp_key gp_rule_keys[] = {
+	GP_CHOICE("match", everybody, match_names),
+	GP_CUSTOM("uid", parse_users, NULL, GP_AT(uid), .print = gp_ids_print),
+	GP_CUSTOM("gid", parse_groups, NULL, GP_AT(gid), .print = gp_ids_print),
+	GP_CUSTOM("exe", parse_glob, PATH, GP_AT(exe)),
+	GP_CUSTOM("cmdline", parse_glob, NULL, GP_AT(cmdline)),
+	GP_CUSTOM("cgroup", parse_glob, PATH, GP_AT(cgroup)),
+	GP_TEXT("class", class_name, gp_class_name_ok, GP_NAME_EXPECTED),
+	GP_CHOICE("gang", gang, gang_names),
+	{ 0 },
+};

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Rules: which class a process gets when it appears. The first rule whose
- * conditions all hold decides. What the process itself asks for in its
- * environment (GPREEMPT_CLASS) may then lower it, never raise it.
+ * Classes and rules.
  *
- * Rules also say which processes are one job, a gang, that is on or off as a whole:
+ * A class is a name for how a process is treated. Four are built in, as in the
+ * simulator, and the configuration can change them. It cannot change a fifth,
+ * `unmanaged`, whose processes are left alone.
+ *
+ * Rules decide which class a process gets when it appears. The first rule whose
+ * conditions all hold decides. The environment of the process (GPREEMPT_CLASS) may
+ * then lower its class, never raise it.
+ *
+ * Rules also decide which processes are one job, a gang, that is preempted as a whole:
  * those in one cgroup, or those that name the same gang in their environment
- * (GPREEMPT_GANG). Only processes of one user and one class are ever a gang.
+ * (GPREEMPT_GANG). All processes of a gang have one user and one class.
  */
 #ifndef GP_DAEMON_RULES_H
 #define GP_DAEMON_RULES_H
 
-#include "class.h"
-#include "glob.h"
+#include "core/task.h"
+#include "text/keys.h"
 
 enum {
+	GP_CLASS_NAME	= 32,
+	GP_CLASSES	= 64,
 	GP_RULE_NAME	= 48,
 	GP_RULE_IDS	= 32,	/* ranges of one uid or gid key */
 	GP_RULE_GLOB	= 160,	/* bytes: with its key it fits a line */
@@ -23,8 +31,39 @@ enum {
 	GP_GANG_NAME	= 256,
 };
 
+#define GP_UNMANAGED		"unmanaged"
 #define GP_CLASS_VARIABLE	"GPREEMPT_CLASS"
 #define GP_GANG_VARIABLE	"GPREEMPT_GANG"
+
+/* ---- classes ---- */
+
+struct gp_named_class {
+	char name[GP_CLASS_NAME];
+	/*
+	 * Not managed: the process has no task, preempts no process, and is never held or
+	 * traced; its pointers are never read. @is then only limits how far the process
+	 * may change its class itself: to that of `offline`.
+	 */
+	bool managed;
+	struct gp_class is;
+	const char *file;	/* where it is defined; NULL and 0: built in */
+	u32 line;
+};
+
+/* Writes the built-in classes and returns how many they are. */
+u32 gp_class_builtin(struct gp_named_class ret[GP_CLASSES]);
+
+#define GP_NAME_EXPECTED	"a letter and then letters, digits, _ and -, at most 31 together"
+bool gp_class_name_ok(const char *name);
+
+/*
+ * Is @to at most @from in everything: priority, weight, latency_critical, being
+ * exempt from preemption, reservation? Then the owner of a process of @from may
+ * make it @to.
+ */
+bool gp_class_lowers(const struct gp_named_class *from, const struct gp_named_class *to);
+
+/* ---- rules ---- */
 
 enum gp_gang_by {
 	GP_GANG_NONE,		/* unless its environment says so */
@@ -36,7 +75,7 @@ struct gp_id_range {
 };
 
 struct gp_ids {
-	u32 nr;			/* 0: anybody */
+	u32 nr;			/* 0: every id */
 	struct gp_id_range range[GP_RULE_IDS];
 };
 
@@ -91,10 +130,15 @@ void gp_rules_match(const struct gp_rules *rules, const struct gp_subject *who,
 /* NULL if there is none of that name. */
 const struct gp_named_class *gp_rules_class(const struct gp_rules *rules, const char *name);
 
+/* Keys of struct gp_rule. */
+extern const struct gp_key gp_rule_keys[];
+
 /*
  * "alice, 1000, 2000-2999". @group: names are groups. 0, or -EINVAL with what is
  * wrong with which word in @why.
  */
 int gp_ids_parse(const char *text, bool group, struct gp_ids *ret, char *why, size_t size);
+/* gp_key.print of a struct gp_ids. */
+void gp_ids_print(const struct gp_key *key, const void *from, char *text, size_t size);
 
 #endif /* GP_DAEMON_RULES_H */

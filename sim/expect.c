@@ -90,7 +90,7 @@ static int unknown_metric(const char *name, bool of_task, const struct gp_why *w
 			at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
 					       at ? ", " : "", metrics[i].name);
 	}
-	return gp_why(why, "expect: no metric '%s' of %s; there are %s", name,
+	return gp_why(why, "expect: unknown metric '%s' of %s; expected one of %s", name,
 		      of_task ? "a task" : "all", names);
 }
 
@@ -110,16 +110,17 @@ int gp_expect_parse(const char *text, struct gp_expect *ret, const struct gp_why
 	u64 value;
 
 	if (gp_split(text, word, 4) != 4)
-		return gp_why(why, "expect: '%s' is not 'TASK METRIC OP VALUE' (or none)", text);
+		return gp_why(why, "expect: invalid value '%s'; expected TASK METRIC OP VALUE, or none",
+			      text);
 	m = find_metric(word[1], strcmp(word[0], "all"));
 	if (!m)
 		return unknown_metric(word[1], strcmp(word[0], "all"), why);
 	while (op < sizeof(ops) / sizeof(ops[0]) && strcmp(ops[op], word[2]))
 		op++;
 	if (op == sizeof(ops) / sizeof(ops[0]))
-		return gp_why(why, "expect: '%s' is none of < <= = != >= >", word[2]);
+		return gp_why(why, "expect: invalid operator '%s'; expected one of < <= = != >= >", word[2]);
 	if (parse_value(m, word[3], &value))
-		return gp_why(why, "expect: '%s' is not %s", word[3], kinds[m->unit]);
+		return gp_why(why, "expect: invalid value '%s'; expected %s", word[3], kinds[m->unit]);
 
 	snprintf(ret->task, sizeof(ret->task), "%s", word[0]);
 	snprintf(ret->metric, sizeof(ret->metric), "%s", word[1]);

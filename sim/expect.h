@@ -9,7 +9,8 @@
 #define GP_EXPECT_H
 
 #include "figures.h"
-#include "keys.h"
+#include "scenario.h"
+#include "text/keys.h"
 
 /* 0, or -EINVAL with the sentence. @ret->where is left alone. */
 int gp_expect_parse(const char *text, struct gp_expect *ret, const struct gp_why *why);

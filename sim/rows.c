@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "figures.h"
-#include "keys.h"
 #include "rows.h"
+#include "text/keys.h"
 
 /* Nobody watches, the hardware shares as it likes. */
 #define NOBODY	"monitor.placement=none", "mechanism.name=none"

@@ -1,50 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Reads a scenario: lines, sections, includes. What the keys mean is in the tables of keys.h. */
+/* Reads a scenario: files, includes, expectations. The sections are in scenario_keys.c. */
 #include <errno.h>
-#include <ini.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "expect.h"
-#include "keys.h"
+#include "scenario_keys.h"
+#include "text/ini.h"
 
-/* A text that inih reads line by line; it does not tell its handler the line, so we count. */
-struct reader {
+enum { MESSAGE = 1000 };
+
+/* A file that is being read. */
+struct reading {
 	struct gp_scenario *sc;
-	const struct gp_why *why;
-	const char *file;	/* for messages */
-	const char *text;
-	size_t size, at;
-	u32 line;
-	u32 depth;		/* of includes */
-	int err;		/* the first one; everything behind it is ignored */
+	struct gp_ini ini;
+	char section[GP_INI_LINE + 1];	/* "": none yet */
+	bool ignore;			/* the header of the section is invalid */
+	u32 depth;			/* of includes */
 };
 
-static int parse_text(struct reader *r);
+static int load_into(struct gp_scenario *sc, const char *path, u32 depth,
+		     struct gp_ini_errors *errors);
 
-/* Prefixes what the sentence in @r->why says with the place. */
-static int at_line(struct reader *r, int err)
-{
-	char sentence[400];
-
-	snprintf(sentence, sizeof(sentence), "%s", r->why->text);
-	snprintf(r->why->text, r->why->size, "%s:%u: %s", r->file, r->line, sentence);
-	return err;
-}
-
-/* ---- one key ---- */
-
-static bool name_is_fine(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 0 && n < GP_SCENARIO_NAME &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			    "0123456789_-") == n;
-}
-
-static struct gp_task_spec *find_task(struct gp_scenario *sc, const char *name)
+const struct gp_task_spec *gp_scenario_task(const struct gp_scenario *sc, const char *name)
 {
 	for (u32 i = 0; i < sc->nr_tasks; i++) {
 		if (!strcmp(sc->task[i].name, name))
@@ -53,93 +34,24 @@ static struct gp_task_spec *find_task(struct gp_scenario *sc, const char *name)
 	return NULL;
 }
 
-const struct gp_task_spec *gp_scenario_task(const struct gp_scenario *sc, const char *name)
+/* ---- lines ---- */
+
+static int set_pair(struct gp_scenario *sc, const char *section, const char *key,
+		    const char *value, const struct gp_why *why)
 {
-	return find_task((struct gp_scenario *)sc, name);
+	struct gp_section s;
+	int i, err = gp_scenario_section(sc, section, &s, why);
+
+	if (err)
+		return err;
+	i = gp_section_find(&s, key);
+	return i < 0 ? gp_section_unknown(&s, key, why) : gp_section_set(&s, i, value, why);
 }
 
-static int unknown_key(const struct gp_key *keys, const char *more, const char *const pair[2],
-		       const struct gp_why *why)
-{
-	char names[480];
-
-	gp_key_names(keys, names, sizeof(names));
-	return gp_why(why, "no key '%s' here; allowed: %s%s%s", pair[0], names, more ? " " : "",
-		      more ? more : "");
-}
-
-static int set_in_section(struct gp_scenario *sc, const struct gp_section *s,
-			  const char *const pair[2], const struct gp_why *why)
-{
-	int err = gp_key_set(s->keys, sc, (char *)sc + s->offset, pair, why);
-
-	if (err == -ENOENT && s->set_more)
-		err = s->set_more(sc, pair, why);
-	return err == -ENOENT ? unknown_key(s->keys, s->more, pair, why) : err;
-}
-
-/* Sections [fault], [fault2], [fault-x] are one fault each, in order of appearance. */
-static int set_in_fault(struct gp_scenario *sc, const char *section, const char *const pair[2],
-			const struct gp_why *why)
-{
-	struct gp_fault_spec *f = NULL;
-	int err;
-
-	for (u32 i = 0; i < sc->nr_faults; i++) {
-		if (!strcmp(sc->fault[i].name, section))
-			f = &sc->fault[i];
-	}
-	if (!f) {
-		if (sc->nr_faults == GP_SCENARIO_FAULTS || strlen(section) >= sizeof(f->name))
-			return gp_why(why, "[%s]: at most %d faults, names shorter than %d",
-				      section, GP_SCENARIO_FAULTS, GP_SCENARIO_NAME);
-		f = &sc->fault[sc->nr_faults++];
-		memset(f, 0, sizeof(*f));
-		snprintf(f->name, sizeof(f->name), "%s", section);
-		f->factor = 10;
-	}
-	err = gp_key_set(gp_fault_keys, sc, f, pair, why);
-	return err == -ENOENT ? unknown_key(gp_fault_keys, NULL, pair, why) : err;
-}
-
-static int set_in_task(struct gp_scenario *sc, const char *section, const char *const pair[2],
-		       const struct gp_why *why)
-{
-	struct gp_task_spec *t = find_task(sc, section);
-	int err;
-
-	if (!t) {
-		if (!name_is_fine(section))
-			return gp_why(why, "[%s]: a task's name is 1..%d letters, digits, _ or -",
-				      section, GP_SCENARIO_NAME - 1);
-		if (!strcmp(section, "all") || sc->nr_tasks == GP_SCENARIO_TASKS)
-			return gp_why(why, "[%s]: at most %d tasks, none of them called 'all'",
-				      section, GP_SCENARIO_TASKS);
-		t = &sc->task[sc->nr_tasks++];
-		gp_task_spec_init(t, section);
-	}
-	err = gp_key_set(gp_task_keys, sc, t, pair, why);
-	return err == -ENOENT ? unknown_key(gp_task_keys, NULL, pair, why) : err;
-}
-
-static int set_pair(struct gp_scenario *sc, const char *section, const char *const pair[2],
-		    const struct gp_why *why)
-{
-	for (const struct gp_section *s = gp_sections; s->name; s++) {
-		if (!strcmp(s->name, section))
-			return set_in_section(sc, s, pair, why);
-	}
-	if (!strncmp(section, "fault", 5))
-		return set_in_fault(sc, section, pair, why);
-	return set_in_task(sc, section, pair, why);
-}
-
-/* ---- expect ---- */
-
-static int add_expect(struct reader *r, const char *value)
+static int add_expect(struct reading *r, const char *value, const struct gp_why *why)
 {
 	struct gp_scenario *sc = r->sc;
-	const char *base = strrchr(r->file, '/');
+	const char *base = strrchr(r->ini.file, '/');
 	int err;
 
 	if (!strcmp(value, "none")) {	/* a variant drops those of what it includes */
@@ -147,233 +59,182 @@ static int add_expect(struct reader *r, const char *value)
 		return 0;
 	}
 	if (sc->nr_expects == GP_SCENARIO_EXPECTS)
-		return gp_why(r->why, "at most %d expectations", GP_SCENARIO_EXPECTS);
-	err = gp_expect_parse(value, &sc->expect[sc->nr_expects], r->why);
+		return gp_why(why, "too many expectations; expected at most %d",
+			      GP_SCENARIO_EXPECTS);
+	err = gp_expect_parse(value, &sc->expect[sc->nr_expects], why);
 	if (err)
 		return err;
 	snprintf(sc->expect[sc->nr_expects].where, sizeof(sc->expect[0].where), "%.32s:%u",
-		 base ? base + 1 : r->file, r->line);
+		 base ? base + 1 : r->ini.file, r->ini.line);
 	sc->nr_expects++;
 	return 0;
 }
 
-/* ---- files ---- */
-
-static int read_file(const char *path, char **text, size_t *size, const struct gp_why *why)
-{
-	FILE *f = fopen(path, "r");
-	char *buffer;
-
-	if (!f) {
-		int err = -errno;
-
-		gp_why(why, "cannot open '%s': %s", path, strerror(-err));
-		return err;
-	}
-	buffer = malloc(GP_SCENARIO_BYTES);
-	*size = buffer ? fread(buffer, 1, GP_SCENARIO_BYTES, f) : 0;
-	fclose(f);
-	if (!buffer)
-		return -ENOMEM;
-	if (*size == GP_SCENARIO_BYTES) {
-		free(buffer);
-		return gp_why(why, "'%s' is larger than %d bytes", path, GP_SCENARIO_BYTES - 1);
-	}
-	*text = buffer;
-	return 0;
-}
-
-static int load_into(struct gp_scenario *sc, const char *path, u32 depth,
-		     const struct gp_why *why)
-{
-	struct reader r = { .sc = sc, .why = why, .file = path, .depth = depth };
-	char outer[GP_SCENARIO_PATH];
-	const char *slash = strrchr(path, '/');
-	char *text = NULL;
-	int err = read_file(path, &text, &r.size, why);
-
-	if (err)
-		return err;
-	memcpy(outer, sc->dir, sizeof(outer));
-	snprintf(sc->dir, sizeof(sc->dir), "%.*s", slash ? (int)(slash - path) : 1,
-		 slash ? path : ".");
-	r.text = text;
-	err = parse_text(&r);
-	memcpy(sc->dir, outer, sizeof(outer));
-	free(text);
-	return err;
-}
-
-static int include(struct reader *r, const char *file)
+/* Mistakes inside the included file are reported with their own place. */
+static int include(struct reading *r, const char *file, const struct gp_why *why)
 {
 	char path[GP_SCENARIO_PATH];
 	int n, err;
 
 	if (!r->sc->dir[0])
-		return gp_why(r->why, "include: not possible here, this text is no file");
+		return gp_why(why, "include: not possible, since this text is not a file");
 	if (r->depth + 1 >= GP_SCENARIO_DEPTH)
-		return gp_why(r->why, "include: more than %d deep", GP_SCENARIO_DEPTH);
+		return gp_why(why, "include: more than %d files deep; include fewer",
+			      GP_SCENARIO_DEPTH);
 	n = snprintf(path, sizeof(path), "%s%s%s", *file == '/' ? "" : r->sc->dir,
 		     *file == '/' ? "" : "/", file);
 	if (n < 0 || (size_t)n >= sizeof(path))
-		return gp_why(r->why, "include: the path is longer than %d",
+		return gp_why(why, "include: the path is too long; expected at most %d bytes",
 			      GP_SCENARIO_PATH - 1);
-	err = load_into(r->sc, path, r->depth + 1, r->why);
-	if (err && !strncmp(r->why->text, "cannot open", 11)) {
-		char sentence[GP_SCENARIO_PATH + 64];
-
-		snprintf(sentence, sizeof(sentence), "%s", r->why->text);
-		gp_why(r->why, "include: %s", sentence);
-	}
-	return err;
+	err = load_into(r->sc, path, r->depth + 1, r->ini.errors);
+	return err ? gp_why(why, "include: cannot read '%s': %s", path, strerror(-err)) : 0;
 }
 
-/* ---- lines ---- */
-
-static int on_pair(void *user, const char *section, const char *key, const char *value)
+static void on_section(void *reading, const char *name, const char *rest)
 {
-	struct reader *r = user;
-	const char *const pair[2] = { key, value };
+	struct reading *r = reading;
+
+	(void)rest;	/* has always been ignored */
+	r->ignore = !name;
+	snprintf(r->section, sizeof(r->section), "%s", name ? name : "");
+}
+
+static void on_pair(void *reading, const char *key, const char *value)
+{
+	struct reading *r = reading;
+	char text[MESSAGE];
+	const struct gp_why why = { text, sizeof(text) };
+	int err = 0;
+
+	if (!strcmp(key, "include"))
+		err = include(r, value, &why);
+	else if (!strcmp(key, "expect"))
+		err = add_expect(r, value, &why);
+	else if (!r->section[0] && !r->ignore)
+		err = gp_why(&why, "'%s' stands before any section; write [NAME] above it", key);
+	else if (!r->ignore)
+		err = set_pair(r->sc, r->section, key, value, &why);
+	if (err)
+		gp_ini_error(r->ini.errors, r->ini.file, r->ini.line, "%s", text);
+}
+
+static void parse_text(struct reading *r, struct gp_ini_errors *errors)
+{
+	r->ini.errors = errors;
+	r->ini.user = r;
+	r->ini.section = on_section;
+	r->ini.pair = on_pair;
+	gp_ini_parse(&r->ini);
+}
+
+/* -errno: the file cannot be read. Mistakes in it go to @errors. */
+static int load_into(struct gp_scenario *sc, const char *path, u32 depth,
+		     struct gp_ini_errors *errors)
+{
+	struct reading r = { .sc = sc, .ini.file = path, .depth = depth };
+	char outer[GP_SCENARIO_PATH];
+	const char *slash = strrchr(path, '/');
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = NULL;
 	int err;
 
-	if (r->err)
-		return 0;
-	if (!strcmp(key, "include")) {
-		/* A message from inside has its own place already. */
-		r->err = include(r, value);
-		if (r->err && strncmp(r->why->text, "include", 7))
-			return 0;
-		err = r->err;
-	} else if (!strcmp(key, "expect")) {
-		err = add_expect(r, value);
-	} else if (!*section) {
-		err = gp_why(r->why, "'%s' stands before any [section]", key);
-	} else {
-		err = set_pair(r->sc, section, pair, r->why);
-	}
+	if (fd < 0)
+		return -errno;
+	err = gp_ini_read(fd, &text, &r.ini.size);
+	close(fd);
 	if (err)
-		r->err = at_line(r, err);
-	return !r->err;
+		return err;
+	memcpy(outer, sc->dir, sizeof(outer));
+	snprintf(sc->dir, sizeof(sc->dir), "%.*s", slash ? (int)(slash - path) : 1,
+		 slash ? path : ".");
+	r.ini.text = text;
+	parse_text(&r, errors);
+	memcpy(sc->dir, outer, sizeof(outer));
+	free(text);
+	return 0;
 }
 
-/*
- * fgets() for inih: one line of at most @n - 1 bytes. Blanks at the start go,
- * since inih would take the line for a continuation; so does " # comment".
- */
-static char *next_line(char *to, int n, void *user)
-{
-	struct reader *r = user;
-	const char *line = r->text + r->at, *end, *hash;
-	size_t length;
+/* ---- the whole ---- */
 
-	if (r->at >= r->size || r->err)
-		return NULL;
-	end = memchr(line, '\n', r->size - r->at);
-	length = end ? (size_t)(end - line) : r->size - r->at;
-	r->at += length + 1;
-	r->line++;
-	while (length && (*line == ' ' || *line == '\t')) {
-		line++;
-		length--;
-	}
-	hash = memmem(line, length, " #", 2);
-	if (hash)
-		length = (size_t)(hash - line);
-	if (length + 2 > (size_t)n || memchr(line, '\0', length)) {
-		gp_why(r->why, "a line is text of at most %d bytes", n - 2);
-		r->err = at_line(r, -EINVAL);
-		return NULL;
-	}
-	memcpy(to, line, length);
-	memcpy(to + length, "\n", 2);
-	return to;
-}
-
-static int parse_text(struct reader *r)
-{
-	int line = ini_parse_stream(next_line, r, on_pair, r);
-
-	if (r->err)
-		return r->err;
-	if (line > 0) {
-		r->line = (u32)line;
-		gp_why(r->why, "neither '[section]' nor 'key = value'");
-		return at_line(r, -EINVAL);
-	}
-	return line < 0 ? -ENOMEM : 0;
-}
-
-/* What no single key can be blamed for. */
-static int check_whole(const struct gp_scenario *sc, const struct gp_why *why)
+/* Mistakes that only the whole scenario shows. */
+static void check_whole(const struct gp_scenario *sc, struct gp_ini_errors *errors)
 {
 	u64 there = BIT_ULL(sc->gpus) - 1;
 
 	if (!sc->nr_tasks)
-		return gp_why(why, "%s: no task; a section such as [train] makes one", sc->name);
+		gp_ini_error(errors, sc->name, 0, "no task; add a section such as [train]");
 	for (u32 i = 0; i < sc->nr_tasks; i++) {
 		const struct gp_task_spec *t = &sc->task[i];
 
 		if (t->devices & ~there)
-			return gp_why(why, "%s: [%s] devices: there are only %u GPUs ([gpu] count)",
-				      sc->name, t->name, sc->gpus);
+			gp_ini_error(errors, sc->name, 0, "[%s] devices: there are only %u GPUs; "
+				     "raise [gpu] count", t->name, sc->gpus);
 		if (t->gang && t->loop != GP_LOOP_CLOSED)
-			return gp_why(why, "%s: [%s] gang: needs loop = closed", sc->name, t->name);
+			gp_ini_error(errors, sc->name, 0, "[%s] gang: needs loop = closed",
+				     t->name);
 	}
 	for (u32 i = 0; i < sc->nr_faults; i++) {
 		if (sc->fault[i].task[0] && !gp_scenario_task(sc, sc->fault[i].task))
-			return gp_why(why, "%s: [%s] task: there is no task '%s'", sc->name,
-				      sc->fault[i].name, sc->fault[i].task);
+			gp_ini_error(errors, sc->name, 0, "[%s] task: unknown task '%s'; write the "
+				     "name of a section", sc->fault[i].name, sc->fault[i].task);
 	}
 	for (u32 i = 0; i < sc->nr_expects; i++) {
 		const struct gp_expect *e = &sc->expect[i];
 
 		if (strcmp(e->task, "all") && !gp_scenario_task(sc, e->task))
-			return gp_why(why, "%s: expect: there is no task '%s'", e->where, e->task);
+			gp_ini_error(errors, e->where, 0, "expect: unknown task '%s'; write all or "
+				     "the name of a section", e->task);
 	}
-	return 0;
+}
+
+/* The end of every change: copies @sc to @ret and frees it, if there is no mistake. */
+static int finish(struct gp_scenario *sc, int err, struct gp_ini_errors *errors,
+		  struct gp_scenario *ret)
+{
+	if (!err && !errors->nr)
+		check_whole(sc, errors);
+	gp_ini_errors_end(errors);
+	if (errors->at)
+		errors->text[errors->at - 1] = '\0';
+	if (!err && errors->nr)
+		err = -EINVAL;
+	if (!err)
+		*ret = *sc;
+	free(sc);
+	return err;
 }
 
 int gp_scenario_load(const char *path, struct gp_scenario *ret, char *err, size_t err_size)
 {
-	struct gp_why why = { err, err_size };
 	struct gp_scenario *sc = malloc(sizeof(*sc));
+	struct gp_ini_errors errors;
 	int r;
 
+	gp_ini_errors_init(&errors, err, err_size);
 	if (!sc)
 		return -ENOMEM;
-	err[0] = '\0';
 	gp_scenario_init(sc);
 	snprintf(sc->name, sizeof(sc->name), "%s", path);
-	r = load_into(sc, path, 0, &why);
-	if (!r)
-		r = check_whole(sc, &why);
-	if (!r)
-		*ret = *sc;
-	free(sc);
-	return r;
+	r = load_into(sc, path, 0, &errors);
+	if (r)
+		gp_ini_error(&errors, path, 0, "cannot be read: %s", strerror(-r));
+	return finish(sc, r, &errors, ret);
 }
 
 int gp_scenario_parse(const char *text, size_t size, struct gp_scenario *ret, char *err,
 		      size_t err_size)
 {
-	struct gp_why why = { err, err_size };
 	struct gp_scenario *sc = malloc(sizeof(*sc));
-	struct reader reader = { .sc = sc, .why = &why, .file = "text", .text = text,
-				 .size = size };
-	int r = sc ? 0 : -ENOMEM;
+	struct reading r = { .sc = sc, .ini = { .file = "text", .text = text, .size = size } };
+	struct gp_ini_errors errors;
 
-	if (r)
-		return r;
-	err[0] = '\0';
+	gp_ini_errors_init(&errors, err, err_size);
+	if (!sc)
+		return -ENOMEM;
 	gp_scenario_init(sc);
 	strcpy(sc->name, "text");
-	r = parse_text(&reader);
-	if (!r)
-		r = check_whole(sc, &why);
-	if (!r)
-		*ret = *sc;
-	free(sc);
-	return r;
+	parse_text(&r, &errors);
+	return finish(sc, 0, &errors, ret);
 }
 
 int gp_scenario_set(struct gp_scenario *sc, const char *key, const char *value, char *err,
@@ -381,25 +242,25 @@ int gp_scenario_set(struct gp_scenario *sc, const char *key, const char *value, 
 {
 	struct gp_why why = { err, err_size };
 	const char *dot = strchr(key, '.');
-	const char *const pair[2] = { dot ? dot + 1 : "", value };
+	struct gp_ini_errors errors;
 	struct gp_scenario *copy;
 	char section[GP_SCENARIO_NAME];
 	int r;
 
 	if (!dot || (size_t)(dot - key) >= sizeof(section))
-		return gp_why(&why, "'%s' is not section.key", key);
+		return gp_why(&why, "invalid key '%s'; expected SECTION.KEY", key);
 	snprintf(section, sizeof(section), "%.*s", (int)(dot - key), key);
 	copy = malloc(sizeof(*copy));
 	if (!copy)
 		return -ENOMEM;
 	*copy = *sc;
-	r = set_pair(copy, section, pair, &why);
+	r = set_pair(copy, section, dot + 1, value, &why);
 	if (!r && copy->nr_tasks != sc->nr_tasks)
-		r = gp_why(&why, "no section '%s' in %s", section, sc->name);
-	if (!r)
-		r = check_whole(copy, &why);
-	if (!r)
-		*sc = *copy;
-	free(copy);
-	return r;
+		r = gp_why(&why, "no section '%s' in %s; write the name of one", section, sc->name);
+	if (r) {
+		free(copy);
+		return r;
+	}
+	gp_ini_errors_init(&errors, err, err_size);
+	return finish(copy, 0, &errors, sc);
 }

@@ -21,7 +21,7 @@ enum {
 	GP_SCENARIO_EXPECTS	= 64,
 	GP_SCENARIO_GPUS	= 16,
 	GP_SCENARIO_DEPTH	= 8,	/* of include */
-	GP_SCENARIO_BYTES	= 1 << 20,	/* of a file */
+	GP_SCENARIO_ERRORS	= 4096,	/* bytes of a buffer that holds several messages */
 };
 
 /* ---- tasks ---- */
@@ -181,14 +181,14 @@ struct gp_scenario {
 };
 
 /*
- * All three: 0, or -EINVAL (-errno of the file) with "file:line: what is wrong,
- * what is allowed" in @err.
+ * All three: 0, or -EINVAL (-errno of the file) with a line "file:line: what is wrong; what
+ * to do" in @err for each mistake.
  */
 int gp_scenario_load(const char *path, struct gp_scenario *ret, char *err, size_t err_size);
 /* @text needs no terminator. `include` and `trace` are refused: there is no folder. */
 int gp_scenario_parse(const char *text, size_t size, struct gp_scenario *ret, char *err,
 		      size_t err_size);
-/* @key is "section.key". On an error @sc is as before. */
+/* @key is "section.key". One message without a place; on an error @sc is as before. */
 int gp_scenario_set(struct gp_scenario *sc, const char *key, const char *value, char *err,
 		    size_t err_size);
 

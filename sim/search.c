@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "figures.h"
-#include "keys.h"
 #include "rows.h"
+#include "text/keys.h"
 
 #define SEARCH_NS	(5 * GP_SEC)	/* a few hundred requests tell */
 

@@ -1,80 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The keys of a task's section. */
+/* The keys of a task; those of its class are gp_class_keys[]. */
+#include "scenario_keys.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "keys.h"
 #include "text/value.h"
 
-/* A workgroup of 256 threads with 64 VGPRs each: 8 of them fill a CU of an MI308X. */
-enum { WAVES = 4, VGPR_BYTES = 16384, LDS_BYTES = 8192 };
+#define OF	struct gp_task_spec
 
-static const struct preset {
-	const char *name;
-	struct gp_class class;
-} presets[] = {
-	{ "online", { .priority = 10, .weight = 100, .flags = GP_LATENCY_CRITICAL } },
-	{ "interactive", { .priority = 7, .weight = 100,
-			   .flags = GP_LATENCY_CRITICAL | GP_PREEMPTIBLE } },
-	{ "offline", { .priority = 1, .weight = 100, .flags = GP_PREEMPTIBLE } },
-	{ "idle", { .priority = 0, .weight = 1, .flags = GP_PREEMPTIBLE } },
-};
-
-static int set_class(struct gp_scenario *sc, void *section, const char *value)
+static int set_class(const struct gp_key_value *v)
 {
-	struct gp_task_spec *t = section;
+	struct gp_task_spec *t = v->to;
 
-	(void)sc;
-	for (size_t i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
-		if (!strcmp(presets[i].name, value)) {
-			t->class = presets[i].class;
+	for (const struct gp_class_preset *p = gp_class_presets; p->name; p++) {
+		if (!strcmp(p->name, v->text)) {
+			t->class = p->is;
 			return 0;
 		}
 	}
 	return -EINVAL;
 }
 
-static int set_role(struct gp_scenario *sc, void *section, const char *value)
+static int set_role(const struct gp_key_value *v)
 {
-	struct gp_task_spec *t = section;
+	struct gp_task_spec *t = v->to;
 
-	if (strcmp(value, "online") && strcmp(value, "offline"))
+	if (strcmp(v->text, "online") && strcmp(v->text, "offline"))
 		return -EINVAL;
-	t->online = !strcmp(value, "online");
-	return set_class(sc, section, value);
+	t->online = !strcmp(v->text, "online");
+	return set_class(v);
 }
 
-static int set_flag(struct gp_task_spec *t, u32 flag, const char *value)
+static int set_loop(const struct gp_key_value *v)
 {
-	bool on;
-
-	if (gp_parse_bool(value, &on))
-		return -EINVAL;
-	t->class.flags = on ? t->class.flags | flag : t->class.flags & ~flag;
-	return 0;
-}
-
-static int set_critical(struct gp_scenario *sc, void *section, const char *value)
-{
-	(void)sc;
-	return set_flag(section, GP_LATENCY_CRITICAL, value);
-}
-
-static int set_preemptible(struct gp_scenario *sc, void *section, const char *value)
-{
-	(void)sc;
-	return set_flag(section, GP_PREEMPTIBLE, value);
-}
-
-static int set_loop(struct gp_scenario *sc, void *section, const char *value)
-{
-	struct gp_task_spec *t = section;
-
-	(void)sc;
-	if (strcmp(value, "closed"))
-		return -EINVAL;
-	t->loop = GP_LOOP_CLOSED;
-	return 0;
+	((struct gp_task_spec *)v->to)->loop = GP_LOOP_CLOSED;
+	return strcmp(v->text, "closed") ? -EINVAL : 0;
 }
 
 /* "50/s": the mean time between two. */
@@ -123,16 +84,16 @@ static int set_burst(struct gp_task_spec *t, char word[][24], u32 nr)
 	return 0;
 }
 
-static int set_arrivals(struct gp_scenario *sc, void *section, const char *value)
+static int set_arrivals(const struct gp_key_value *v)
 {
-	struct gp_task_spec *t = section;
+	struct gp_task_spec *t = v->to;
 	char word[4][24];
 	u64 interval;
 	u32 nr;
 
-	if (!strncmp(value, "trace ", 6))
-		return set_trace(sc, t, value + 6);
-	nr = gp_split(value, word, 4);
+	if (!strncmp(v->text, "trace ", 6))
+		return set_trace(v->context, t, v->text + 6);
+	nr = gp_split(v->text, word, 4);
 	if (nr < 2)
 		return -EINVAL;
 	if (!strcmp(word[0], "burst"))
@@ -148,55 +109,48 @@ static int set_arrivals(struct gp_scenario *sc, void *section, const char *value
 	return 0;
 }
 
-static int set_server(struct gp_scenario *sc, void *section, const char *value)
+static int set_server(const struct gp_key_value *v)
 {
-	struct gp_task_spec *t = section;
 	u64 n;
 
-	(void)sc;
-	if (strncmp(value, "fifo ", 5) || gp_parse_u64(value + 5, &n) || n < 1 || n > 1024)
+	if (strncmp(v->text, "fifo ", 5) || gp_parse_u64(v->text + 5, &n) || n < 1 || n > 1024)
 		return -EINVAL;
-	t->server = (u32)n;
+	((struct gp_task_spec *)v->to)->server = (u32)n;
 	return 0;
 }
 
-static int set_slots(struct gp_scenario *sc, void *section, const char *value)
+static int set_slots(const struct gp_key_value *v)
 {
-	struct gp_task_spec *t = section;
-	bool part = !strncmp(value, "1/", 2);
+	struct gp_task_spec *t = v->to;
+	bool part = !strncmp(v->text, "1/", 2);
 	u64 n = 1;
 
-	(void)sc;
-	if (strcmp(value, "all") && (gp_parse_u64(part ? value + 2 : value, &n) ||
-				     n < 1 || n > 1000000))
+	if (strcmp(v->text, "all") && (gp_parse_u64(part ? v->text + 2 : v->text, &n) ||
+				       n < 1 || n > 1000000))
 		return -EINVAL;
-	part = part || !strcmp(value, "all");
+	part = part || !strcmp(v->text, "all");
 	t->slots_divisor = part ? (u32)n : 0;
 	t->slots = part ? 0 : (u32)n;
 	return 0;
 }
 
-static int set_workgroup(struct gp_scenario *sc, void *section, const char *value)
+static int set_workgroup(const struct gp_key_value *v)
 {
-	struct gp_task_spec *t = section;
 	u64 ns = 0;
 
-	(void)sc;
-	if (strcmp(value, "kernel") &&
-	    (gp_parse_ns(value, &ns) || ns < 100 || ns > 100 * GP_SEC))
+	if (strcmp(v->text, "kernel") &&
+	    (gp_parse_ns(v->text, &ns) || ns < 100 || ns > 100 * GP_SEC))
 		return -EINVAL;
-	t->workgroup_ns = ns;
+	((struct gp_task_spec *)v->to)->workgroup_ns = ns;
 	return 0;
 }
 
-static int set_devices(struct gp_scenario *sc, void *section, const char *value)
+static int set_devices(const struct gp_key_value *v)
 {
-	struct gp_task_spec *t = section;
 	char word[GP_SCENARIO_GPUS][24];
-	u32 nr = gp_split(value, word, GP_SCENARIO_GPUS);
+	u32 nr = gp_split(v->text, word, GP_SCENARIO_GPUS);
 	u64 devices = 0, n;
 
-	(void)sc;
 	for (u32 i = 0; i < nr; i++) {
 		if (gp_parse_u64(word[i], &n) || n >= GP_SCENARIO_GPUS)
 			return -EINVAL;
@@ -204,74 +158,58 @@ static int set_devices(struct gp_scenario *sc, void *section, const char *value)
 	}
 	if (!devices)
 		return -EINVAL;
-	t->devices = devices;
+	((struct gp_task_spec *)v->to)->devices = devices;
 	return 0;
 }
 
-void gp_task_spec_init(struct gp_task_spec *t, const char *name)
+static int set_dist(const struct gp_key_value *v)
 {
-	memset(t, 0, sizeof(*t));
-	snprintf(t->name, sizeof(t->name), "%s", name);
-	set_class(NULL, t, "offline");
-	t->processes = 1;
-	t->queues = 1;
-	t->ahead = 2;
-	t->server = 1;
-	t->kernels = 1;
-	t->kernel_ns.a_ns = GP_MSEC;
-	t->workgroup_ns = 100 * GP_USEC;
-	t->slots_divisor = 1;
-	t->waves = WAVES;
-	t->vgpr_bytes = VGPR_BYTES;
-	t->lds_bytes = LDS_BYTES;
-	t->devices = 1;
-	t->queue_priority = 7;
+	struct gp_dist d;
+
+	if (gp_dist_parse(v->text, &d) || d.a_ns < v->key->min || d.a_ns > v->key->max ||
+	    d.b_ns > v->key->max)
+		return -EINVAL;
+	memcpy((char *)v->to + v->key->offset, &d, sizeof(d));
+	return 0;
 }
 
-#define AT(member)	.offset = offsetof(struct gp_task_spec, member)
-#define TIME(n, m, lo, hi)	{ .name = n, .kind = GP_KEY_NS, AT(m), .min = lo, .max = hi }
-#define NUMBER(n, m, lo, hi)	{ .name = n, .kind = GP_KEY_U32, AT(m), .min = lo, .max = hi }
-#define BY_HAND(n, fn, text)	{ .name = n, .kind = GP_KEY_BY_HAND, .set = fn, .allowed = text }
+#define DIST(n, m, lo, ...)	GP_CUSTOM(n, set_dist, "T, uniform A..B, lognormal MEDIAN SIGMA, " \
+				       "lognormal MEDIAN p95 T, or lognormal P5..P95", GP_AT(m), \
+				       .min = lo, .max = 100 * GP_SEC, __VA_ARGS__)
 
 static const char *const submit_names[] = { "batch", "sync", NULL };
 
+/* A workgroup of 256 threads with 64 VGPRs each: 8 of them fill a CU of an MI308X. */
 const struct gp_key gp_task_keys[] = {
-	BY_HAND("role", set_role, "online or offline"),
-	BY_HAND("class", set_class, "online, interactive, offline or idle"),
-	NUMBER("priority", class.priority, 0, 1000),
-	NUMBER("weight", class.weight, 1, 10000),
-	BY_HAND("latency_critical", set_critical, "yes or no"),
-	BY_HAND("preemptible", set_preemptible, "yes or no"),
-	TIME("period", class.period_ns, 0, 100 * GP_SEC),
-	TIME("budget", class.budget_ns, 0, 100 * GP_SEC),
-	TIME("deadline", class.deadline_ns, 0, 100 * GP_SEC),
-	NUMBER("processes", processes, 1, GP_SCENARIO_TASKS),
-	NUMBER("queues", queues, 1, 512),
-	BY_HAND("loop", set_loop, "closed (or use arrivals)"),
-	NUMBER("ahead", ahead, 1, 1024),
-	BY_HAND("arrivals", set_arrivals,
-		"poisson R/s, periodic T, burst N every T, or trace FILE"),
-	BY_HAND("server", set_server, "fifo N"),
-	NUMBER("kernels", kernels, 1, 10000),
-	{ .name = "kernel.time", .kind = GP_KEY_DIST, AT(kernel_ns), .min = 100,
-	  .max = 100 * GP_SEC },
-	BY_HAND("kernel.workgroup", set_workgroup, "a time from 100ns to 100s, or kernel"),
-	BY_HAND("kernel.slots", set_slots, "all, 1/N or N"),
-	NUMBER("kernel.waves", waves, 1, 16),
-	NUMBER("kernel.vgpr", vgpr_bytes, 1024, 131072),
-	NUMBER("kernel.lds", lds_bytes, 0, 65536),
-	{ .name = "submit", .kind = GP_KEY_CHOICE, AT(sync), .choices = submit_names },
-	{ .name = "gap.host", .kind = GP_KEY_DIST, AT(gap_host), .max = 100 * GP_SEC },
-	TIME("gap.device", gap_device_ns, 0, GP_SEC),
-	TIME("barrier.host", barrier_host_ns, 0, 100 * GP_SEC),
-	BY_HAND("devices", set_devices, "a list of GPUs from 0 to 15"),
-	{ .name = "gang", .kind = GP_KEY_BOOL, AT(gang) },
-	TIME("start", start_ns, 0, 10000 * GP_SEC),
-	TIME("stop", stop_ns, 0, 10000 * GP_SEC),
-	{ .name = "queue.priority", .kind = GP_KEY_U8, AT(queue_priority), .max = 15 },
-	NUMBER("cu.first", cu_first, 0, 303),
-	NUMBER("cu.count", cu_count, 0, 304),
+	GP_CUSTOM("role", set_role, "online or offline"),
+	GP_CUSTOM("class", set_class, "online, interactive, offline or idle", GP_INITIALLY("offline")),
+	GP_NUMBER("processes", processes, 1, GP_SCENARIO_TASKS, GP_INITIALLY("1")),
+	GP_NUMBER("queues", queues, 1, 512, GP_INITIALLY("1")),
+	GP_CUSTOM("loop", set_loop, "closed (or use arrivals)"),
+	GP_NUMBER("ahead", ahead, 1, 1024, GP_INITIALLY("2"), .what = "kernels kept queued"),
+	GP_CUSTOM("arrivals", set_arrivals, "poisson R/s, periodic T, burst N every T, or trace FILE"),
+	GP_CUSTOM("server", set_server, "fifo N", GP_INITIALLY("fifo 1")),
+	GP_NUMBER("kernels", kernels, 1, 10000, GP_INITIALLY("1"), .what = "of a request"),
+	DIST("kernel.time", kernel_ns, 100, GP_INITIALLY("1ms")),
+	GP_CUSTOM("kernel.workgroup", set_workgroup, "a time from 100ns to 100s, or kernel",
+	       GP_INITIALLY("100us")),
+	GP_CUSTOM("kernel.slots", set_slots, "all, 1/N or N", GP_INITIALLY("all")),
+	GP_NUMBER("kernel.waves", waves, 1, 16, GP_INITIALLY("4"), .what = "of a workgroup"),
+	GP_NUMBER("kernel.vgpr", vgpr_bytes, 1024, 131072, GP_INITIALLY("16384"),
+		  .what = "bytes per wave"),
+	GP_NUMBER("kernel.lds", lds_bytes, 0, 65536, GP_INITIALLY("8192"),
+		  .what = "bytes per workgroup"),
+	GP_CHOICE("submit", sync, submit_names),
+	DIST("gap.host", gap_host, 0),
+	GP_TIME("gap.device", gap_device_ns, 0, GP_SEC, .what = "between two kernels"),
+	GP_TIME("barrier.host", barrier_host_ns, 0, 100 * GP_SEC, .what = "until the host opens it"),
+	GP_CUSTOM("devices", set_devices, "a list of GPUs from 0 to 15", GP_INITIALLY("0")),
+	GP_YES_NO("gang", gang),
+	GP_TIME("start", start_ns, 0, 10000 * GP_SEC),
+	GP_TIME("stop", stop_ns, 0, 10000 * GP_SEC, .what = "when it leaves; 0 is never"),
+	{ .name = "queue.priority", .kind = GP_KEY_U8, GP_AT(queue_priority), .max = 15,
+	  GP_INITIALLY("7") },
+	GP_NUMBER("cu.first", cu_first, 0, 303),
+	GP_NUMBER("cu.count", cu_count, 0, 304, .what = "0 is all"),
 	{ 0 },
 };
-
-static_assert(sizeof(bool) == sizeof(u8), "a choice of two is stored in a bool");

@@ -3,8 +3,8 @@
  * Patterns of the shell. Not fnmatch(): its time can grow exponentially with the
  * number of stars, and what is matched here is written by whoever is judged.
  */
-#ifndef GP_DAEMON_GLOB_H
-#define GP_DAEMON_GLOB_H
+#ifndef GP_TEXT_GLOB_H
+#define GP_TEXT_GLOB_H
 
 #include "gp_env.h"
 
@@ -26,4 +26,4 @@ size_t gp_glob_within(const char *pattern, const char *path);
 /* What is wrong with @pattern, or NULL. */
 const char *gp_glob_wrong(const char *pattern);
 
-#endif /* GP_DAEMON_GLOB_H */
+#endif /* GP_TEXT_GLOB_H */

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A configuration as it took effect: as a file again, and as JSON. */
+/* The effective configuration: as a file again, as JSON, and for gpreemptd --check. */
 #include <jansson.h>
 #include <string.h>
 
 #include "config.h"
-#include "setting.h"
 #include "text/value.h"
 
 /* ---- as a file ---- */
 
-static void print_section(FILE *to, const struct gp_setting *table, const void *section)
+static void print_section(FILE *to, const struct gp_key *key, const void *from)
 {
-	char text[GP_SETTING_TEXT];
+	char text[GP_CONFIG_VALUE];
 
-	for (; table->name; table++) {
-		gp_setting_print(table, section, text);
-		/* An empty text is a condition that is not made. */
+	for (; key->name; key++) {
+		gp_key_print(key, from, text, sizeof(text));
+		/* An empty text is a condition that is not set. */
 		if (text[0])
-			fprintf(to, "%s = %s\n", table->name, text);
+			fprintf(to, "%s = %s\n", key->name, text);
 	}
 }
 
@@ -40,18 +39,18 @@ int gp_config_print(const struct gp_config *config, FILE *to)
 	if (!config->policy)
 		fputs("# observe only: no policy is set\n", to);
 	fputs("[daemon]\n", to);
-	print_section(to, gp_daemon_settings, config);
+	print_section(to, gp_daemon_keys, config);
 	for (u32 i = 0; gp_policies[i]; i++)
 		print_params(config, gp_policies[i], to);
 	for (u32 i = 0; i < config->nr_classes; i++) {
 		if (!config->class[i].managed)
 			continue;
 		fprintf(to, "\n[class %s]\n", config->class[i].name);
-		print_section(to, gp_class_settings, &config->class[i]);
+		print_section(to, gp_class_keys, &config->class[i].is);
 	}
 	for (u32 i = 0; i < config->nr_rules; i++) {
 		fprintf(to, "\n[rule %s]\n", config->rule[i].name);
-		print_section(to, gp_rule_settings, &config->rule[i]);
+		print_section(to, gp_rule_keys, &config->rule[i]);
 	}
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
@@ -65,23 +64,61 @@ static void put(json_t *object, const char *key, json_t *value, int *err)
 		*err = -ENOMEM;
 }
 
-/* File names are bytes, JSON is UTF-8. */
-static json_t *json_path(const char *path)
+/* Files and their names are bytes, JSON is UTF-8. */
+static json_t *json_text(const char *text)
 {
-	json_t *text = path ? json_string(path) : json_null();
+	json_t *value = text ? json_string(text) : json_null();
+	char ascii[GP_CONFIG_VALUE];
 
-	return text ? text : json_string("(not UTF-8)");
+	if (value)
+		return value;
+	snprintf(ascii, sizeof(ascii), "%s", text);
+	for (char *c = ascii; *c; c++)
+		*c = *c & 0x80 ? '?' : *c;
+	return json_string(ascii);
 }
 
-static json_t *section_json(const struct gp_setting *table, const void *section, int *err)
+static json_t *json_ids(const struct gp_ids *ids)
+{
+	json_t *list = json_array();
+
+	for (u32 i = 0; list && i < ids->nr; i++)
+		json_array_append_new(list, json_pack("[II]", (json_int_t)ids->range[i].first,
+						      (json_int_t)ids->range[i].last));
+	return list;
+}
+
+/* Number, true or false, text, or list of id ranges. */
+static json_t *value_json(const struct gp_key *key, const void *from)
+{
+	const void *at = (const char *)from + key->offset;
+	char text[GP_CONFIG_VALUE];
+
+	switch ((enum gp_key_kind)key->kind) {
+	case GP_KEY_NS:
+		return json_integer((json_int_t)*(const u64 *)at);
+	case GP_KEY_U32:
+		return json_integer(*(const u32 *)at);
+	case GP_KEY_BOOL:
+		return json_boolean(*(const bool *)at);
+	case GP_KEY_FLAG:
+		return json_boolean(*(const u32 *)at & key->flag);
+	default:
+		if (key->print == gp_ids_print)
+			return json_ids(at);
+		gp_key_print(key, from, text, sizeof(text));
+		return json_text(text);
+	}
+}
+
+static json_t *section_json(const struct gp_key *key, const void *from, int *err)
 {
 	json_t *o = json_object();
-	char key[40];
+	char name[40];
 
-	for (; table->name; table++) {
-		snprintf(key, sizeof(key), "%s%s", table->name,
-			 table->kind == GP_SET_NS ? "_ns" : "");
-		put(o, key, gp_setting_json(table, section), err);
+	for (; key->name; key++) {
+		snprintf(name, sizeof(name), "%s%s", key->name, key->kind == GP_KEY_NS ? "_ns" : "");
+		put(o, name, value_json(key, from), err);
 	}
 	return o;
 }
@@ -105,21 +142,21 @@ static json_t *params_json(const u64 *param, int *err)
 
 static json_t *class_json(const struct gp_named_class *c, int *err)
 {
-	json_t *o = section_json(gp_class_settings, c, err);
+	json_t *o = section_json(gp_class_keys, &c->is, err);
 
 	put(o, "name", json_string(c->name), err);
 	put(o, "managed", json_boolean(c->managed), err);
-	put(o, "file", json_path(c->file), err);
+	put(o, "file", json_text(c->file), err);
 	put(o, "line", json_integer(c->line), err);
 	return o;
 }
 
 static json_t *rule_json(const struct gp_rule *rule, int *err)
 {
-	json_t *o = section_json(gp_rule_settings, rule, err);
+	json_t *o = section_json(gp_rule_keys, rule, err);
 
 	put(o, "name", json_string(rule->name), err);
-	put(o, "file", json_path(rule->file), err);
+	put(o, "file", json_text(rule->file), err);
 	put(o, "line", json_integer(rule->line), err);
 	return o;
 }
@@ -130,7 +167,7 @@ static json_t *config_json(const struct gp_config *config, int *err)
 	json_t *classes = json_array(), *rules = json_array();
 
 	for (u32 i = 0; i < config->nr_files; i++)
-		json_array_append_new(files, json_path(config->file[i]));
+		json_array_append_new(files, json_text(config->file[i]));
 	for (u32 i = 0; gp_policies[i]; i++)
 		put(policies, gp_policies[i]->name,
 		    params_json(gp_config_params(config, gp_policies[i]), err), err);
@@ -141,7 +178,7 @@ static json_t *config_json(const struct gp_config *config, int *err)
 	put(o, "schema", json_integer(GP_CONFIG_SCHEMA), err);
 	put(o, "files", files, err);
 	put(o, "observe_only", json_boolean(!config->policy), err);
-	put(o, "daemon", section_json(gp_daemon_settings, config, err), err);
+	put(o, "daemon", section_json(gp_daemon_keys, config, err), err);
 	put(o, "policies", policies, err);
 	put(o, "classes", classes, err);
 	put(o, "rules", rules, err);
@@ -157,4 +194,23 @@ int gp_config_print_json(const struct gp_config *config, FILE *to)
 		err = -EIO;
 	json_decref(o);
 	return err;
+}
+
+/* ---- gpreemptd --check ---- */
+
+int gp_check(const char *path, bool json, FILE *out, FILE *err)
+{
+	char errors[GP_CONFIG_ERRORS];
+	struct gp_config *config;
+	int r = gp_config_load(path, &config, errors, sizeof(errors));
+
+	if (r) {
+		fputs(r == -ENOMEM ? "out of memory\n" : errors, err);
+		return r == -EINVAL ? GP_CHECK_REFUSED : GP_CHECK_UNREADABLE;
+	}
+	r = json ? gp_config_print_json(config, out) : gp_config_print(config, out);
+	gp_config_free(config);
+	if (r)
+		fputs("the output could not be written\n", err);
+	return r ? GP_CHECK_UNREADABLE : GP_CHECK_GOOD;
 }
