@@ -85,14 +85,9 @@ static int parse_gpus(const struct gp_key_value *v)
 {
 	char list[GP_INI_LINE + 1] = "", word[GP_INI_LINE + 1];
 	const char *at = v->text;
-	size_t n, used = 0;
+	size_t used = 0;
 
-	for (;; at += n) {
-		at += strspn(at, " \t,");
-		n = strcspn(at, " \t,");
-		if (!n)
-			break;
-		snprintf(word, sizeof(word), "%.*s", (int)n, at);
+	while (gp_next_word(&at, word, sizeof(word))) {
 		if (!is_gpu(word))
 			return -EINVAL;
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", used ? "," : "",
@@ -142,15 +137,15 @@ const struct gp_key gp_daemon_keys[] = {
 	GP_TEXT("default_class", daemon.default_class, gp_class_name_ok, GP_NAME_EXPECTED,
 		GP_INITIALLY(GP_UNMANAGED)),
 	GP_YES_NO("environment", daemon.environment, GP_INITIALLY("yes"),
-		  .what = "processes may lower their class with " GP_CLASS_VARIABLE),
+		  .what = "whether processes may lower their class with " GP_CLASS_VARIABLE),
 	GP_TIME("scan", daemon.scan_ns, 10 * GP_MSEC, 10 * GP_SEC, GP_INITIALLY("100ms"),
-		.what = "between two scans for processes"),
+		.what = "time between two scans for processes"),
 	GP_TIME("attach_after", daemon.attach_after_ns, 0, 60 * GP_SEC, GP_INITIALLY("1s"),
-		.what = "processes with younger queues are not attached"),
+		.what = "age of the queues of a process that is attached"),
 	GP_NUMBER("attach_rate", daemon.attach_rate, 1, 1000, GP_INITIALLY("10"),
 		  .what = "attaches and detaches per second"),
 	GP_NUMBER("grace", daemon.grace, 1, 255, GP_INITIALLY("1"),
-		  .what = "of a suspend, in 1000 GPU clocks"),
+		  .what = "in units of 1000 GPU clocks"),
 	GP_TIME("heartbeat", daemon.heartbeat_ns, 50 * GP_MSEC, 60 * GP_SEC, GP_INITIALLY("500ms"),
 		.what = "a daemon silent for so long is killed"),
 	GP_TEXT("socket", daemon.socket, is_path, PATH, GP_INITIALLY("/run/gpreempt/control")),

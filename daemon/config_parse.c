@@ -24,14 +24,12 @@ struct parser {
 
 	struct gp_section section;	/* without a table: its keys are ignored */
 	struct place *at;		/* by position of the key */
-	bool *broken;			/* set when a line of the section is refused */
 	bool outside;			/* before any section */
 
 	struct place daemon_at[MAX_KEYS], here_at[MAX_KEYS];
 	struct place param_at[PARAM_SETS][GP_NR_PARAMS];
 	u64 param[PARAM_SETS][GP_NR_PARAMS];
-	struct place class_of_rule[GP_RULES];
-	bool class_broken[GP_CLASSES], rule_broken[GP_RULES];
+	u32 class_line[GP_RULES];	/* where a rule names its class */
 };
 
 #define ERROR(p, ...)	gp_ini_error((p)->errors, (p)->ini.file, (p)->ini.line, __VA_ARGS__)
@@ -120,7 +118,6 @@ static void open_class(struct parser *p, const char *name)
 	c->file = p->ini.file;
 	c->line = p->ini.line;
 	open_section(p, "class", (struct gp_key_table){ &c->is, .keys = gp_class_keys }, p->here_at);
-	p->broken = &p->class_broken[c - p->config->class];
 }
 
 static bool rule_name_ok(const char *name)
@@ -159,7 +156,7 @@ static void open_rule(struct parser *p, const char *name)
 	rule->file = p->ini.file;
 	rule->line = p->ini.line;
 	open_section(p, "rule", (struct gp_key_table){ rule, .keys = gp_rule_keys }, p->here_at);
-	p->broken = &p->rule_broken[config->nr_rules++];
+	config->nr_rules++;
 }
 
 static const struct {
@@ -177,7 +174,6 @@ static void on_section(void *parser, const char *header, const char *rest)
 	size_t n = header ? strcspn(header, " \t") : 0;
 
 	p->section.nr = 0;
-	p->broken = NULL;
 	p->outside = false;
 	memset(p->here_at, 0, sizeof(p->here_at));
 	if (!header)
@@ -210,24 +206,20 @@ static void on_pair(void *parser, const char *key, const char *value)
 	i = gp_section_find(&p->section, key);
 	if (i < 0) {
 		gp_section_unknown(&p->section, key, &why);
-		ERROR(p, "%s", text);
 	} else if (p->at[i].file == p->ini.file) {
 		/* Another file, a drop-in, may change it. */
-		ERROR(p, "%s: already set in line %u; remove one of them", key, p->at[i].line);
+		gp_why(&why, "%s: already set in line %u; remove one of them", key, p->at[i].line);
 	} else {
 		p->at[i] = (struct place){ p->ini.file, p->ini.line };
-		if (!gp_section_set(&p->section, i, value, &why)) {
-			if (p->section.table[0].keys == gp_rule_keys && !strcmp(key, "class"))
-				p->class_of_rule[p->config->nr_rules - 1] = p->at[i];
+		if (p->section.table[0].keys == gp_rule_keys && !strcmp(key, "class"))
+			p->class_line[p->config->nr_rules - 1] = p->ini.line;
+		if (!gp_section_set(&p->section, i, value, &why))
 			return;
-		}
-		ERROR(p, "%s", text);
 	}
-	if (p->broken)
-		*p->broken = true;
+	ERROR(p, "%s", text);
 }
 
-/* ---- checks of the whole ---- */
+/* ---- checks of the whole, when every line is valid ---- */
 
 static void unknown_class(struct parser *p, struct place place, const char *key, const char *name)
 {
@@ -255,7 +247,7 @@ static void finish_classes(struct parser *p)
 			continue;
 		}
 		wrong = gp_class_wrong(&c->is);
-		if (wrong && !p->class_broken[i])
+		if (wrong)
 			gp_ini_error(p->errors, c->file, c->line, "[class %s] is contradictory; %s",
 				     c->name, wrong);
 	}
@@ -278,9 +270,8 @@ static void finish_rule(struct parser *p, u32 i, const struct gp_rule *matches_a
 			 matches_all->name, matches_all->file, matches_all->line);
 	rule->class = gp_rules_class(&p->config->rules, rule->class_name);
 	if (rule->class_name[0] && !rule->class)
-		unknown_class(p, p->class_of_rule[i], "class", rule->class_name);
-	if (p->rule_broken[i])
-		return;
+		unknown_class(p, (struct place){ rule->file, p->class_line[i] }, "class",
+			      rule->class_name);
 	if (!rule->class_name[0])
 		ERROR_AT(p, here, "[rule %s] has no class; add class = NAME", rule->name);
 	if (rule->everybody && has_condition(rule))
@@ -402,10 +393,10 @@ int gp_config_parse_texts(const struct gp_config_text *text, u32 nr, struct gp_i
 		p->outside = true;
 		gp_ini_parse(&p->ini);
 	}
-	if (!err) {
+	if (!err && !errors->nr)
 		finish(p);
-		err = errors->nr ? -EINVAL : 0;
-	}
+	if (!err && errors->nr)
+		err = -EINVAL;
 	free(p);
 	if (err)
 		gp_config_free(config);

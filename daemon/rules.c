@@ -217,25 +217,17 @@ static int parse_word(const char *word, bool group, struct gp_id_range *ret, cha
 int gp_ids_parse(const char *text, bool group, struct gp_ids *ret, char *why, size_t size)
 {
 	struct gp_ids ids = { 0 };
+	char word[64];
+	size_t n;
 
-	for (;;) {
-		char word[64];
-		size_t n;
-
-		text += strspn(text, " \t,");
-		n = strcspn(text, " \t,");
-		if (!n)
-			break;
+	while ((n = gp_next_word(&text, word, sizeof(word)))) {
 		if (n >= sizeof(word) || ids.nr == GP_RULE_IDS) {
 			snprintf(why, size, "more than %d ids, or one longer than %zu", GP_RULE_IDS,
 				 sizeof(word) - 1);
 			return -EINVAL;
 		}
-		memcpy(word, text, n);
-		word[n] = '\0';
 		if (parse_word(word, group, &ids.range[ids.nr++], why, size))
 			return -EINVAL;
-		text += n;
 	}
 	if (!ids.nr) {
 		snprintf(why, size, "the list is empty");
@@ -267,30 +259,21 @@ void gp_ids_print(const struct gp_key *key, const void *from, char *text, size_t
 /* What is printed must be readable again, so a list of numbers must fit a line. */
 enum { IDS_TEXT = 180 };
 
-static int parse_ids(const struct gp_key_value *v, bool group)
+/* Names are those of groups if key->flag is set. */
+static int parse_ids(const struct gp_key_value *v)
 {
 	char what[160], text[1024];
 	struct gp_ids ids;
 
-	if (gp_ids_parse(v->text, group, &ids, what, sizeof(what)))
+	if (gp_ids_parse(v->text, v->key->flag, &ids, what, sizeof(what)))
 		return gp_why(v->why, "%s: %s; expected names, numbers or ranges of %s, separated "
-			      "by commas", v->key->name, what, group ? "groups" : "users");
+			      "by commas", v->key->name, what, v->key->flag ? "groups" : "users");
 	gp_ids_print(&(const struct gp_key){ 0 }, &ids, text, sizeof(text));
 	if (strlen(text) > IDS_TEXT)
 		return gp_why(v->why, "%s: the list is longer than %d bytes as numbers; use ranges "
 			      "or a second rule", v->key->name, IDS_TEXT);
 	memcpy((char *)v->to + v->key->offset, &ids, sizeof(ids));
 	return 0;
-}
-
-static int parse_users(const struct gp_key_value *v)
-{
-	return parse_ids(v, false);
-}
-
-static int parse_groups(const struct gp_key_value *v)
-{
-	return parse_ids(v, true);
 }
 
 static int parse_glob(const struct gp_key_value *v)
@@ -319,8 +302,8 @@ static const char *const gang_names[] = {
 
 const struct gp_key gp_rule_keys[] = {
 	GP_CHOICE("match", everybody, match_names),
-	GP_CUSTOM("uid", parse_users, NULL, GP_AT(uid), .print = gp_ids_print),
-	GP_CUSTOM("gid", parse_groups, NULL, GP_AT(gid), .print = gp_ids_print),
+	GP_CUSTOM("uid", parse_ids, NULL, GP_AT(uid), .print = gp_ids_print),
+	GP_CUSTOM("gid", parse_ids, NULL, GP_AT(gid), .print = gp_ids_print, .flag = true),
 	GP_CUSTOM("exe", parse_glob, PATH, GP_AT(exe)),
 	GP_CUSTOM("cmdline", parse_glob, NULL, GP_AT(cmdline)),
 	GP_CUSTOM("cgroup", parse_glob, PATH, GP_AT(cgroup)),

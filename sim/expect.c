@@ -83,12 +83,10 @@ static const struct metric *find_metric(const char *name, bool of_task)
 static int unknown_metric(const char *name, bool of_task, const struct gp_why *why)
 {
 	char names[800] = "";
-	size_t at = 0;
 
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
-		if ((metrics[i].scope == OF_TASK) == of_task && at < sizeof(names))
-			at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
-					       at ? ", " : "", metrics[i].name);
+		if ((metrics[i].scope == OF_TASK) == of_task)
+			gp_list_name(names, sizeof(names), metrics[i].name);
 	}
 	return gp_why(why, "expect: unknown metric '%s' of %s; expected one of %s", name,
 		      of_task ? "a task" : "all", names);
@@ -118,7 +116,8 @@ int gp_expect_parse(const char *text, struct gp_expect *ret, const struct gp_why
 	while (op < sizeof(ops) / sizeof(ops[0]) && strcmp(ops[op], word[2]))
 		op++;
 	if (op == sizeof(ops) / sizeof(ops[0]))
-		return gp_why(why, "expect: invalid operator '%s'; expected one of < <= = != >= >", word[2]);
+		return gp_why(why, "expect: invalid operator '%s'; expected < <= = != >= or >",
+			      word[2]);
 	if (parse_value(m, word[3], &value))
 		return gp_why(why, "expect: invalid value '%s'; expected %s", word[3], kinds[m->unit]);
 

@@ -10,7 +10,6 @@
 
 #include "figures.h"
 #include "scenario.h"
-#include "text/keys.h"
 
 /* 0, or -EINVAL with the sentence. @ret->where is left alone. */
 int gp_expect_parse(const char *text, struct gp_expect *ret, const struct gp_why *why);

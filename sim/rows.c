@@ -13,7 +13,6 @@
 
 #include "figures.h"
 #include "rows.h"
-#include "text/keys.h"
 
 /* Nobody watches, the hardware shares as it likes. */
 #define NOBODY	"monitor.placement=none", "mechanism.name=none"
@@ -137,11 +136,9 @@ static const struct gp_row *row_of(const char *row)
 static int unknown_row(const char *name, const struct gp_why *why)
 {
 	char names[480] = "";
-	size_t at = 0;
 
-	for (const struct gp_row *row = gp_rows; row->name && at < sizeof(names); row++)
-		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", at ? ", " : "",
-				       row->name);
+	for (const struct gp_row *row = gp_rows; row->name; row++)
+		gp_list_name(names, sizeof(names), row->name);
 	return gp_why(why, "no row '%s'; there are %s", name, names);
 }
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "expect.h"
-#include "scenario_keys.h"
 #include "text/ini.h"
 
 enum { MESSAGE = 1000 };

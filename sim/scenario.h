@@ -12,6 +12,7 @@
 #include "core/policy.h"
 #include "costs.h"
 #include "dist.h"
+#include "text/keys.h"
 
 enum {
 	GP_SCENARIO_NAME	= 48,
@@ -194,5 +195,19 @@ int gp_scenario_set(struct gp_scenario *sc, const char *key, const char *value, 
 
 /* The task of that name, or NULL. */
 const struct gp_task_spec *gp_scenario_task(const struct gp_scenario *sc, const char *name);
+
+/* ---- sections and keys, for scenario.c (scenario_keys.c, task_keys.c) ---- */
+
+extern const struct gp_key gp_task_keys[];	/* of struct gp_task_spec */
+
+/* All sections at their initial values, no task. */
+void gp_scenario_init(struct gp_scenario *sc);
+
+/*
+ * The keys of section @name of @sc; both must outlive @ret. A name that is new makes a
+ * fault or a task. 0, or -EINVAL and a message.
+ */
+int gp_scenario_section(struct gp_scenario *sc, const char *name, struct gp_section *ret,
+			const struct gp_why *why);
 
 #endif /* GP_SCENARIO_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The sections of a scenario, and the keys of those that are not tasks. */
-#include "scenario_keys.h"
+#include "scenario.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,44 +33,32 @@ static int set_profile(const struct gp_key_value *v)
 	return 0;
 }
 
-/* Facts that are a choice of two. */
-static int set_fact(const struct gp_key_value *v, enum vgpu_fact_id id, const char *const names[2])
+/* A fact of the device, key->flag, that is a choice of two. */
+static int set_fact(const struct gp_key_value *v)
 {
 	struct gp_scenario *sc = v->to;
+	u64 i = strcmp(v->key->choices[0], v->text) != 0;
 
-	for (u64 i = 0; i < 2; i++) {
-		if (!strcmp(names[i], v->text)) {
-			sc->fact_set[id] = true;
-			sc->fact[id] = i;
-			return 0;
-		}
-	}
-	return -EINVAL;
+	if (i && strcmp(v->key->choices[1], v->text))
+		return -EINVAL;
+	sc->fact_set[v->key->flag] = true;
+	sc->fact[v->key->flag] = i;
+	return 0;
 }
 
-static int set_rptr_at(const struct gp_key_value *v)
-{
-	static const char *const names[] = {
-		[VGPU_RPTR_AT_COMPLETION] = "completion", [VGPU_RPTR_AT_LAUNCH] = "launch",
-	};
+static const char *const rptr_names[] = {
+	[VGPU_RPTR_AT_COMPLETION] = "completion", [VGPU_RPTR_AT_LAUNCH] = "launch",
+};
 
-	return set_fact(v, VGPU_RPTR_AT, names);
-}
-
-static int set_save_area(const struct gp_key_value *v)
-{
-	static const char *const names[] = {
-		[VGPU_SAVE_VRAM] = "vram", [VGPU_SAVE_HOST] = "host",
-	};
-
-	return set_fact(v, VGPU_SAVE_AREA, names);
-}
+static const char *const save_names[] = { [VGPU_SAVE_VRAM] = "vram", [VGPU_SAVE_HOST] = "host" };
 
 static const struct gp_key gpu_keys[] = {
 	GP_CUSTOM("profile", set_profile, "one of mi308x, mi300x, mi210, a100", GP_INITIALLY("mi308x")),
 	GP_NUMBER("count", gpus, 1, GP_SCENARIO_GPUS, GP_INITIALLY("1"), .what = "number of GPUs"),
-	GP_CUSTOM("rptr_at", set_rptr_at, "completion or launch"),
-	GP_CUSTOM("save_area", set_save_area, "vram or host"),
+	GP_CUSTOM("rptr_at", set_fact, "completion or launch", .choices = rptr_names,
+		  .flag = VGPU_RPTR_AT),
+	GP_CUSTOM("save_area", set_fact, "vram or host", .choices = save_names,
+		  .flag = VGPU_SAVE_AREA),
 	GP_YES_NO("exclusive", exclusive),
 	GP_YES_NO("priority_by_role", by_role),
 	GP_NUMBER("online_cus", online_cus, 0, 303, .what = "compute units for online tasks only"),
@@ -88,20 +76,9 @@ static const char *const placement_names[] = {
 
 static const char *const phase_names[] = { "random", "worst", NULL };
 
-static int set_interval(const struct gp_key_value *v)
-{
-	u64 ns = 0;
-
-	if (strcmp(v->text, "adaptive") &&
-	    (gp_parse_ns(v->text, &ns) || ns < GP_USEC || ns > GP_SEC))
-		return -EINVAL;
-	((struct gp_scenario *)v->to)->monitor.interval_ns = ns;
-	return 0;
-}
-
 static const struct gp_key monitor_keys[] = {
 	GP_CHOICE("placement", monitor.placement, placement_names, GP_INITIALLY("kernel")),
-	GP_CUSTOM("interval", set_interval, "adaptive or a time from 1us to 1s"),
+	GP_TIME("interval", monitor.interval_ns, GP_USEC, GP_SEC, .zero = "adaptive"),
 	GP_TIME("relaxed", monitor.relaxed_ns, 0, GP_SEC,
 	     .what = "interval without latency-critical tasks"),
 	GP_CHOICE("phase", monitor.phase, phase_names, .what = "of the first look"),

@@ -8,7 +8,6 @@
 
 #include "figures.h"
 #include "rows.h"
-#include "text/keys.h"
 
 #define SEARCH_NS	(5 * GP_SEC)	/* a few hundred requests tell */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The keys of a task; those of its class are gp_class_keys[]. */
-#include "scenario_keys.h"
+#include "scenario.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,12 +30,6 @@ static int set_role(const struct gp_key_value *v)
 		return -EINVAL;
 	t->online = !strcmp(v->text, "online");
 	return set_class(v);
-}
-
-static int set_loop(const struct gp_key_value *v)
-{
-	((struct gp_task_spec *)v->to)->loop = GP_LOOP_CLOSED;
-	return strcmp(v->text, "closed") ? -EINVAL : 0;
 }
 
 /* "50/s": the mean time between two. */
@@ -134,17 +128,6 @@ static int set_slots(const struct gp_key_value *v)
 	return 0;
 }
 
-static int set_workgroup(const struct gp_key_value *v)
-{
-	u64 ns = 0;
-
-	if (strcmp(v->text, "kernel") &&
-	    (gp_parse_ns(v->text, &ns) || ns < 100 || ns > 100 * GP_SEC))
-		return -EINVAL;
-	((struct gp_task_spec *)v->to)->workgroup_ns = ns;
-	return 0;
-}
-
 static int set_devices(const struct gp_key_value *v)
 {
 	char word[GP_SCENARIO_GPUS][24];
@@ -177,6 +160,7 @@ static int set_dist(const struct gp_key_value *v)
 				       "lognormal MEDIAN p95 T, or lognormal P5..P95", GP_AT(m), \
 				       .min = lo, .max = 100 * GP_SEC, __VA_ARGS__)
 
+static const char *const loop_names[] = { [GP_LOOP_CLOSED] = "closed", NULL };
 static const char *const submit_names[] = { "batch", "sync", NULL };
 
 /* A workgroup of 256 threads with 64 VGPRs each: 8 of them fill a CU of an MI308X. */
@@ -185,14 +169,14 @@ const struct gp_key gp_task_keys[] = {
 	GP_CUSTOM("class", set_class, "online, interactive, offline or idle", GP_INITIALLY("offline")),
 	GP_NUMBER("processes", processes, 1, GP_SCENARIO_TASKS, GP_INITIALLY("1")),
 	GP_NUMBER("queues", queues, 1, 512, GP_INITIALLY("1")),
-	GP_CUSTOM("loop", set_loop, "closed (or use arrivals)"),
+	GP_CHOICE("loop", loop, loop_names, .what = "see arrivals for the others"),
 	GP_NUMBER("ahead", ahead, 1, 1024, GP_INITIALLY("2"), .what = "kernels kept queued"),
 	GP_CUSTOM("arrivals", set_arrivals, "poisson R/s, periodic T, burst N every T, or trace FILE"),
 	GP_CUSTOM("server", set_server, "fifo N", GP_INITIALLY("fifo 1")),
 	GP_NUMBER("kernels", kernels, 1, 10000, GP_INITIALLY("1"), .what = "of a request"),
 	DIST("kernel.time", kernel_ns, 100, GP_INITIALLY("1ms")),
-	GP_CUSTOM("kernel.workgroup", set_workgroup, "a time from 100ns to 100s, or kernel",
-	       GP_INITIALLY("100us")),
+	GP_TIME("kernel.workgroup", workgroup_ns, 100, 100 * GP_SEC, .zero = "kernel",
+		GP_INITIALLY("100us")),
 	GP_CUSTOM("kernel.slots", set_slots, "all, 1/N or N", GP_INITIALLY("all")),
 	GP_NUMBER("kernel.waves", waves, 1, 16, GP_INITIALLY("4"), .what = "of a workgroup"),
 	GP_NUMBER("kernel.vgpr", vgpr_bytes, 1024, 131072, GP_INITIALLY("16384"),

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Configuration in files: drop-ins, what is not trusted, and what the documents promise. */
+/* Configuration in files: drop-ins, what is not trusted, and what the manual promises. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/check.h"
 #include "daemon/config.h"
-#include "daemon/setting.h"
 #include "text/value.h"
 #include "gp_test.h"
 
@@ -97,9 +95,9 @@ static void faults_of_all_files_are_listed_with_their_file(void **state)
 	(void)state;
 	put("gpreempt.conf", "[daemon]\ngrace = 0\n[class a]\n");
 	put("conf.d/a.conf", "[rule x]\nuid=0\nclass=idle\n[class a]\n");
-	expect_says(-EINVAL, "%s/gpreempt.conf:2: grace: '0' will not do; write a number from 1 to "
-		    "255\n%s/conf.d/a.conf:4: [class a]: defined at %s/gpreempt.conf:3 already; "
-		    "merge the two\n");
+	expect_says(-EINVAL, "%s/gpreempt.conf:2: grace: invalid value '0' (in units of 1000 GPU "
+		    "clocks); expected a number from 1 to 255\n%s/conf.d/a.conf:4: [class a]: "
+		    "already defined at %s/gpreempt.conf:3; merge the two\n");
 }
 
 static void the_line_of_an_unknown_class_is_in_its_own_file(void **state)
@@ -107,7 +105,7 @@ static void the_line_of_an_unknown_class_is_in_its_own_file(void **state)
 	(void)state;
 	put("gpreempt.conf", "");
 	put("conf.d/a.conf", "\n\n[rule x]\nuid=0\nclass=b\n");
-	expect_says(-EINVAL, "%s/conf.d/a.conf:5: class: there is no class 'b'; add [class b] or "
+	expect_says(-EINVAL, "%s/conf.d/a.conf:5: class: unknown class 'b'; add [class b] or "
 		    "write one of online, interactive, offline, idle, unmanaged\n");
 }
 
@@ -117,7 +115,7 @@ static void a_file_that_others_may_write_is_not_trusted(void **state)
 	put("gpreempt.conf", "");
 	EXPECT_EQ(chmod(in_folder("gpreempt.conf"), 0646), 0);
 	expect_says(-EINVAL,
-		    "%s/gpreempt.conf: not trusted: everybody may write it; chmod o-w it\n");
+		    "%s/gpreempt.conf: not trusted: every user may write it; chmod o-w it\n");
 	if (geteuid())
 		return;
 	EXPECT_EQ(chown(path, 12345, 0) | chmod(path, 0644), 0);
@@ -133,12 +131,13 @@ static void a_file_that_is_none_does_not_block(void **state)
 {
 	(void)state;
 	EXPECT_EQ(mkfifo(in_folder("gpreempt.conf"), 0600), 0);
-	expect_says(-EINVAL, "%s/gpreempt.conf: not trusted: it is no regular file; name one\n");
+	expect_says(-EINVAL, "%s/gpreempt.conf: not trusted: it is not a regular file; expected a "
+		    "regular file\n");
 	unlink(in_folder("gpreempt.conf"));
-	expect_says(-ENOENT, "%s/gpreempt.conf: cannot be read: No such file or directory; name a "
-		    "file that is there and yours to read\n");
+	expect_says(-ENOENT, "%s/gpreempt.conf: cannot be read: No such file or directory; expected "
+		    "a file that exists and that gpreemptd may read\n");
 	put("gpreempt.conf", "");
-	EXPECT_EQ(truncate(path, GP_CONFIG_BYTES), 0);
+	EXPECT_EQ(truncate(path, GP_INI_BYTES), 0);
 	expect_says(-EINVAL,
 		    "%s/gpreempt.conf: not trusted: it is larger than 1 MB; make it smaller\n");
 }
@@ -156,6 +155,45 @@ static void a_bad_configuration_leaves_the_old_one_alone(void **state)
 	EXPECT(config == old);
 	EXPECT(config->policy == &gp_policy_priority);
 	gp_config_free(config);
+}
+
+/* Reloads the folder over @old and expects an error whose message begins as given. */
+static void expect_kept(const struct gp_config *old, int err, const char *file, const char *says)
+{
+	struct gp_config *config = NULL;
+	char want[400];
+
+	snprintf(want, sizeof(want), "%s%s", in_folder(file), says);
+	EXPECT_EQ(gp_config_reload(folder, old, &config, errors, sizeof(errors)), err);
+	if (strncmp(errors, want, strlen(want)))
+		fail_msg("'%s' does not begin with '%s'", errors, want);
+	EXPECT(!config);
+}
+
+static void a_reload_refuses_a_missing_or_unreadable_file(void **state)
+{
+	struct gp_config *old = NULL, *config = NULL;
+
+	(void)state;
+	put("gpreempt.conf", "[daemon]\npolicy = priority\n");
+	EXPECT_EQ(gp_config_load(folder, &old, errors, sizeof(errors)), 0);
+	EXPECT_EQ(unlink(in_folder("gpreempt.conf")), 0);
+	expect_kept(old, -ENOENT, "gpreempt.conf", ": cannot be read: No such file");
+	/* Drop-ins do not replace the file from which the policy came. */
+	put("conf.d/a.conf", "[daemon]\ngrace = 7\n");
+	expect_kept(old, -ENOENT, "gpreempt.conf", ": cannot be read: No such file");
+	EXPECT_EQ(symlink("gpreempt.conf", in_folder("gpreempt.conf")), 0);
+	expect_kept(old, -ELOOP, "gpreempt.conf", ": cannot be read: ");
+	EXPECT_EQ(unlink(in_folder("gpreempt.conf")), 0);
+	EXPECT_EQ(mkfifo(in_folder("gpreempt.conf"), 0600), 0);
+	expect_kept(old, -EINVAL, "gpreempt.conf", ": not trusted: it is not a regular file");
+	EXPECT_EQ(unlink(in_folder("gpreempt.conf")), 0);
+	put("gpreempt.conf", "[daemon]\npolicy = fair\n");
+	EXPECT_EQ(gp_config_reload(folder, old, &config, errors, sizeof(errors)), 0);
+	EXPECT(config->policy == &gp_policy_fair);
+	EXPECT_EQ(config->daemon.grace, 7);
+	gp_config_free(config);
+	gp_config_free(old);
 }
 
 static int check(const char *file, bool json, char **out, char **err)
@@ -264,17 +302,17 @@ static u32 keys_in(const char *text)
 	return nr;
 }
 
-static void expect_keys(const char *text, const struct gp_setting *table,
+static void expect_keys(const char *text, const struct gp_key *table,
 			const struct gp_config *initial)
 {
-	char found[2000], value[GP_SETTING_TEXT], want[GP_SETTING_TEXT + 32];
+	char found[2000], value[GP_CONFIG_VALUE], want[GP_CONFIG_VALUE + 32];
 	u32 nr = 0;
 
 	for (; table->name; table++, nr++) {
 		paragraph(text, table->name, found, sizeof(found));
 		if (!initial)
 			continue;
-		gp_setting_print(table, initial, value);
+		gp_key_print(table, initial, value, sizeof(value));
 		snprintf(want, sizeof(want), "nitially *%s*", value);
 		/* A line may end between the two words. */
 		if (!strstr(found, want) && !(strstr(found, "nitially  *") && strstr(found, value)))
@@ -311,10 +349,10 @@ static void the_manual_has_every_key_and_no_other(void **state)
 
 	(void)state;
 	EXPECT_EQ(gp_config_parse("conf", "", 0, &config, errors, sizeof(errors)), 0);
-	expect_keys(chapter(rest, "\n# [daemon]\n", &rest), gp_daemon_settings, config);
+	expect_keys(chapter(rest, "\n# [daemon]\n", &rest), gp_daemon_keys, config);
 	expect_params(chapter(rest, "# [policy] AND [policy NAME]\n", &rest));
-	expect_keys(chapter(rest, "# [class NAME]\n", &rest), gp_class_settings, NULL);
-	expect_keys(chapter(rest, "# [rule NAME]\n", &rest), gp_rule_settings, NULL);
+	expect_keys(chapter(rest, "# [class NAME]\n", &rest), gp_class_keys, NULL);
+	expect_keys(chapter(rest, "# [rule NAME]\n", &rest), gp_rule_keys, NULL);
 	gp_config_free(config);
 	free(page);
 }
@@ -326,8 +364,8 @@ static void expect_loads(const char *name, const char *text, size_t n)
 
 	gp_config_parse(name, text, n, &config, errors, sizeof(errors));
 	for (const char *line = errors; *line; line = strchr(line, '\n') + 1) {
-		if (strncmp(strchr(line, ' '), " uid: there is no user", 22) &&
-		    strncmp(strchr(line, ' '), " gid: there is no group", 23))
+		if (strncmp(strchr(line, ' '), " uid: unknown user", 18) &&
+		    strncmp(strchr(line, ' '), " gid: unknown group", 19))
 			fail_msg("%s: %s", name, errors);
 	}
 	gp_config_free(config);
@@ -387,6 +425,7 @@ PROVE(
 	CLAIM_WITH(a_file_that_others_may_write_is_not_trusted, up, down),
 	CLAIM_WITH(a_file_that_is_none_does_not_block, up, down),
 	CLAIM_WITH(a_bad_configuration_leaves_the_old_one_alone, up, down),
+	CLAIM_WITH(a_reload_refuses_a_missing_or_unreadable_file, up, down),
 	CLAIM_WITH(check_says_good_refused_or_unreadable, up, down),
 	CLAIM(the_manual_has_every_key_and_no_other),
 	CLAIM(every_example_in_the_documents_loads),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/config.h"
+#include "text/glob.h"
 #include "gp_test.h"
 
 /* ---- patterns ---- */
@@ -170,15 +171,15 @@ static void bad_ids_say_which_word(void **state)
 		bool group;
 		const char *why;
 	} cases[] = {
-		{ "", false, "it names nobody" },
-		{ ", ,", false, "it names nobody" },
-		{ "0, nosuch", false, "there is no user 'nosuch'" },
-		{ "nosuch", true, "there is no group 'nosuch'" },
-		{ "7-5", false, "'7-5' is no id from 0 to 4294967294 and no range A-B of them" },
-		{ "1x", true, "'1x' is no id from 0 to 4294967294 and no range A-B of them" },
-		{ "5-", true, "'5-' is no id from 0 to 4294967294 and no range A-B of them" },
+		{ "", false, "the list is empty" },
+		{ ", ,", false, "the list is empty" },
+		{ "0, nosuch", false, "unknown user 'nosuch'" },
+		{ "nosuch", true, "unknown group 'nosuch'" },
+		{ "7-5", false, "invalid id or range A-B '7-5', ids are 0 to 4294967294" },
+		{ "1x", true, "invalid id or range A-B '1x', ids are 0 to 4294967294" },
+		{ "5-", true, "invalid id or range A-B '5-', ids are 0 to 4294967294" },
 		{ "4294967295", false,
-		  "'4294967295' is no id from 0 to 4294967294 and no range A-B of them" },
+		  "invalid id or range A-B '4294967295', ids are 0 to 4294967294" },
 		{ "1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6", false,
 		  "more than 32 ids, or one longer than 63" },
 	};

@@ -151,31 +151,66 @@ static void a_role_brings_its_class(void **state)
 static void what_is_wrong_is_said_with_place_and_remedy(void **state)
 {
 	(void)state;
-	expect_refused("[a]\nkernels = 0\n", "text:2: kernels: '0' is not a number from 1 to");
-	expect_refused("[a]\nfoo = 1\n", "no key 'foo' here; allowed: role, class");
-	expect_refused("[run]\nlength = 5\n", "not a time from 1us");
+	expect_refused("[a]\nkernels = 0\n", "text:2: kernels: invalid value '0' (of a request); expected a number from 1 to");
+	expect_refused("[a]\nfoo = 1\n", "unknown key 'foo' in [a]; expected one of role, class");
+	expect_refused("[run]\nlength = 5\n", "expected a time from 1us to");
 	expect_refused("[gpu]\nprofile = h100\n", "mi308x");
-	expect_refused("[monitor]\nplacement = moon\n", "none of none, kernel, daemon");
+	expect_refused("[monitor]\nplacement = moon\n", "expected one of none, kernel, daemon");
 	expect_refused("[policy]\nname = magic\n", "fifo, priority, fair, deadline");
 	expect_refused("[policy]\nlinger = soon\n", "learnt, ski or a time");
-	expect_refused("[policy]\nmax_hold = 1ns\n", "max_hold: '1ns' is not a time");
-	expect_refused("[costs]\nsave_fixed = 3\n", "not a time");
+	expect_refused("[policy]\nmax_hold = 1ns\n", "max_hold: invalid value '1ns'");
+	expect_refused("[costs]\nsave_fixed = 3\n", "expected a time");
 	expect_refused("[costs]\nrptr_at = 1\n", "set it in [gpu]");
 	expect_refused("[a]\narrivals = sometimes\n", "poisson R/s, periodic T, burst N every T");
-	expect_refused("[a]\nexpect = a p99 < 3\n", "not a time");
-	expect_refused("[a]\nexpect = a speed < 3\n", "no metric 'speed'");
-	expect_refused("[a]\nexpect = a p99 about 3us\n", "none of < <= = != >= >");
-	expect_refused("[a]\nkernels = 1\nexpect = b p99 < 3us\n", "there is no task 'b'");
-	expect_refused("[fault]\nwhat = rain\n", "none of hang, preempt-failed");
-	expect_refused("[a]\nkernels = 1\n[fault]\nwhat = hang\ntask = b\n", "no task 'b'");
+	expect_refused("[a]\nexpect = a p99 < 3\n", "expected a time");
+	expect_refused("[a]\nexpect = a speed < 3\n", "unknown metric 'speed'");
+	expect_refused("[a]\nexpect = a p99 about 3us\n", "expected < <= = != >= or >");
+	expect_refused("[a]\nkernels = 1\nexpect = b p99 < 3us\n", "unknown task 'b'");
+	expect_refused("[fault]\nwhat = rain\n", "expected one of hang, preempt-failed");
+	expect_refused("[a]\nkernels = 1\n[fault]\nwhat = hang\ntask = b\n", "unknown task 'b'");
 	expect_refused("[a b]\nkernels = 1\n", "letters, digits");
-	expect_refused("kernels = 1\n", "before any [section]");
-	expect_refused("[a]\nhello\n", "text:2: neither");
-	expect_refused("include = x.ini\n", "this text is no file");
+	expect_refused("kernels = 1\n", "before any section");
+	expect_refused("[a]\nhello\n", "text:2: invalid line");
+	expect_refused("include = x.ini\n", "this text is not a file");
 	expect_refused("[a]\narrivals = trace x\n", "trace FILE");
 	expect_refused("", "no task");
 	expect_refused("[a]\ndevices = 1\n", "only 1 GPUs");
 	expect_refused("[a]\ngang = yes\narrivals = periodic 1ms\n", "needs loop = closed");
+}
+
+static void every_bad_line_is_reported(void **state)
+{
+	(void)state;
+	EXPECT_EQ(parse("[a]\nkernels = 0\nqueue = 3\nhello\nqueues = 2\n[b\nx = 1\n"), -EINVAL);
+	assert_string_equal(err, "text:2: kernels: invalid value '0' (of a request); expected a "
+			    "number from 1 to 10000\n"
+			    "text:3: unknown key 'queue' in [a]; did you mean 'queues'?\n"
+			    "text:4: invalid line; expected [NAME] or KEY = VALUE\n"
+			    "text:6: invalid section header; expected [NAME] and nothing else on "
+			    "the line");
+	/* A buffer too small for one message has its beginning. */
+	EXPECT_EQ(gp_scenario_parse("[a]\nfoo = 1\n", 12, &sc, err, 40), -EINVAL);
+	assert_string_equal(err, "text:2: unknown key 'foo' in [a]; expe");
+}
+
+/* A configuration has the same bounds, see test_config.c. */
+static void a_class_may_reserve_up_to_an_hour(void **state)
+{
+	(void)state;
+	EXPECT_EQ(parse("[a]\npriority = 1000\nweight = 10000\nperiod = 3600s\n"
+			"budget = 3600s\ndeadline = 60min\n"), 0);
+	EXPECT_EQ(sc.task[0].class.period_ns, 3600 * GP_SEC);
+	expect_refused("[a]\nperiod = 3601s\n", "expected a time from 0 to 3600s");
+}
+
+static void words_stand_for_times(void **state)
+{
+	(void)state;
+	EXPECT_EQ(parse("[monitor]\ninterval = 5ms\ninterval = adaptive\n"
+			"[a]\nkernel.workgroup = kernel\n"), 0);
+	EXPECT_EQ(sc.monitor.interval_ns, 0);
+	EXPECT_EQ(sc.task[0].workgroup_ns, 0);
+	expect_refused("[monitor]\ninterval = 0\n", "expected adaptive or a time from 1us to 1s");
 }
 
 static void too_much_is_refused(void **state)
@@ -189,7 +224,7 @@ static void too_much_is_refused(void **state)
 	expect_refused(text, "at most 64 tasks");
 	memset(text, 'x', 4000);
 	strcpy(text + 4000, "\n");
-	expect_refused(text, "text of at most");
+	expect_refused(text, "expected at most 198 bytes");
 	EXPECT_EQ(gp_scenario_parse("[a]\nk\0ernels = 1\n", 18, &sc, err, sizeof(err)), -EINVAL);
 }
 
@@ -321,6 +356,9 @@ PROVE(
 	CLAIM(blanks_and_comments_do_not_matter),
 	CLAIM(a_role_brings_its_class),
 	CLAIM(what_is_wrong_is_said_with_place_and_remedy),
+	CLAIM(every_bad_line_is_reported),
+	CLAIM(a_class_may_reserve_up_to_an_hour),
+	CLAIM(words_stand_for_times),
 	CLAIM(too_much_is_refused),
 	CLAIM(a_refused_setting_changes_nothing),
 	CLAIM(a_file_that_is_not_there_is_named),

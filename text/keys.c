@@ -41,16 +41,17 @@ static int set_ns(const struct gp_key_value *v, u64 *to)
 {
 	const struct gp_key *key = v->key;
 	char min[24], max[24], expected[128];
-	u64 ns;
+	bool zero = key->zero && !strcmp(key->zero, v->text);
+	u64 ns = 0;
 
-	if (!gp_parse_ns(v->text, &ns) && key->min <= ns && ns <= key->max) {
+	if (zero || (!gp_parse_ns(v->text, &ns) && key->min <= ns && ns <= key->max)) {
 		*to = ns;
 		return 0;
 	}
 	gp_print_ns(key->min, min, sizeof(min));
 	gp_print_ns(key->max, max, sizeof(max));
-	snprintf(expected, sizeof(expected),
-		 "a time from %s to %s with a unit (ns, us, ms, s, min)", min, max);
+	snprintf(expected, sizeof(expected), "%s%sa time from %s to %s with a unit (ns, us, ms, s, "
+		 "min)", key->zero ? key->zero : "", key->zero ? " or " : "", min, max);
 	return gp_key_refuse(v, expected);
 }
 
@@ -166,9 +167,16 @@ void gp_key_print(const struct gp_key *key, const void *from, char *text, size_t
 {
 	const void *at = (const char *)from + key->offset;
 
+	if (key->print) {
+		key->print(key, from, text, size);
+		return;
+	}
 	switch ((enum gp_key_kind)key->kind) {
 	case GP_KEY_NS:
-		gp_print_ns(*(const u64 *)at, text, size);
+		if (key->zero && !*(const u64 *)at)
+			snprintf(text, size, "%s", key->zero);
+		else
+			gp_print_ns(*(const u64 *)at, text, size);
 		break;
 	case GP_KEY_U8:
 		snprintf(text, size, "%u", *(const u8 *)at);
@@ -188,13 +196,8 @@ void gp_key_print(const struct gp_key *key, const void *from, char *text, size_t
 	case GP_KEY_CHOICE:
 		snprintf(text, size, "%s", key->choices[*(const u8 *)at]);
 		break;
-	case GP_KEY_TEXT:
-	case GP_KEY_CUSTOM:
-		if (key->print)
-			key->print(key, from, text, size);
-		else
-			snprintf(text, size, "%s", (const char *)at);
-		break;
+	default:
+		snprintf(text, size, "%s", (const char *)at);
 	}
 }
 
@@ -324,8 +327,8 @@ enum { HOUR = 3600 };	/* s; the most that gp_class_wrong() accepts */
 const struct gp_key gp_class_keys[] = {
 	GP_NUMBER("priority", priority, 0, 1000, .what = "the larger preempts the smaller"),
 	GP_NUMBER("weight", weight, 1, 10000, .what = "relative share under the policy fair"),
-	FLAG("latency_critical", GP_LATENCY_CRITICAL, "its arrivals are looked for often"),
-	FLAG("preemptible", GP_PREEMPTIBLE, "it may be preempted"),
+	FLAG("latency_critical", GP_LATENCY_CRITICAL, "whether its arrivals are looked for often"),
+	FLAG("preemptible", GP_PREEMPTIBLE, "whether it may be preempted"),
 	GP_TIME("period", period_ns, 0, HOUR * GP_SEC, .what = "renews the reservation"),
 	GP_TIME("budget", budget_ns, 0, HOUR * GP_SEC, .what = "GPU time reserved per period"),
 	GP_TIME("deadline", deadline_ns, 0, HOUR * GP_SEC, .what = "0 is the period"),

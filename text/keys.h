@@ -48,6 +48,7 @@ struct gp_key {
 	u32 flag;
 	size_t offset;			/* in the struct of the section */
 	u64 min, max;
+	const char *zero;		/* GP_KEY_NS: the word for 0; NULL: none */
 	const char *const *choices;	/* ends with NULL */
 	const char *initial;		/* NULL: all bytes 0 */
 	const char *what;		/* half a sentence, for messages; NULL: none */

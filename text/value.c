@@ -158,23 +158,29 @@ int gp_parse_param(const struct gp_param_info *info, const char *text, u64 *ret)
 	return 0;
 }
 
+size_t gp_next_word(const char **text, char *word, size_t size)
+{
+	size_t n;
+
+	*text += strspn(*text, " \t,");
+	n = strcspn(*text, " \t,");
+	snprintf(word, size, "%.*s", (int)n, *text);
+	*text += n;
+	return n;
+}
+
 u32 gp_split(const char *text, char word[][24], u32 max)
 {
+	char next[24];
+	size_t n;
 	u32 nr = 0;
 
-	for (;;) {
-		size_t n;
-
-		text += strspn(text, " \t,");
-		if (!*text)
-			return nr;
-		n = strcspn(text, " \t,");
-		if (nr == max || n >= 24)
+	for (; (n = gp_next_word(&text, next, sizeof(next))); nr++) {
+		if (nr == max || n >= sizeof(next))
 			return 0;
-		memcpy(word[nr], text, n);
-		word[nr++][n] = '\0';
-		text += n;
+		memcpy(word[nr], next, sizeof(next));
 	}
+	return nr;
 }
 
 void gp_print_ns(u64 ns, char *text, size_t size)

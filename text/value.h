@@ -20,6 +20,11 @@ int gp_parse_bool(const char *text, bool *ret);
 /* A value of the setting @info, by its unit; within its bounds or -ERANGE. */
 int gp_parse_param(const struct gp_param_info *info, const char *text, u64 *ret);
 
+/*
+ * Copies the word at the start of *@text, which ends at a blank or comma, and moves *@text
+ * behind it. Returns its length, which is @size or more if it was cut; 0: there is no more.
+ */
+size_t gp_next_word(const char **text, char *word, size_t size);
 /* Cut @text at blanks and commas into at most @max words; more, or longer ones: 0. */
 u32 gp_split(const char *text, char word[][24], u32 max);
 

@@ -43,7 +43,7 @@ class Simulate(unittest.TestCase):
 
     def test_refused(self):
         """what the simulator refuses is a ScenarioError with its sentence"""
-        with self.assertRaisesRegex(gpreempt.ScenarioError, "no key 'bogus'"):
+        with self.assertRaisesRegex(gpreempt.ScenarioError, "unknown key 'bogus'"):
             gpreempt.simulate('timeline', gpu__bogus=1)
         with self.assertRaisesRegex(gpreempt.ScenarioError, 'nowhere'):
             gpreempt.simulate('nowhere.ini')
