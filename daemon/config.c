@@ -130,30 +130,30 @@ static const char *const log_names[] = { "error", "warning", "info", "debug", NU
 
 const struct gp_key gp_daemon_keys[] = {
 	GP_CUSTOM("policy", parse_policy, "one of none, fifo, priority, fair, deadline",
-		  .print = print_policy, GP_INITIALLY("none")),
-	GP_CHOICE("mechanism", daemon.mechanism, mechanism_names, GP_INITIALLY("auto")),
+		  .print = print_policy, .initial = "none"),
+	GP_CHOICE("mechanism", daemon.mechanism, mechanism_names, .initial = "auto"),
 	GP_CUSTOM("gpus", parse_gpus, "all, or indices and PCI addresses with commas, such as "
-		  "0, 0000:c1:00.0", GP_AT(daemon.gpus), GP_INITIALLY("all")),
+		  "0, 0000:c1:00.0", GP_AT(daemon.gpus), .initial = "all"),
 	GP_TEXT("default_class", daemon.default_class, gp_class_name_ok, GP_NAME_EXPECTED,
-		GP_INITIALLY(GP_UNMANAGED)),
-	GP_YES_NO("environment", daemon.environment, GP_INITIALLY("yes"),
+		.initial = GP_UNMANAGED),
+	GP_YES_NO("environment", daemon.environment, .initial = "yes",
 		  .what = "whether processes may lower their class with " GP_CLASS_VARIABLE),
-	GP_TIME("scan", daemon.scan_ns, 10 * GP_MSEC, 10 * GP_SEC, GP_INITIALLY("100ms"),
+	GP_TIME("scan", daemon.scan_ns, 10 * GP_MSEC, 10 * GP_SEC, .initial = "100ms",
 		.what = "time between two scans for processes"),
-	GP_TIME("attach_after", daemon.attach_after_ns, 0, 60 * GP_SEC, GP_INITIALLY("1s"),
+	GP_TIME("attach_after", daemon.attach_after_ns, 0, 60 * GP_SEC, .initial = "1s",
 		.what = "age of the queues of a process that is attached"),
-	GP_NUMBER("attach_rate", daemon.attach_rate, 1, 1000, GP_INITIALLY("10"),
+	GP_NUMBER("attach_rate", daemon.attach_rate, 1, 1000, .initial = "10",
 		  .what = "attaches and detaches per second"),
-	GP_NUMBER("grace", daemon.grace, 1, 255, GP_INITIALLY("1"),
+	GP_NUMBER("grace", daemon.grace, 1, 255, .initial = "1",
 		  .what = "in units of 1000 GPU clocks"),
-	GP_TIME("heartbeat", daemon.heartbeat_ns, 50 * GP_MSEC, 60 * GP_SEC, GP_INITIALLY("500ms"),
+	GP_TIME("heartbeat", daemon.heartbeat_ns, 50 * GP_MSEC, 60 * GP_SEC, .initial = "500ms",
 		.what = "a daemon silent for so long is killed"),
-	GP_TEXT("socket", daemon.socket, is_path, PATH, GP_INITIALLY("/run/gpreempt/control")),
-	GP_TEXT("group", daemon.group, gp_class_name_ok, GP_NAME_EXPECTED, GP_INITIALLY("gpreempt")),
-	GP_NUMBER("clients", daemon.clients, 1, 255, GP_INITIALLY("64"),
+	GP_TEXT("socket", daemon.socket, is_path, PATH, .initial = "/run/gpreempt/control"),
+	GP_TEXT("group", daemon.group, gp_class_name_ok, GP_NAME_EXPECTED, .initial = "gpreempt"),
+	GP_NUMBER("clients", daemon.clients, 1, 255, .initial = "64",
 		  .what = "connections at a time"),
-	GP_TEXT("state", daemon.state, is_path, PATH, GP_INITIALLY("/var/lib/gpreempt")),
-	GP_CHOICE("log", daemon.log, log_names, GP_INITIALLY("info")),
+	GP_TEXT("state", daemon.state, is_path, PATH, .initial = "/var/lib/gpreempt"),
+	GP_CHOICE("log", daemon.log, log_names, .initial = "info"),
 	{ 0 },
 };
 
@@ -187,8 +187,8 @@ static const char *distrust(const struct stat *st)
 
 static int unreadable(struct files *f, const char *path, int err)
 {
-	gp_ini_error(&f->errors, path, 0, "cannot be read: %s; expected a file that exists and that "
-		     "gpreemptd may read", strerror(-err));
+	gp_ini_error(&f->errors, path, 0, "cannot be read: %s; expected a file that exists and "
+		     "that gpreemptd may read", strerror(-err));
 	return err;
 }
 
@@ -215,7 +215,8 @@ static int read_file(struct files *f, const char *path)
 	if (fd < 0 || fstat(fd, &st)) {
 		err = unreadable(f, path, -errno);
 	} else if (f->nr == GP_CONFIG_FILES) {
-		gp_ini_error(&f->errors, path, 0, "more than %d files; merge some", GP_CONFIG_FILES);
+		gp_ini_error(&f->errors, path, 0, "more than %d files; merge some",
+			     GP_CONFIG_FILES);
 		err = -EINVAL;
 	} else {
 		wrong = distrust(&st);

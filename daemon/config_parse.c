@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "text/value.h"
 
 /* ---- sections ---- */
 
@@ -35,11 +36,10 @@ struct parser {
 #define ERROR(p, ...)	gp_ini_error((p)->errors, (p)->ini.file, (p)->ini.line, __VA_ARGS__)
 #define ERROR_AT(p, place, ...)	gp_ini_error((p)->errors, (place).file, (place).line, __VA_ARGS__)
 
-static void open_section(struct parser *p, const char *name, struct gp_key_table table,
-			 struct place *at)
+static void open_section(struct parser *p, const char *name, const struct gp_key *keys, void *to)
 {
-	p->section = (struct gp_section){ .name = name, .nr = 1, .table = { table } };
-	p->at = at;
+	p->section = (struct gp_section){ name, .nr = 1, .table = { { to, .keys = keys } } };
+	p->at = keys == gp_daemon_keys ? p->daemon_at : p->here_at;
 }
 
 static void open_daemon(struct parser *p, const char *name)
@@ -47,8 +47,7 @@ static void open_daemon(struct parser *p, const char *name)
 	if (*name)
 		ERROR(p, "[daemon %s]: unexpected name; expected [daemon]", name);
 	else
-		open_section(p, "daemon", (struct gp_key_table){ p->config, .keys = gp_daemon_keys },
-			     p->daemon_at);
+		open_section(p, "daemon", gp_daemon_keys, p->config);
 }
 
 static void open_policy(struct parser *p, const char *name)
@@ -65,8 +64,9 @@ static void open_policy(struct parser *p, const char *name)
 		}
 		set = 1 + gp_policy_number(policy);
 	}
-	open_section(p, "policy", (struct gp_key_table){ p->param[set], .more = &gp_param_keys },
-		     p->param_at[set]);
+	p->section = (struct gp_section){ .name = "policy", .nr = 1,
+		.table = { { p->param[set], .more = &gp_param_keys } } };
+	p->at = p->param_at[set];
 }
 
 static struct gp_named_class *find_class(struct gp_config *config, const char *name)
@@ -117,16 +117,7 @@ static void open_class(struct parser *p, const char *name)
 		return;
 	c->file = p->ini.file;
 	c->line = p->ini.line;
-	open_section(p, "class", (struct gp_key_table){ &c->is, .keys = gp_class_keys }, p->here_at);
-}
-
-static bool rule_name_ok(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n && n < GP_RULE_NAME &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			    "0123456789_-.") == n;
+	open_section(p, "class", gp_class_keys, &c->is);
 }
 
 static void open_rule(struct parser *p, const char *name)
@@ -134,7 +125,7 @@ static void open_rule(struct parser *p, const char *name)
 	struct gp_config *config = p->config;
 	struct gp_rule *rule;
 
-	if (!rule_name_ok(name)) {
+	if (!gp_is_name(name, GP_RULE_NAME, "_-.")) {
 		ERROR(p, "[rule %s]: invalid name; expected letters, digits, _, - and ., at most "
 		      "%d", name, GP_RULE_NAME - 1);
 		return;
@@ -155,7 +146,7 @@ static void open_rule(struct parser *p, const char *name)
 	snprintf(rule->name, sizeof(rule->name), "%s", name);
 	rule->file = p->ini.file;
 	rule->line = p->ini.line;
-	open_section(p, "rule", (struct gp_key_table){ rule, .keys = gp_rule_keys }, p->here_at);
+	open_section(p, "rule", gp_rule_keys, rule);
 	config->nr_rules++;
 }
 

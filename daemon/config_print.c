@@ -117,7 +117,8 @@ static json_t *section_json(const struct gp_key *key, const void *from, int *err
 	char name[40];
 
 	for (; key->name; key++) {
-		snprintf(name, sizeof(name), "%s%s", key->name, key->kind == GP_KEY_NS ? "_ns" : "");
+		snprintf(name, sizeof(name), "%s%s", key->name,
+			 key->kind == GP_KEY_NS ? "_ns" : "");
 		put(o, name, value_json(key, from), err);
 	}
 	return o;

@@ -23,14 +23,9 @@ u32 gp_class_builtin(struct gp_named_class ret[GP_CLASSES])
 	return nr;
 }
 
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
 bool gp_class_name_ok(const char *name)
 {
-	size_t n = strlen(name);
-
-	return n > 0 && n < GP_CLASS_NAME && strchr(LETTERS, name[0]) &&
-	       strspn(name, LETTERS "0123456789_-") == n;
+	return gp_is_name(name, GP_CLASS_NAME, "_-") && !strchr("0123456789_-", name[0]);
 }
 
 /* Is a reservation of @to met by that of @from? Share and urgency both count. */
@@ -108,13 +103,6 @@ static void lower(const struct gp_rules *rules, const char *wanted, struct gp_ma
 	gp_text_clean(m->why);
 }
 
-static bool gang_name_ok(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n && n < 64 && strspn(name, LETTERS "0123456789_-.:") == n;
-}
-
 /* Finds the gang of the process, and says in @m->why if the name it gave is invalid. */
 static void find_gang(const struct gp_rules *rules, const struct gp_subject *who,
 		      struct gp_match *m)
@@ -128,7 +116,7 @@ static void find_gang(const struct gp_rules *rules, const struct gp_subject *who
 		else
 			snprintf(m->why + at, sizeof(m->why) - at,
 				 "; no gang: its cgroup is too long");
-	} else if (rules->environment && who->gang && gang_name_ok(who->gang)) {
+	} else if (rules->environment && who->gang && gp_is_name(who->gang, 64, "_-.:")) {
 		snprintf(m->gang, sizeof(m->gang), "%s", who->gang);
 	} else if (rules->environment && who->gang) {
 		snprintf(m->why + at, sizeof(m->why) - at, "; " GP_GANG_VARIABLE
@@ -280,9 +268,6 @@ static int parse_glob(const struct gp_key_value *v)
 {
 	const char *wrong = gp_glob_wrong(v->text);
 
-	if (strlen(v->text) >= GP_RULE_GLOB)
-		return gp_why(v->why, "%s: the value is too long; expected at most %d bytes",
-			      v->key->name, GP_RULE_GLOB - 1);
 	if (wrong)
 		return gp_why(v->why, "%s: the pattern '%s' %s; write \\ before *, ?, [ or \\ that "
 			      "mean themselves", v->key->name, v->text, wrong);
@@ -304,9 +289,9 @@ const struct gp_key gp_rule_keys[] = {
 	GP_CHOICE("match", everybody, match_names),
 	GP_CUSTOM("uid", parse_ids, NULL, GP_AT(uid), .print = gp_ids_print),
 	GP_CUSTOM("gid", parse_ids, NULL, GP_AT(gid), .print = gp_ids_print, .flag = true),
-	GP_CUSTOM("exe", parse_glob, PATH, GP_AT(exe)),
-	GP_CUSTOM("cmdline", parse_glob, NULL, GP_AT(cmdline)),
-	GP_CUSTOM("cgroup", parse_glob, PATH, GP_AT(cgroup)),
+	GP_CUSTOM("exe", parse_glob, PATH, GP_AT(exe), .max = GP_RULE_GLOB),
+	GP_CUSTOM("cmdline", parse_glob, NULL, GP_AT(cmdline), .max = GP_RULE_GLOB),
+	GP_CUSTOM("cgroup", parse_glob, PATH, GP_AT(cgroup), .max = GP_RULE_GLOB),
 	GP_TEXT("class", class_name, gp_class_name_ok, GP_NAME_EXPECTED),
 	GP_CHOICE("gang", gang, gang_names),
 	{ 0 },

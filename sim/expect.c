@@ -108,8 +108,8 @@ int gp_expect_parse(const char *text, struct gp_expect *ret, const struct gp_why
 	u64 value;
 
 	if (gp_split(text, word, 4) != 4)
-		return gp_why(why, "expect: invalid value '%s'; expected TASK METRIC OP VALUE, or none",
-			      text);
+		return gp_why(why, "expect: invalid value '%s'; expected TASK METRIC OP VALUE or "
+			      "none", text);
 	m = find_metric(word[1], strcmp(word[0], "all"));
 	if (!m)
 		return unknown_metric(word[1], strcmp(word[0], "all"), why);
@@ -119,7 +119,8 @@ int gp_expect_parse(const char *text, struct gp_expect *ret, const struct gp_why
 		return gp_why(why, "expect: invalid operator '%s'; expected < <= = != >= or >",
 			      word[2]);
 	if (parse_value(m, word[3], &value))
-		return gp_why(why, "expect: invalid value '%s'; expected %s", word[3], kinds[m->unit]);
+		return gp_why(why, "expect: invalid value '%s'; expected %s", word[3],
+			      kinds[m->unit]);
 
 	snprintf(ret->task, sizeof(ret->task), "%s", word[0]);
 	snprintf(ret->metric, sizeof(ret->metric), "%s", word[1]);

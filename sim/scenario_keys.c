@@ -15,7 +15,7 @@ static const char *const only_names[] = { "all", "online", "offline", NULL };
 
 static const struct gp_key run_keys[] = {
 	GP_TIME("warmup", warmup_ns, 0, 1000 * GP_SEC, .what = "before the measured part"),
-	GP_TIME("length", length_ns, GP_USEC, 10000 * GP_SEC, GP_INITIALLY("1s"),
+	GP_TIME("length", length_ns, GP_USEC, 10000 * GP_SEC, .initial = "1s",
 	     .what = "of the measured part"),
 	GP_CHOICE("only", only, only_names, .what = "which tasks take part"),
 	{ 0 },
@@ -53,8 +53,8 @@ static const char *const rptr_names[] = {
 static const char *const save_names[] = { [VGPU_SAVE_VRAM] = "vram", [VGPU_SAVE_HOST] = "host" };
 
 static const struct gp_key gpu_keys[] = {
-	GP_CUSTOM("profile", set_profile, "one of mi308x, mi300x, mi210, a100", GP_INITIALLY("mi308x")),
-	GP_NUMBER("count", gpus, 1, GP_SCENARIO_GPUS, GP_INITIALLY("1"), .what = "number of GPUs"),
+	GP_CUSTOM("profile", set_profile, "mi308x, mi300x, mi210 or a100", .initial = "mi308x"),
+	GP_NUMBER("count", gpus, 1, GP_SCENARIO_GPUS, .initial = "1", .what = "number of GPUs"),
 	GP_CUSTOM("rptr_at", set_fact, "completion or launch", .choices = rptr_names,
 		  .flag = VGPU_RPTR_AT),
 	GP_CUSTOM("save_area", set_fact, "vram or host", .choices = save_names,
@@ -77,7 +77,7 @@ static const char *const placement_names[] = {
 static const char *const phase_names[] = { "random", "worst", NULL };
 
 static const struct gp_key monitor_keys[] = {
-	GP_CHOICE("placement", monitor.placement, placement_names, GP_INITIALLY("kernel")),
+	GP_CHOICE("placement", monitor.placement, placement_names, .initial = "kernel"),
 	GP_TIME("interval", monitor.interval_ns, GP_USEC, GP_SEC, .zero = "adaptive"),
 	GP_TIME("relaxed", monitor.relaxed_ns, 0, GP_SEC,
 	     .what = "interval without latency-critical tasks"),
@@ -86,7 +86,7 @@ static const struct gp_key monitor_keys[] = {
 	GP_YES_NO("spins", monitor.spins),
 	GP_TIME("hint_ahead", monitor.hint_ahead_ns, 0, 100 * GP_MSEC,
 	     .what = "how early the server announces a request"),
-	GP_NUMBER("in_flight", monitor.in_flight, 1, 1024, GP_INITIALLY("16"),
+	GP_NUMBER("in_flight", monitor.in_flight, 1, 1024, .initial = "16",
 	       .what = "kernels that a shim launches per queue"),
 	{ 0 },
 };
@@ -102,7 +102,7 @@ static const char *const how_names[] = {
 static const char *const grace_names[] = { "1", "default", NULL };
 
 static const struct gp_key mechanism_keys[] = {
-	GP_CHOICE("name", how, how_names, GP_INITIALLY("evict")),
+	GP_CHOICE("name", how, how_names, .initial = "evict"),
 	GP_CHOICE("grace", grace_default, grace_names, .what = "of a suspend"),
 	{ 0 },
 };
@@ -120,7 +120,7 @@ static int set_policy(const struct gp_key_value *v)
 }
 
 static const struct gp_key policy_keys[] = {
-	GP_CUSTOM("name", set_policy, "one of fifo, priority, fair, deadline", GP_INITIALLY("priority")),
+	GP_CUSTOM("name", set_policy, "fifo, priority, fair or deadline", .initial = "priority"),
 	{ 0 },
 };
 
@@ -140,7 +140,7 @@ static const char *const set_names[] = { "ours", "seed", NULL };
 
 static const struct gp_key cost_keys[] = {
 	GP_CHOICE("set", seed_costs, set_names),
-	GP_CUSTOM("scale.assumed", set_scale, "a factor from 0.01 to 100", GP_INITIALLY("1")),
+	GP_CUSTOM("scale.assumed", set_scale, "a factor from 0.01 to 100", .initial = "1"),
 	{ 0 },
 };
 
@@ -163,7 +163,7 @@ static int set_cost(void *to, u32 i, const char *text, const struct gp_why *why)
 	if ((unit == VGPU_NS ? gp_parse_ns(text, &value) : gp_parse_u64(text, &value)) ||
 	    value > 1000 * GP_SEC)
 		return gp_why(why, "%s: invalid value '%s'; expected %s", cost_name(i), text,
-			      unit == VGPU_NS ? "a time from 0 to 1000s with a unit (ns, us, ms, s)" :
+			      unit == VGPU_NS ? "a time from 0 to 1000s with a unit" :
 						"a number from 0 to 10^12");
 	(device ? sc->fact : sc->cost)[c] = value;
 	(device ? sc->fact_set : sc->cost_set)[c] = true;
@@ -178,12 +178,6 @@ static const struct gp_more_keys more_costs = { cost_name, set_cost };
 
 #define OF	struct gp_fault_spec
 
-/* The task may come later in the file, so gp_scenario_load() looks for it. */
-static bool is_task_name(const char *text)
-{
-	return *text;
-}
-
 static const char *const fault_names[] = {
 	[GP_FAULT_HANG] = "hang", [GP_FAULT_PREEMPT_FAILED] = "preempt-failed",
 	[GP_FAULT_SLOW_SAVE] = "slow-save", [GP_FAULT_AREA_TOO_SMALL] = "area-too-small",
@@ -192,14 +186,14 @@ static const char *const fault_names[] = {
 
 static const struct gp_key fault_keys[] = {
 	GP_CHOICE("what", kind, fault_names),
-	{ .name = "task", .kind = GP_KEY_TEXT, GP_AT(task), .max = GP_SCENARIO_NAME,
-	  .valid = is_task_name, .expected = "the name of a task" },
+	/* The task may come later in the file, so gp_scenario_load() looks for it. */
+	GP_TEXT("task", task, NULL, "the name of a task"),
 	GP_TIME("at", at_ns, 0, 10000 * GP_SEC, .what = "of the first fault"),
 	GP_TIME("every", every_ns, 0, 10000 * GP_SEC, .what = "between two; 0 is once"),
 	GP_TIME("for", for_ns, 0, 10000 * GP_SEC, .what = "how long it lasts; 0 is for ever"),
 	GP_YES_NO("random", random),
 	{ .name = "factor", .kind = GP_KEY_U64, GP_AT(factor), .min = 1, .max = 1000000,
-	  GP_INITIALLY("10"), .what = "of a slow save" },
+	  .initial = "10", .what = "of a slow save" },
 	{ 0 },
 };
 
@@ -254,22 +248,13 @@ static int open_fault(struct gp_scenario *sc, const char *name, struct gp_sectio
 	return 0;
 }
 
-static bool task_name_ok(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 0 && n < GP_SCENARIO_NAME && strcmp(name, "all") &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			    "0123456789_-") == n;
-}
-
 static int open_task(struct gp_scenario *sc, const char *name, struct gp_section *ret,
 		     const struct gp_why *why)
 {
 	struct gp_task_spec *t = (struct gp_task_spec *)gp_scenario_task(sc, name);
 
 	if (!t) {
-		if (!task_name_ok(name))
+		if (!gp_is_name(name, GP_SCENARIO_NAME, "_-") || !strcmp(name, "all"))
 			return gp_why(why, "[%s]: invalid name of a task; expected 1..%d letters, "
 				      "digits, _ or -, and not 'all'", name, GP_SCENARIO_NAME - 1);
 		if (sc->nr_tasks == GP_SCENARIO_TASKS)

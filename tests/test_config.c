@@ -214,11 +214,11 @@ static const struct refusal {
 	  "conf:2: clients: invalid value '1.0' (connections at a time); expected a number from "
 	  "1 to 255\n" },
 	{ "[daemon]\nscan = 100\n",
-	  "conf:2: scan: invalid value '100' (time between two scans for processes); expected a time "
-	  "from 10ms to 10s with a unit (ns, us, ms, s, min)\n" },
+	  "conf:2: scan: invalid value '100' (time between two scans for processes); expected a "
+	  "time from 10ms to 10s with a unit (ns, us, ms, s, min)\n" },
 	{ "[daemon]\nscan = 1min\n",
-	  "conf:2: scan: invalid value '1min' (time between two scans for processes); expected a time "
-	  "from 10ms to 10s with a unit (ns, us, ms, s, min)\n" },
+	  "conf:2: scan: invalid value '1min' (time between two scans for processes); expected a "
+	  "time from 10ms to 10s with a unit (ns, us, ms, s, min)\n" },
 	{ "[daemon]\nenvironment = on\n",
 	  "conf:2: environment: invalid value 'on' (whether processes may lower their class with "
 	  "GPREEMPT_CLASS); expected yes or no\n" },
@@ -234,7 +234,8 @@ static const struct refusal {
 	  "conf:2: gpus: invalid value '0, c1'; expected all, or indices and PCI addresses with "
 	  "commas, such as 0, 0000:c1:00.0\n" },
 	{ "[class a]\npreemptible = maybe\n",
-	  "conf:2: preemptible: invalid value 'maybe' (whether it may be preempted); expected yes or no\n" },
+	  "conf:2: preemptible: invalid value 'maybe' (whether it may be preempted); expected "
+	  "yes or no\n" },
 	{ "[policy]\nlook_min = 1ns\n",
 	  "conf:2: look_min: invalid value '1ns' (shortest time between two looks); expected a "
 	  "time from 1us to 1s\n" },

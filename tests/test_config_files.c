@@ -134,8 +134,8 @@ static void a_file_that_is_none_does_not_block(void **state)
 	expect_says(-EINVAL, "%s/gpreempt.conf: not trusted: it is not a regular file; expected a "
 		    "regular file\n");
 	unlink(in_folder("gpreempt.conf"));
-	expect_says(-ENOENT, "%s/gpreempt.conf: cannot be read: No such file or directory; expected "
-		    "a file that exists and that gpreemptd may read\n");
+	expect_says(-ENOENT, "%s/gpreempt.conf: cannot be read: No such file or directory; "
+		    "expected a file that exists and that gpreemptd may read\n");
 	put("gpreempt.conf", "");
 	EXPECT_EQ(truncate(path, GP_INI_BYTES), 0);
 	expect_says(-EINVAL,
@@ -193,6 +193,26 @@ static void a_reload_refuses_a_missing_or_unreadable_file(void **state)
 	EXPECT(config->policy == &gp_policy_fair);
 	EXPECT_EQ(config->daemon.grace, 7);
 	gp_config_free(config);
+	gp_config_free(old);
+}
+
+static void only_a_start_may_find_no_file_at_all(void **state)
+{
+	static const char text[] = "[daemon]\npolicy = fair\n";
+	struct gp_config *old = NULL, *config = NULL;
+
+	(void)state;
+	if (!access("/etc/gpreempt", F_OK))
+		skip();
+	EXPECT_EQ(gp_config_load(NULL, &old, errors, sizeof(errors)), 0);
+	EXPECT(!old->policy);
+	EXPECT_EQ(gp_config_reload(NULL, old, &config, errors, sizeof(errors)), -ENOENT);
+	gp_config_free(old);
+	EXPECT_EQ(gp_config_parse(GP_CONFIG_PATH, text, sizeof(text) - 1, &old, errors,
+				  sizeof(errors)), 0);
+	EXPECT_EQ(gp_config_reload(NULL, old, &config, errors, sizeof(errors)), -ENOENT);
+	EXPECT(strstr(errors, GP_CONFIG_PATH ": cannot be read: No such file"));
+	EXPECT(!config);
 	gp_config_free(old);
 }
 
@@ -426,6 +446,7 @@ PROVE(
 	CLAIM_WITH(a_file_that_is_none_does_not_block, up, down),
 	CLAIM_WITH(a_bad_configuration_leaves_the_old_one_alone, up, down),
 	CLAIM_WITH(a_reload_refuses_a_missing_or_unreadable_file, up, down),
+	CLAIM(only_a_start_may_find_no_file_at_all),
 	CLAIM_WITH(check_says_good_refused_or_unreadable, up, down),
 	CLAIM(the_manual_has_every_key_and_no_other),
 	CLAIM(every_example_in_the_documents_loads),

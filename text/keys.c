@@ -109,14 +109,9 @@ static_assert(sizeof(bool) == sizeof(u8), "a choice of two is stored in a bool")
 
 static int set_text(const struct gp_key_value *v, char *to)
 {
-	const struct gp_key *key = v->key;
-
-	if (strlen(v->text) >= key->max)
-		return gp_why(v->why, "%s: the value is too long; expected at most %llu bytes",
-			      key->name, (unsigned long long)key->max - 1);
-	if (key->valid && !key->valid(v->text))
-		return gp_key_refuse(v, key->expected);
-	snprintf(to, key->max, "%s", v->text);
+	if (!v->text[0] || (v->key->valid && !v->key->valid(v->text)))
+		return gp_key_refuse(v, v->key->expected);
+	snprintf(to, v->key->max, "%s", v->text);
 	return 0;
 }
 
@@ -132,7 +127,11 @@ static int set_custom(const struct gp_key_value *v)
 static int set_key(const struct gp_key_value *v)
 {
 	void *to = (char *)v->to + v->key->offset;
+	bool text = v->key->kind == GP_KEY_TEXT || v->key->kind == GP_KEY_CUSTOM;
 
+	if (text && v->key->max && strlen(v->text) >= v->key->max)
+		return gp_why(v->why, "%s: the value is too long; expected at most %llu bytes",
+			      v->key->name, (unsigned long long)v->key->max - 1);
 	switch ((enum gp_key_kind)v->key->kind) {
 	case GP_KEY_NS:
 		return set_ns(v, to);
@@ -310,8 +309,8 @@ static int set_param(void *to, u32 i, const char *value, const struct gp_why *wh
 	if (!gp_parse_param(info, value, (u64 *)to + i))
 		return 0;
 	gp_print_param_range(info, range, sizeof(range));
-	return gp_why(why, "%s: invalid value '%s' (%s); expected %s", info->name, value, info->what,
-		      range);
+	return gp_why(why, "%s: invalid value '%s' (%s); expected %s", info->name, value,
+		      info->what, range);
 }
 
 const struct gp_more_keys gp_param_keys = { param_name, set_param };

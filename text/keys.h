@@ -27,8 +27,8 @@ enum gp_key_kind {
 	GP_KEY_BOOL,
 	GP_KEY_FLAG,		/* bit @flag of a u32, yes or no */
 	GP_KEY_CHOICE,		/* u8 or bool: the position in @choices */
-	GP_KEY_TEXT,		/* char[@max] */
-	GP_KEY_CUSTOM,		/* @parse, and @print unless it is char[@max] */
+	GP_KEY_TEXT,		/* char[@max], not empty */
+	GP_KEY_CUSTOM,		/* @parse, and @print unless it is text; shorter than @max */
 };
 
 struct gp_key;
@@ -47,7 +47,7 @@ struct gp_key {
 	u8 kind;			/* enum gp_key_kind */
 	u32 flag;
 	size_t offset;			/* in the struct of the section */
-	u64 min, max;
+	u64 min, max;			/* of a number or time; @max also: bytes of a text */
 	const char *zero;		/* GP_KEY_NS: the word for 0; NULL: none */
 	const char *const *choices;	/* ends with NULL */
 	const char *initial;		/* NULL: all bytes 0 */
@@ -73,7 +73,6 @@ struct gp_key {
 	  .expected = text, __VA_ARGS__ }
 #define GP_CUSTOM(n, fn, text, ...) \
 	{ .name = n, .kind = GP_KEY_CUSTOM, .parse = fn, .expected = text, __VA_ARGS__ }
-#define GP_INITIALLY(text)	.initial = text
 
 /* Sets every key of @keys, which ends with a name of NULL, to its initial value. */
 void gp_keys_init(const struct gp_key *keys, void *to);

@@ -230,6 +230,17 @@ void gp_print_param_range(const struct gp_param_info *info, char *text, size_t s
 	}
 }
 
+bool gp_is_name(const char *text, size_t size, const char *also)
+{
+	const char *c = text;
+
+	/* Not isalnum(): what is a letter must not depend on the locale. */
+	while (*c && (strchr(also, *c) || (*c >= '0' && *c <= '9') ||
+		      ((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z')))
+		c++;
+	return c > text && !*c && (size_t)(c - text) < size;
+}
+
 void gp_text_clean(char *text)
 {
 	for (; *text; text++) {

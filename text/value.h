@@ -35,6 +35,9 @@ void gp_print_param(const struct gp_param_info *info, u64 value, char *text, siz
 /* What may be written: "a time from 1us to 1s". */
 void gp_print_param_range(const struct gp_param_info *info, char *text, size_t size);
 
+/* Is it 1 to @size - 1 letters, digits and characters of @also? */
+bool gp_is_name(const char *text, size_t size, const char *also);
+
 /* One printable line: control characters become '?'. */
 void gp_text_clean(char *text);
 

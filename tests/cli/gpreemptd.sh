@@ -43,10 +43,9 @@ await grep -q 'old configuration stays' "$tmp/log"
 
 claim "SIGHUP with a missing configuration keeps the old one, and says so in one line"
 rm "$tmp/good.conf"
-: >"$tmp/log"
 kill -HUP $first
 await grep -q 'old configuration stays: .*good.conf: cannot be read: No such file' "$tmp/log"
-check test "$(grep -c good.conf "$tmp/log")" -eq 1
+check test "$(grep -c 'cannot be read' "$tmp/log")" -eq 1
 try env GPREEMPT_SOCKET="$tmp/control" "$GPREEMPT" status
 exits 0 && says 'priority'
 
