@@ -69,15 +69,6 @@ static void open_policy(struct parser *p, const char *name)
 	p->at = p->param_at[set];
 }
 
-static struct gp_named_class *find_class(struct gp_config *config, const char *name)
-{
-	for (u32 i = 0; i < config->nr_classes; i++) {
-		if (!strcmp(config->class[i].name, name))
-			return &config->class[i];
-	}
-	return NULL;
-}
-
 static struct gp_named_class *new_class(struct parser *p, const char *name)
 {
 	struct gp_config *config = p->config;
@@ -100,7 +91,9 @@ static struct gp_named_class *new_class(struct parser *p, const char *name)
 
 static void open_class(struct parser *p, const char *name)
 {
-	struct gp_named_class *c = find_class(p->config, name);
+	const struct gp_rules so_far = { .class = p->config->class,
+					 .nr_classes = p->config->nr_classes };
+	struct gp_named_class *c = (struct gp_named_class *)gp_rules_class(&so_far, name);
 
 	if (c && !c->managed) {
 		ERROR(p, "[class %s]: it cannot be changed; choose another name", name);

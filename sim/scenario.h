@@ -72,7 +72,7 @@ struct gp_task_spec {
 	u64 devices;		/* bit per GPU */
 	bool gang;		/* its kernels run on all its GPUs in step */
 	u64 start_ns, stop_ns;	/* comes and goes; stop 0: stays */
-	u8 queue_priority;	/* 0..15 as in KFD */
+	u32 queue_priority;	/* 0..15 as in KFD */
 	u32 cu_first, cu_count;	/* CU mask; count 0: all */
 };
 
@@ -130,7 +130,7 @@ struct gp_fault_spec {
 	char task[GP_SCENARIO_NAME];
 	u64 at_ns, every_ns;	/* every 0: once */
 	u64 for_ns;		/* slow save, early rptr: for so long; 0: for ever */
-	u64 factor;		/* slow save */
+	u32 factor;		/* slow save */
 };
 
 /* ---- what must come out ---- */

@@ -192,8 +192,7 @@ static const struct gp_key fault_keys[] = {
 	GP_TIME("every", every_ns, 0, 10000 * GP_SEC, .what = "between two; 0 is once"),
 	GP_TIME("for", for_ns, 0, 10000 * GP_SEC, .what = "how long it lasts; 0 is for ever"),
 	GP_YES_NO("random", random),
-	{ .name = "factor", .kind = GP_KEY_U64, GP_AT(factor), .min = 1, .max = 1000000,
-	  .initial = "10", .what = "of a slow save" },
+	GP_NUMBER("factor", factor, 1, 1000000, .initial = "10", .what = "of a slow save"),
 	{ 0 },
 };
 

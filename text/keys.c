@@ -55,7 +55,7 @@ static int set_ns(const struct gp_key_value *v, u64 *to)
 	return gp_key_refuse(v, expected);
 }
 
-static int set_number(const struct gp_key_value *v, void *to)
+static int set_number(const struct gp_key_value *v, u32 *to)
 {
 	const struct gp_key *key = v->key;
 	char expected[64];
@@ -66,12 +66,7 @@ static int set_number(const struct gp_key_value *v, void *to)
 			 (unsigned long long)key->min, (unsigned long long)key->max);
 		return gp_key_refuse(v, expected);
 	}
-	if (key->kind == GP_KEY_U8)
-		*(u8 *)to = (u8)n;
-	else if (key->kind == GP_KEY_U32)
-		*(u32 *)to = (u32)n;
-	else
-		*(u64 *)to = n;
+	*to = (u32)n;
 	return 0;
 }
 
@@ -135,6 +130,8 @@ static int set_key(const struct gp_key_value *v)
 	switch ((enum gp_key_kind)v->key->kind) {
 	case GP_KEY_NS:
 		return set_ns(v, to);
+	case GP_KEY_U32:
+		return set_number(v, to);
 	case GP_KEY_BOOL:
 	case GP_KEY_FLAG:
 		return set_switch(v, to);
@@ -142,10 +139,8 @@ static int set_key(const struct gp_key_value *v)
 		return set_choice(v, to);
 	case GP_KEY_TEXT:
 		return set_text(v, to);
-	case GP_KEY_CUSTOM:
-		return set_custom(v);
 	default:
-		return set_number(v, to);
+		return set_custom(v);
 	}
 }
 
@@ -177,14 +172,8 @@ void gp_key_print(const struct gp_key *key, const void *from, char *text, size_t
 		else
 			gp_print_ns(*(const u64 *)at, text, size);
 		break;
-	case GP_KEY_U8:
-		snprintf(text, size, "%u", *(const u8 *)at);
-		break;
 	case GP_KEY_U32:
 		snprintf(text, size, "%u", *(const u32 *)at);
-		break;
-	case GP_KEY_U64:
-		snprintf(text, size, "%llu", *(const unsigned long long *)at);
 		break;
 	case GP_KEY_BOOL:
 		snprintf(text, size, "%s", *(const bool *)at ? "yes" : "no");

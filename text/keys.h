@@ -23,7 +23,7 @@ int gp_why(const struct gp_why *why, const char *format, ...);
 
 enum gp_key_kind {
 	GP_KEY_NS,		/* u64 */
-	GP_KEY_U8, GP_KEY_U32, GP_KEY_U64,
+	GP_KEY_U32,
 	GP_KEY_BOOL,
 	GP_KEY_FLAG,		/* bit @flag of a u32, yes or no */
 	GP_KEY_CHOICE,		/* u8 or bool: the position in @choices */
