@@ -151,18 +151,6 @@ void gp_rules_match(const struct gp_rules *rules, const struct gp_subject *who,
 
 /* ---- ids ---- */
 
-static int find_id(const char *name, bool group, u32 *ret)
-{
-	/* Configuration is read by one thread, before or between anything else. */
-	struct group *g = group ? getgrnam(name) : NULL;
-	struct passwd *p = group ? NULL : getpwnam(name);
-
-	if (!g && !p)
-		return -ENOENT;
-	*ret = g ? g->gr_gid : p->pw_uid;
-	return 0;
-}
-
 /* "1000" or "1000-1999"; the largest id is no id to the kernel. */
 static int parse_range(const char *word, struct gp_id_range *ret)
 {
@@ -182,45 +170,42 @@ static int parse_range(const char *word, struct gp_id_range *ret)
 	return 0;
 }
 
-static int parse_word(const char *word, bool group, struct gp_id_range *ret, char *why,
-		      size_t size)
+static int parse_word(const char *word, bool group, struct gp_id_range *ret,
+		      const struct gp_why *why)
 {
-	const char *what = group ? "group" : "user";
+	struct group *g = NULL;
+	struct passwd *p = NULL;
 
-	if (strchr("0123456789", word[0])) {
-		if (!parse_range(word, ret))
-			return 0;
-		snprintf(why, size, "invalid id or range A-B '%s', ids are 0 to %u", word,
-			 UINT32_MAX - 1);
-		return -EINVAL;
-	}
-	if (!find_id(word, group, &ret->first)) {
-		ret->last = ret->first;
-		return 0;
-	}
-	snprintf(why, size, "unknown %s '%s'", what, word);
-	return -EINVAL;
+	if (strchr("0123456789", word[0]))
+		return !parse_range(word, ret) ? 0 :
+		       gp_why(why, "invalid id or range A-B '%s', ids are 0 to %u", word,
+			      UINT32_MAX - 1);
+	/* Only the main thread reads a configuration. */
+	if (group)
+		g = getgrnam(word);
+	else
+		p = getpwnam(word);
+	if (!g && !p)
+		return gp_why(why, "unknown %s '%s'", group ? "group" : "user", word);
+	ret->first = ret->last = g ? g->gr_gid : p->pw_uid;
+	return 0;
 }
 
-int gp_ids_parse(const char *text, bool group, struct gp_ids *ret, char *why, size_t size)
+int gp_ids_parse(const char *text, bool group, struct gp_ids *ret, const struct gp_why *why)
 {
 	struct gp_ids ids = { 0 };
 	char word[64];
 	size_t n;
 
 	while ((n = gp_next_word(&text, word, sizeof(word)))) {
-		if (n >= sizeof(word) || ids.nr == GP_RULE_IDS) {
-			snprintf(why, size, "more than %d ids, or one longer than %zu", GP_RULE_IDS,
-				 sizeof(word) - 1);
-			return -EINVAL;
-		}
-		if (parse_word(word, group, &ids.range[ids.nr++], why, size))
+		if (n >= sizeof(word) || ids.nr == GP_RULE_IDS)
+			return gp_why(why, "more than %d ids, or one longer than %zu", GP_RULE_IDS,
+				      sizeof(word) - 1);
+		if (parse_word(word, group, &ids.range[ids.nr++], why))
 			return -EINVAL;
 	}
-	if (!ids.nr) {
-		snprintf(why, size, "the list is empty");
-		return -EINVAL;
-	}
+	if (!ids.nr)
+		return gp_why(why, "the list is empty");
 	*ret = ids;
 	return 0;
 }
@@ -251,9 +236,10 @@ enum { IDS_TEXT = 180 };
 static int parse_ids(const struct gp_key_value *v)
 {
 	char what[160], text[1024];
+	const struct gp_why why = { what, sizeof(what) };
 	struct gp_ids ids;
 
-	if (gp_ids_parse(v->text, v->key->flag, &ids, what, sizeof(what)))
+	if (gp_ids_parse(v->text, v->key->flag, &ids, &why))
 		return gp_why(v->why, "%s: %s; expected names, numbers or ranges of %s, separated "
 			      "by commas", v->key->name, what, v->key->flag ? "groups" : "users");
 	gp_ids_print(&(const struct gp_key){ 0 }, &ids, text, sizeof(text));

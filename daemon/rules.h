@@ -137,7 +137,7 @@ extern const struct gp_key gp_rule_keys[];
  * "alice, 1000, 2000-2999". @group: names are groups. 0, or -EINVAL with what is
  * wrong with which word in @why.
  */
-int gp_ids_parse(const char *text, bool group, struct gp_ids *ret, char *why, size_t size);
+int gp_ids_parse(const char *text, bool group, struct gp_ids *ret, const struct gp_why *why);
 /* gp_key.print of a struct gp_ids. */
 void gp_ids_print(const struct gp_key *key, const void *from, char *text, size_t size);
 

@@ -150,17 +150,18 @@ static void bad_patterns_are_known(void **state)
 
 static void ids_are_names_numbers_and_ranges(void **state)
 {
+	char text[160];
+	const struct gp_why why = { text, sizeof(text) };
 	struct gp_ids ids;
-	char why[160];
 
 	(void)state;
-	EXPECT_EQ(gp_ids_parse("root, 5 7-9,", false, &ids, why, sizeof(why)), 0);
+	EXPECT_EQ(gp_ids_parse("root, 5 7-9,", false, &ids, &why), 0);
 	EXPECT_EQ(ids.nr, 3);
 	EXPECT_EQ(ids.range[0].first, 0);
 	EXPECT_EQ(ids.range[1].last, 5);
 	EXPECT_EQ(ids.range[2].first, 7);
 	EXPECT_EQ(ids.range[2].last, 9);
-	EXPECT_EQ(gp_ids_parse("root", true, &ids, why, sizeof(why)), 0);
+	EXPECT_EQ(gp_ids_parse("root", true, &ids, &why), 0);
 	EXPECT_EQ(ids.nr, 1);
 }
 
@@ -186,12 +187,13 @@ static void bad_ids_say_which_word(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char says[160] = "";
+		const struct gp_why why = { says, sizeof(says) };
 		struct gp_ids ids = { .nr = 77 };
-		char why[160] = "";
 
-		EXPECT_EQ(gp_ids_parse(cases[i].text, cases[i].group, &ids, why, sizeof(why)),
+		EXPECT_EQ(gp_ids_parse(cases[i].text, cases[i].group, &ids, &why),
 			  -EINVAL);
-		assert_string_equal(why, cases[i].why);
+		assert_string_equal(says, cases[i].why);
 		EXPECT_EQ(ids.nr, 77);
 	}
 }

@@ -210,24 +210,15 @@ void gp_print_param(const struct gp_param_info *info, u64 value, char *text, siz
 
 void gp_print_param_range(const struct gp_param_info *info, char *text, size_t size)
 {
+	static const char *const kinds[] = {
+		[GP_UNIT_NS] = "a time", [GP_UNIT_PERMILLE] = "thousandths",
+		[GP_UNIT_NUMBER] = "a number", [GP_UNIT_LINGER] = "learnt, ski or a time",
+	};
 	char min[24], max[24];
 
 	gp_print_param(info, info->min, min, sizeof(min));
 	gp_print_param(info, info->max, max, sizeof(max));
-	switch ((enum gp_param_unit)info->unit) {
-	case GP_UNIT_NS:
-		snprintf(text, size, "a time from %s to %s", min, max);
-		break;
-	case GP_UNIT_LINGER:
-		snprintf(text, size, "learnt, ski or a time from %s to %s", min, max);
-		break;
-	case GP_UNIT_PERMILLE:
-		snprintf(text, size, "thousandths from %s to %s", min, max);
-		break;
-	case GP_UNIT_NUMBER:
-		snprintf(text, size, "a number from %s to %s", min, max);
-		break;
-	}
+	snprintf(text, size, "%s from %s to %s", kinds[info->unit], min, max);
 }
 
 bool gp_is_name(const char *text, size_t size, const char *also)
