@@ -69,30 +69,11 @@ static void open_policy(struct parser *p, const char *name)
 	p->at = p->param_at[set];
 }
 
-static struct gp_named_class *new_class(struct parser *p, const char *name)
-{
-	struct gp_config *config = p->config;
-	struct gp_named_class *c;
-
-	if (!gp_class_name_ok(name)) {
-		ERROR(p, "[class %s]: invalid name; expected " GP_NAME_EXPECTED, name);
-		return NULL;
-	}
-	if (config->nr_classes == GP_CLASSES) {
-		ERROR(p, "[class %s]: more than %d classes; remove some", name, GP_CLASSES);
-		return NULL;
-	}
-	c = &config->class[config->nr_classes++];
-	*c = (struct gp_named_class){ .managed = true,
-		.is = { .priority = 1, .weight = 100, .flags = GP_PREEMPTIBLE } };
-	snprintf(c->name, sizeof(c->name), "%s", name);
-	return c;
-}
-
 static void open_class(struct parser *p, const char *name)
 {
-	const struct gp_rules so_far = { .class = p->config->class,
-					 .nr_classes = p->config->nr_classes };
+	struct gp_config *config = p->config;
+	const struct gp_rules so_far = { .class = config->class,
+					 .nr_classes = config->nr_classes };
 	struct gp_named_class *c = (struct gp_named_class *)gp_rules_class(&so_far, name);
 
 	if (c && !c->managed) {
@@ -104,10 +85,20 @@ static void open_class(struct parser *p, const char *name)
 		      c->line);
 		return;
 	}
-	if (!c)
-		c = new_class(p, name);
-	if (!c)
+	if (!gp_class_name_ok(name)) {
+		ERROR(p, "[class %s]: invalid name; expected " GP_NAME_EXPECTED, name);
 		return;
+	}
+	if (!c && config->nr_classes == GP_CLASSES) {
+		ERROR(p, "[class %s]: more than %d classes; remove some", name, GP_CLASSES);
+		return;
+	}
+	if (!c) {
+		c = &config->class[config->nr_classes++];
+		*c = (struct gp_named_class){ .managed = true,
+			.is = { .priority = 1, .weight = 100, .flags = GP_PREEMPTIBLE } };
+		snprintf(c->name, sizeof(c->name), "%s", name);
+	}
 	c->file = p->ini.file;
 	c->line = p->ini.line;
 	open_section(p, "class", gp_class_keys, &c->is);

@@ -29,7 +29,8 @@ void gp_list_name(char *text, size_t size, const char *name)
 
 /* ---- setting ---- */
 
-int gp_key_refuse(const struct gp_key_value *v, const char *expected)
+/* Writes "KEY: invalid value ...; expected ..." and returns -EINVAL. */
+static int refuse(const struct gp_key_value *v, const char *expected)
 {
 	const char *what = v->key->what;
 
@@ -52,7 +53,7 @@ static int set_ns(const struct gp_key_value *v, u64 *to)
 	gp_print_ns(key->max, max, sizeof(max));
 	snprintf(expected, sizeof(expected), "%s%sa time from %s to %s with a unit (ns, us, ms, s, "
 		 "min)", key->zero ? key->zero : "", key->zero ? " or " : "", min, max);
-	return gp_key_refuse(v, expected);
+	return refuse(v, expected);
 }
 
 static int set_number(const struct gp_key_value *v, u32 *to)
@@ -64,7 +65,7 @@ static int set_number(const struct gp_key_value *v, u32 *to)
 	if (gp_parse_u64(v->text, &n) || n < key->min || n > key->max) {
 		snprintf(expected, sizeof(expected), "a number from %llu to %llu",
 			 (unsigned long long)key->min, (unsigned long long)key->max);
-		return gp_key_refuse(v, expected);
+		return refuse(v, expected);
 	}
 	*to = (u32)n;
 	return 0;
@@ -75,7 +76,7 @@ static int set_switch(const struct gp_key_value *v, void *to)
 	bool on;
 
 	if (gp_parse_bool(v->text, &on))
-		return gp_key_refuse(v, "yes or no");
+		return refuse(v, "yes or no");
 	if (v->key->kind == GP_KEY_BOOL)
 		*(bool *)to = on;
 	else if (on)
@@ -97,7 +98,7 @@ static int set_choice(const struct gp_key_value *v, u8 *to)
 		gp_list_name(names, sizeof(names), v->key->choices[i]);
 	}
 	snprintf(expected, sizeof(expected), "one of %s", names);
-	return gp_key_refuse(v, expected);
+	return refuse(v, expected);
 }
 
 static_assert(sizeof(bool) == sizeof(u8), "a choice of two is stored in a bool");
@@ -105,7 +106,7 @@ static_assert(sizeof(bool) == sizeof(u8), "a choice of two is stored in a bool")
 static int set_text(const struct gp_key_value *v, char *to)
 {
 	if (!v->text[0] || (v->key->valid && !v->key->valid(v->text)))
-		return gp_key_refuse(v, v->key->expected);
+		return refuse(v, v->key->expected);
 	snprintf(to, v->key->max, "%s", v->text);
 	return 0;
 }
@@ -116,7 +117,7 @@ static int set_custom(const struct gp_key_value *v)
 
 	v->why->text[0] = '\0';
 	err = v->key->parse(v);
-	return err && !v->why->text[0] ? gp_key_refuse(v, v->key->expected) : err;
+	return err && !v->why->text[0] ? refuse(v, v->key->expected) : err;
 }
 
 static int set_key(const struct gp_key_value *v)

@@ -78,8 +78,6 @@ struct gp_key {
 void gp_keys_init(const struct gp_key *keys, void *to);
 /* As it would be written; "" if it is empty, which no file can say. */
 void gp_key_print(const struct gp_key *key, const void *from, char *text, size_t size);
-/* Writes "KEY: invalid value ...; expected ..." and returns -EINVAL. */
-int gp_key_refuse(const struct gp_key_value *v, const char *expected);
 /* Adds ", name" to a list, or ", ..." if @text is full. */
 void gp_list_name(char *text, size_t size, const char *name);
 
