@@ -17,7 +17,7 @@ enum gp_log_level { GP_LOG_ERROR, GP_LOG_WARNING, GP_LOG_INFO, GP_LOG_DEBUG };
 
 enum {
 	GP_LOG_BURST	= 32,
-	GP_LOG_USERS	= 64,	/* with a limit of their own; the least active share the last */
+	GP_LOG_USERS	= 64,	/* remembered; the one silent longest is forgotten first */
 };
 
 /* The process a line is about, for the journal's fields and the limit of its user. */

@@ -180,6 +180,7 @@ static void make_event(struct room *r, const char *kind)
 		{ "trouble", GP_NEWS_TROUBLE, true }, { "policy", GP_NEWS_POLICY, false },
 		{ "enabled", GP_NEWS_ENABLED, false }, { "gpu", GP_NEWS_GPU, false },
 	};
+	char text[64];
 	size_t i;
 
 	for (i = 0; i < sizeof(news) / sizeof(news[0]); i++) {
@@ -192,6 +193,9 @@ static void make_event(struct room *r, const char *kind)
 		return;
 	}
 	/* The online process of another user preempts the offline one. */
+	room_pid(text, sizeof(text), r, r->offline, "");
+	json_decref(room_call(r, "Release", text, NULL));
+	world_resident(r->w, r->offline)->gang[0] = 0;
 	world_resident(r->w, r->online)->uid = getuid() + 77;
 	world_submit(r->w, r->offline, 0, 8);
 	world_occupy(r->w, r->offline, 80);
