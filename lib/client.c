@@ -195,6 +195,8 @@ int gp_daemon_hold(struct gp_daemon *d, const struct gp_daemon_target *target,
 	set_number(o, "lease_ns", lease_ns);
 	if (flags & GP_DAEMON_WAIT)
 		json_object_set_new(o, "wait", json_true());
+	if (flags & GP_DAEMON_RENEW)
+		json_object_set_new(o, "renew", json_true());
 	err = gp_wire_call(d, "Hold", o, &answer);
 	if (err)
 		return err;

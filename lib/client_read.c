@@ -73,7 +73,7 @@ static void read_process(const json_t *o, struct gp_daemon_process *ret)
 {
 	*ret = (struct gp_daemon_process){
 		.pid = (int32_t)gp_wire_number(o, "pid"),
-		.uid = (uint32_t)gp_wire_number(o, "uid"),
+		.uid = json_object_get(o, "uid") ? (uint32_t)gp_wire_number(o, "uid") : ~0u,
 		.start = (uint64_t)gp_wire_number(o, "start"),
 		.preempted = (uint64_t)gp_wire_number(o, "preempted"),
 		.queues = (uint32_t)json_array_size(json_object_get(o, "queues")),
