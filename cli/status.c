@@ -140,7 +140,7 @@ static void print_restarts(const json_t *status)
 	if (gp_ask_number(status, "restarts"))
 		printf("restarted %s, last %s\n",
 		       gp_number_of(gp_ask_number(status, "restarts"), "time").s,
-		       json_string_value(first) ? json_string_value(first) : "for an unknown reason");
+		       json_string_value(first) ? json_string_value(first) : "for unknown reason");
 }
 
 static void print_text(const json_t *status, const json_t *processes)

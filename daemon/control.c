@@ -63,6 +63,7 @@ struct connection {
 	struct gp_listing listing;
 	u32 wants;		/* STREAMING: bit per enum gp_event_kind */
 	u32 lost;		/* dropped events that the client was not told of yet */
+	u64 late_ns;		/* when it is closed if nothing changes; GP_NEVER */
 	/* since when; 0: not so */
 	u64 idle_ns, partial_ns, unsent_ns;
 };
@@ -195,24 +196,28 @@ int gp_control_fail(struct gp_control *c, gp_token token, int err, const char *w
 
 /* ---- lists ---- */
 
+/* Writes @o without its last @cut bytes. Consumes @o. */
+static void put_object(struct connection *conn, json_t *o, size_t cut)
+{
+	char *text = json_dumps(o, JSON_COMPACT);
+
+	if (text)
+		put(conn, text, strlen(text) - cut);
+	else
+		end_as(conn, FULL);
+	free(text);
+	json_decref(o);
+}
+
 /* {"parameters":{HEAD,"processes":[ is @head without its last brace. Consumes @head. */
 static void begin_list(struct connection *conn, json_t *head)
 {
-	static const char before[] = "{\"parameters\":", list[] = "\"processes\":[";
-	char *text = json_dumps(head, JSON_COMPACT);
+	static const char before[] = "{\"parameters\":", list[] = ",\"processes\":[";
 	bool empty = !json_object_size(head);
 
-	json_decref(head);
-	if (!text) {
-		end_as(conn, FULL);
-		return;
-	}
 	put(conn, before, sizeof(before) - 1);
-	put(conn, text, strlen(text) - 1);
-	if (!empty)
-		put(conn, ",", 1);
-	put(conn, list, sizeof(list) - 1);
-	free(text);
+	put_object(conn, head, 1);
+	put(conn, list + empty, sizeof(list) - 1 - empty);
 	conn->some = false;
 	conn->state = LISTING;
 }
@@ -223,7 +228,6 @@ static void continue_list(struct gp_control *c, struct connection *conn)
 	static const char end[] = "]}}";
 	u64 before = conn->listing.cursor;
 	json_t *entry = NULL;
-	char *text;
 	int r = c->args.next(c->args.ctx, &conn->peer, &conn->listing, &entry);
 
 	/* Too late for an error: an entry that fails must not hide those behind it. */
@@ -234,17 +238,10 @@ static void continue_list(struct gp_control *c, struct connection *conn)
 		conn->state = READY;
 		return;
 	}
-	text = json_dumps(entry, JSON_COMPACT);
-	json_decref(entry);
-	if (!text) {
-		end_as(conn, FULL);
-		return;
-	}
 	if (conn->some)
 		put(conn, ",", 1);
-	put(conn, text, strlen(text));
+	put_object(conn, entry, 0);
 	conn->some = true;
-	free(text);
 }
 
 static bool entry_due(const struct connection *conn)
@@ -456,16 +453,23 @@ static void since(u64 *stamp, bool so, u64 now_ns)
 		*stamp = now_ns;
 }
 
+static void earlier(u64 *at, u64 since_ns, u64 after_ns)
+{
+	if (since_ns && since_ns + after_ns < *at)
+		*at = since_ns + after_ns;
+}
+
 static void check_time(struct gp_control *c, struct connection *conn)
 {
-	u64 now = c->now_ns;
-
-	since(&conn->idle_ns, is_idle(conn), now);
-	since(&conn->partial_ns, its_turn(conn) && gp_varlink_partial(&conn->in), now);
-	since(&conn->unsent_ns, gp_varlink_unsent(&conn->out) || conn->state == LISTING, now);
-	if ((conn->idle_ns && now - conn->idle_ns >= c->args.idle_ns) ||
-	    (conn->partial_ns && now - conn->partial_ns >= c->args.partial_ns) ||
-	    (conn->unsent_ns && now - conn->unsent_ns >= c->args.unsent_ns))
+	since(&conn->idle_ns, is_idle(conn), c->now_ns);
+	since(&conn->partial_ns, its_turn(conn) && gp_varlink_partial(&conn->in), c->now_ns);
+	since(&conn->unsent_ns, gp_varlink_unsent(&conn->out) || conn->state == LISTING,
+	      c->now_ns);
+	conn->late_ns = GP_NEVER;
+	earlier(&conn->late_ns, conn->idle_ns, c->args.idle_ns);
+	earlier(&conn->late_ns, conn->partial_ns, c->args.partial_ns);
+	earlier(&conn->late_ns, conn->unsent_ns, c->args.unsent_ns);
+	if (c->now_ns >= conn->late_ns)
 		end_as(conn, LATE);
 }
 
@@ -517,25 +521,14 @@ static void step(struct gp_control *c, struct connection *conn)
 		close_connection(c, conn);
 }
 
-static void earlier(u64 *at, u64 since_ns, u64 after_ns)
-{
-	if (since_ns && since_ns + after_ns < *at)
-		*at = since_ns + after_ns;
-}
-
 /* When @conn needs a step even if epoll has no event for it; GP_NEVER. */
-static u64 wake_at(struct gp_control *c, struct connection *conn)
+static u64 wake_at(const struct gp_control *c, struct connection *conn)
 {
-	u64 at = GP_NEVER;
-
 	if (conn->end || entry_due(conn))
 		return 0;
 	if (its_turn(conn) && gp_varlink_waiting(&conn->in))
 		return may_call_at(c, conn);
-	earlier(&at, conn->idle_ns, c->args.idle_ns);
-	earlier(&at, conn->partial_ns, c->args.partial_ns);
-	earlier(&at, conn->unsent_ns, c->args.unsent_ns);
-	return at;
+	return conn->late_ns;
 }
 
 /* ---- who gets a connection ---- */
@@ -631,21 +624,17 @@ static struct connection *place_for(struct gp_control *c, const struct gp_peer *
 	return evict(c, most, most != user && most->connections >= user->connections + 2);
 }
 
-static int identify(struct gp_control *c, int fd, struct gp_peer *ret)
-{
-	if (c->args.identify)
-		return c->args.identify(c->args.ctx, fd, ret);
-	return gp_peer_identify(fd, c->group, ret);
-}
-
 static void take_in(struct gp_control *c, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 	struct client_user *user = NULL;
 	struct connection *conn = NULL;
 	struct gp_peer peer = { 0 };
+	int err;
 
-	if (!identify(c, fd, &peer)) {
+	err = c->args.identify ? c->args.identify(c->args.ctx, fd, &peer) :
+				 gp_peer_identify(fd, c->group, &peer);
+	if (!err) {
 		user = user_of(c, peer.user);
 		conn = place_for(c, &peer, user);
 	}
@@ -663,7 +652,7 @@ static void take_in(struct gp_control *c, int fd)
 		.state = READY, .fd = fd, .armed = EPOLLIN, .peer = peer, .user = user,
 		.in.max = GP_VARLINK_CALL_MAX, .in.values = GP_VARLINK_CALL_VALUES,
 		.out.max = peer.privileged ? c->args.reply_max : c->args.events_max,
-		.idle_ns = c->now_ns,
+		.idle_ns = c->now_ns, .late_ns = GP_NEVER,
 	};
 }
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/varlink.h"
 #include "log.h"
@@ -15,19 +14,9 @@
 
 /* A hold fails if the process is not off by then. Attaching waits for a queue's first second. */
 #define HOLD_WAIT_NS	(4 * GP_SEC)
-/* The state file is written at most so often. */
-#define SAVE_NS		(100 * GP_MSEC)
 
 /* A sentence of the home is as long as one of the socket. */
 static_assert((int)GP_WHY_MAX == (int)GP_HOME_WHY, "one buffer for both");
-
-struct gp_state_keeper {
-	struct gp_saved_state state;
-	struct gp_saved_state restore;	/* holds that still have to be renewed */
-	bool changed;
-	bool failed;		/* the last save did */
-	u64 save_at_ns;		/* not before */
-};
 
 /* ---- parameters ---- */
 
@@ -280,10 +269,8 @@ static int make_change(struct gp_home *h, const struct policy_change *c, char *w
 /* A policy begins with its configured parameters; those set by hand before are forgotten. */
 static void keep_change(struct gp_methods *m, const struct policy_change *c)
 {
-	struct gp_saved_state *s = m->state ? &m->state->state : NULL;
+	struct gp_saved_state *s = &m->state->state;
 
-	if (!s)
-		return;
 	if (c->policy_set) {
 		memset(s->param_set, 0, sizeof(s->param_set));
 		snprintf(s->policy, sizeof(s->policy), "%s", c->policy ? c->policy->name : "none");
@@ -678,7 +665,7 @@ static int call_method(void *ctx, struct gp_call *call, json_t **ret)
 	call->bad = a.class ? "class" : a.policy || a.parameters ? "parameters" : NULL;
 	call->why[0] = 0;
 	result = method->run(m, call, &a, ret);
-	if (m->state && method->changes && result >= 0)
+	if (method->changes && result >= 0)
 		m->state->changed = true;
 	return result;
 }
@@ -715,25 +702,6 @@ static bool answer_waiter(struct gp_methods *m, const struct gp_hold_waiter *w)
 
 /* ---- the state ---- */
 
-static void save_state(struct gp_methods *m)
-{
-	struct gp_state_keeper *k = m->state;
-	u32 i;
-	int err;
-
-	gp_state_read_home(&k->state, m->args.home);
-	/* A second restart must not lose holds that the first one did not renew yet. */
-	for (i = 0; i < k->restore.nr_holds && k->state.nr_holds < GP_STATE_HOLDS; i++)
-		k->state.hold[k->state.nr_holds++] = k->restore.hold[i];
-	err = gp_state_save(m->args.state, &k->state);
-	if (err && !k->failed)
-		gp_log(GP_LOG_WARNING, "%s: %s; a restart will lose classes, holds and policy set "
-		       "by hand", m->args.state, strerror(-err));
-	k->failed = err;
-	k->changed = false;
-	k->save_at_ns = m->args.home->now_ns + SAVE_NS;
-}
-
 static void restore_policy(struct gp_methods *m)
 {
 	struct gp_home *h = m->args.home;
@@ -742,7 +710,12 @@ static void restore_policy(struct gp_methods *m)
 	char why[GP_HOME_WHY] = "unknown policy";
 	u64 param[GP_NR_PARAMS];
 	int err = 0;
+	u32 i;
 
+	for (i = 0; i < GP_NR_PARAMS && !s->param_set[i]; i++)
+		;
+	if (!c.policy_set && i == GP_NR_PARAMS)
+		return;
 	memcpy(c.param_set, s->param_set, sizeof(c.param_set));
 	memcpy(c.param, s->param, sizeof(c.param));
 	if (c.policy_set && strcmp(s->policy, "none")) {
@@ -764,71 +737,29 @@ static void restore_policy(struct gp_methods *m)
 		gp_methods_reloaded(m);
 }
 
-static int open_state(struct gp_methods *m)
+void gp_methods_end(struct gp_methods *m, const char *why)
 {
-	char why[GP_HOME_WHY];
-	struct gp_saved_state *s;
-	int err;
-
-	if (!m->args.state)
-		return 0;
-	m->state = calloc(1, sizeof(*m->state));
-	if (!m->state)
-		return -ENOMEM;
-	s = &m->state->state;
-	err = gp_state_load(m->args.state, s, why);
-	if (err && err != -ENOENT)
-		gp_log(GP_LOG_WARNING, "%s: ignored: %s", m->args.state, why);
-	if (!err) {
-		gp_state_count_restart(s, (u64)time(NULL));
-		gp_log(GP_LOG_INFO, "restart %u: %s", s->restarts, s->restart[0].why);
-		gp_state_restore_classes(s, m->args.home);
-		restore_policy(m);
-		m->state->restore = *s;
-	}
-	m->state->changed = true;
-	return 0;
+	gp_state_end(m->state, m->args.home, why);
 }
 
 void gp_methods_reloaded(struct gp_methods *m)
 {
-	if (!m->state)
-		return;
 	m->state->state.policy[0] = 0;
 	memset(m->state->state.param_set, 0, sizeof(m->state->state.param_set));
 	m->state->changed = true;
-}
-
-const struct gp_saved_state *gp_methods_state(const struct gp_methods *m)
-{
-	return m->state ? &m->state->state : NULL;
-}
-
-void gp_methods_end(struct gp_methods *m, const char *why)
-{
-	if (!m->state)
-		return;
-	snprintf(m->state->state.end, sizeof(m->state->state.end), "%s", why);
-	save_state(m);
 }
 
 /* ---- life ---- */
 
 void gp_methods_after(struct gp_methods *m)
 {
-	struct gp_state_keeper *k = m->state;
 	u32 i;
 
 	for (i = m->nr_waiters; i--;)
 		if (answer_waiter(m, &m->waiter[i]))
 			m->waiter[i] = m->waiter[--m->nr_waiters];
 	gp_method_stream(m);
-	if (k && k->restore.nr_holds) {
-		gp_state_restore_holds(&k->restore, m->args.home);
-		k->changed = true;
-	}
-	if (k && k->changed && m->args.home->now_ns >= k->save_at_ns)
-		save_state(m);
+	gp_state_tend(m->state, m->args.home);
 }
 
 int gp_methods_new(const struct gp_methods_args *args, struct gp_methods **ret)
@@ -840,10 +771,12 @@ int gp_methods_new(const struct gp_methods_args *args, struct gp_methods **ret)
 	m->args = *args;
 	/* A copy, because a reload replaces the configuration it belongs to. */
 	snprintf(m->group, sizeof(m->group), "%s", args->group ? args->group : "root");
-	if (open_state(m)) {
+	m->state = gp_state_open(args->state, args->home);
+	if (!m->state) {
 		free(m);
 		return -ENOMEM;
 	}
+	restore_policy(m);
 	*ret = m;
 	return 0;
 }

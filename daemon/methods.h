@@ -90,7 +90,7 @@ struct gp_methods {
 	struct gp_methods_args args;
 	char group[GP_CLASS_NAME];
 	struct gp_control *control;
-	struct gp_state_keeper *state;	/* NULL: nothing is kept */
+	struct gp_state_store *state;
 	struct gp_hold_waiter waiter[GP_WAITERS];
 	u32 nr_waiters;
 	json_t *records;	/* of Record, not sent yet; NULL: none */
@@ -98,9 +98,6 @@ struct gp_methods {
 	bool describe;		/* a new client records */
 	bool unnamed;		/* a task was added that recording clients do not know */
 };
-
-/* NULL: nothing is kept. */
-const struct gp_saved_state *gp_methods_state(const struct gp_methods *m);
 
 /* A handler; the result is that of gp_control_args.call(). */
 typedef int gp_handler(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
@@ -118,7 +115,7 @@ u64 gp_method_states(const struct gp_home *h, const struct gp_resident *r);
 bool gp_method_is_off(u64 states);
 /* Until when it is held by hand; 0: it is not. */
 u64 gp_method_held_until(const struct gp_home *h, const struct gp_resident *r);
-extern const char *const gp_method_state_names[GP_NR_STATES];
+extern const char *const gp_method_state_name[GP_NR_STATES];
 
 /* methods_stream.c */
 gp_handler gp_method_subscribe, gp_method_record;

@@ -14,7 +14,7 @@
 
 enum { LIST, STATS };		/* struct gp_listing.which */
 
-const char *const gp_method_state_names[GP_NR_STATES] = {
+const char *const gp_method_state_name[GP_NR_STATES] = {
 	[GP_ON] = "on", [GP_STOPPING] = "stopping", [GP_OFF] = "off",
 	[GP_STARTING] = "starting", [GP_LOST] = "lost",
 };
@@ -109,7 +109,7 @@ static json_t *restarts(const struct gp_saved_state *s)
 	time_t at;
 	u32 i;
 
-	for (i = 0; s && i < s->nr_restarts; i++) {
+	for (i = 0; i < s->nr_restarts; i++) {
 		size_t n;
 
 		at = (time_t)s->restart[i].at_s;
@@ -123,7 +123,7 @@ static json_t *restarts(const struct gp_saved_state *s)
 int gp_method_status(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
 		     json_t **ret)
 {
-	const struct gp_saved_state *state = gp_methods_state(m);
+	const struct gp_saved_state *state = &m->state->state;
 	const struct gp_home *h = m->args.home;
 	u32 i, held = 0;
 
@@ -140,7 +140,7 @@ int gp_method_status(struct gp_methods *m, struct gp_call *call, const struct gp
 			 "enabled", h->enabled, "observe_only", h->observe,
 			 "policy", gp_methods_policy(h), "mechanism", h->doer->ops->name,
 			 "gpus", (int)h->nr_gpus, "processes", (int)h->nr_residents,
-			 "held", (int)held, "restarts", state ? (int)state->restarts : 0,
+			 "held", (int)held, "restarts", (int)state->restarts,
 			 "restart_reasons", restarts(state), "trouble", troubles(h));
 	if (*ret && h->sched->ejected)
 		json_object_set_new(*ret, "ejected", json_string(h->sched->ejected));
@@ -253,7 +253,7 @@ static json_t *seats_json(const struct gp_home *h, const struct gp_resident *r, 
 		if (!seat)
 			continue;
 		o = json_pack("{s:i, s:s}", "gpu", (int)h->gpu[d].index, "state",
-			      gp_method_state_names[seat->state]);
+			      gp_method_state_name[seat->state]);
 		if (full)
 			json_object_update_new(o, json_pack(
 				"{s:s, s:I, s:I, s:I, s:I, s:I}", "work", work_names[seat->work],

@@ -106,8 +106,8 @@ static void publish_state(struct gp_methods *m, const struct gp_rec *rec)
 	if (to >= GP_NR_STATES || rec->device >= h->nr_gpus || !r)
 		return;
 	event = json_pack("{s:I, s:s, s:i, s:s}", "at_ns", (json_int_t)rec->now_ns,
-			  "what", gp_method_state_names[to],
-			  "gpu", (int)h->gpu[rec->device].index, "state", gp_method_state_names[to]);
+			  "what", gp_method_state_name[to],
+			  "gpu", (int)h->gpu[rec->device].index, "state", gp_method_state_name[to]);
 	if (d->action_cause != GP_NONE)
 		cause = by_task(h, h->sched->seats[d->action_cause].task);
 	if (cause == r)

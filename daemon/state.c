@@ -6,9 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "text/value.h"
+
+/* The file is written at most so often. */
+#define SAVE_NS		(100 * GP_MSEC)
 
 /* ---- reading ---- */
 
@@ -161,7 +166,8 @@ static u32 read_lines(char *text, const char *boot, struct gp_saved_state *ret)
 	return nr ? nr : 1;
 }
 
-int gp_state_parse(const char *text, size_t n, const char *boot, struct gp_saved_state *ret, char *why)
+int gp_state_parse(const char *text, size_t n, const char *boot, struct gp_saved_state *ret,
+		   char *why)
 {
 	u32 bad = 1;
 	char *copy;
@@ -319,7 +325,8 @@ void gp_state_count_restart(struct gp_saved_state *s, u64 now_s)
 
 /* ---- the home ---- */
 
-void gp_state_read_home(struct gp_saved_state *s, const struct gp_home *h)
+/* Classes and holds of @h, instead of those in @s. */
+static void read_home(struct gp_saved_state *s, const struct gp_home *h)
 {
 	u32 i;
 
@@ -340,7 +347,7 @@ void gp_state_read_home(struct gp_saved_state *s, const struct gp_home *h)
 	}
 }
 
-void gp_state_restore_classes(const struct gp_saved_state *s, struct gp_home *h)
+static void restore_classes(const struct gp_saved_state *s, struct gp_home *h)
 {
 	u32 i;
 
@@ -358,7 +365,8 @@ void gp_state_restore_classes(const struct gp_saved_state *s, struct gp_home *h)
 	}
 }
 
-void gp_state_restore_holds(struct gp_saved_state *s, struct gp_home *h)
+/* Drops the holds that were renewed or are over. */
+static void restore_holds(struct gp_saved_state *s, struct gp_home *h)
 {
 	char why[GP_HOME_WHY];
 	u64 granted;
@@ -372,4 +380,63 @@ void gp_state_restore_holds(struct gp_saved_state *s, struct gp_home *h)
 			continue;
 		s->hold[i] = s->hold[--s->nr_holds];
 	}
+}
+
+/* ---- the state of a running daemon ---- */
+
+static void save(struct gp_state_store *store, const struct gp_home *h)
+{
+	struct gp_saved_state *s = &store->state;
+	u32 i;
+	int err;
+
+	read_home(s, h);
+	/* A second restart must not lose holds that the first one did not renew yet. */
+	for (i = 0; i < store->restore.nr_holds && s->nr_holds < GP_STATE_HOLDS; i++)
+		s->hold[s->nr_holds++] = store->restore.hold[i];
+	err = store->path ? gp_state_save(store->path, s) : 0;
+	if (err && !store->failed)
+		gp_log(GP_LOG_WARNING, "%s: %s; a restart will lose classes, holds and policy set "
+		       "by hand", store->path, strerror(-err));
+	store->failed = err;
+	store->changed = false;
+	store->save_at_ns = h->now_ns + SAVE_NS;
+}
+
+struct gp_state_store *gp_state_open(const char *path, struct gp_home *h)
+{
+	struct gp_state_store *store = calloc(1, sizeof(*store));
+	char why[GP_HOME_WHY];
+	int err;
+
+	if (!store)
+		return NULL;
+	store->path = path;
+	store->changed = true;
+	err = path ? gp_state_load(path, &store->state, why) : -ENOENT;
+	if (err && err != -ENOENT)
+		gp_log(GP_LOG_WARNING, "%s: ignored: %s", path, why);
+	if (err)
+		return store;
+	gp_state_count_restart(&store->state, (u64)time(NULL));
+	gp_log(GP_LOG_INFO, "restart %u: %s", store->state.restarts, store->state.restart[0].why);
+	restore_classes(&store->state, h);
+	store->restore = store->state;
+	return store;
+}
+
+void gp_state_tend(struct gp_state_store *store, struct gp_home *h)
+{
+	if (store->restore.nr_holds) {
+		restore_holds(&store->restore, h);
+		store->changed = true;
+	}
+	if (store->changed && h->now_ns >= store->save_at_ns)
+		save(store, h);
+}
+
+void gp_state_end(struct gp_state_store *store, const struct gp_home *h, const char *why)
+{
+	snprintf(store->state.end, sizeof(store->state.end), "%s", why);
+	save(store, h);
 }

@@ -67,7 +67,8 @@ struct gp_saved_state {
  * Reads @n bytes. 0, or -EINVAL with a sentence in @why (GP_HOME_WHY bytes) and an empty *@ret.
  * @boot: the present boot; NULL: any.
  */
-int gp_state_parse(const char *text, size_t n, const char *boot, struct gp_saved_state *ret, char *why);
+int gp_state_parse(const char *text, size_t n, const char *boot, struct gp_saved_state *ret,
+		   char *why);
 /* The text of @s, to be given to free(); NULL: out of memory. */
 char *gp_state_print(const struct gp_saved_state *s, const char *boot);
 
@@ -83,14 +84,29 @@ void gp_state_set_end(const char *why);
 /* Counts a restart, for the reason that gp_state_set_end() or s->end has. */
 void gp_state_count_restart(struct gp_saved_state *s, u64 now_s);
 
-/* Classes and holds of @h, instead of those in @s. */
-void gp_state_read_home(struct gp_saved_state *s, const struct gp_home *h);
-/* Gives processes that still live the classes of @s. Before the first scan. */
-void gp_state_restore_classes(const struct gp_saved_state *s, struct gp_home *h);
+/* ---- the state of a running daemon ---- */
+
+struct gp_state_store {
+	const char *path;	/* the caller's; NULL: nothing is kept */
+	struct gp_saved_state state;
+	struct gp_saved_state restore;	/* whose holds still have to be renewed */
+	bool changed;
+	bool failed;		/* the last save did */
+	u64 save_at_ns;		/* not before */
+};
+
 /*
- * Renews the holds of @s for what is left of their leases, as soon as the home knows their
- * processes; drops those that are over. Call it until s->nr_holds is 0.
+ * Loads the state and counts a restart, if there is one, and gives processes that still live
+ * their classes. Before the home's first scan. The policy is the caller's to apply. NULL: out of
+ * memory.
  */
-void gp_state_restore_holds(struct gp_saved_state *s, struct gp_home *h);
+struct gp_state_store *gp_state_open(const char *path, struct gp_home *h);
+/*
+ * After each run of the home: renews holds for what is left of their leases, as soon as the home
+ * knows the processes, and saves what changed, at most ten times a second.
+ */
+void gp_state_tend(struct gp_state_store *store, struct gp_home *h);
+/* Saves why the daemon ends. */
+void gp_state_end(struct gp_state_store *store, const struct gp_home *h, const char *why);
 
 #endif /* GP_DAEMON_STATE_H */

@@ -356,7 +356,7 @@ static int check_process(struct gp_call *call, struct gp_arguments *a)
 		a->pid = call->peer->pid;
 	one = process((pid_t)a->pid);
 	/* A process that registers need not use a GPU yet. */
-	own = one ? (uid_t)json_integer_value(json_object_get(one, "uid")) == call->peer->uid : true;
+	own = !one || (uid_t)json_integer_value(json_object_get(one, "uid")) == call->peer->uid;
 	snprintf(call->why, GP_WHY_MAX, "process %d: not found", (int)a->pid);
 	if (!one && kill((pid_t)a->pid, 0))
 		return -ESRCH;

@@ -119,7 +119,8 @@ static void a_oneway_call_is_not_answered(void **state)
 
 	world_send(fd, "{\"method\":\"org.gpreempt.Enable\",\"oneway\":true}");
 	world_send(fd, "{\"method\":\"org.gpreempt.Nonsense\",\"oneway\":true}");
-	assert_string_equal(world_error(world_ask(w, fd, "Hold", "{\"wait\":1}")), "InvalidParameter");
+	assert_string_equal(world_error(world_ask(w, fd, "Hold", "{\"wait\":1}")),
+			    "InvalidParameter");
 	assert_string_equal(w->last, "Enable");
 	close(fd);
 }

@@ -105,8 +105,8 @@ static void a_line_goes_to_stderr_with_its_level_and_the_time(void **state)
 	assert_string_equal(written(), "");
 	gp_log_timestamps(true);
 	gp_log(GP_LOG_INFO, "when");
-	EXPECT_EQ(sscanf(written(), "%4[0-9]-%*2d-%*2d %*2d:%*2d:%*2d.%*3d gpreemptd: when\n", year),
-		  1);
+	EXPECT_EQ(sscanf(written(), "%4[0-9]-%*2d-%*2d %*2d:%*2d:%*2d.%*3d gpreemptd: when\n",
+			 year), 1);
 }
 
 static void a_line_in_the_journal_has_fields(void **state)
@@ -171,7 +171,8 @@ static void a_full_log_does_not_block_and_is_counted(void **state)
 
 static void a_user_cannot_flood_the_log(void **state)
 {
-	struct gp_log_subject alice = { .user = 1001, .gpu = -1 }, bob = { .user = 1002, .gpu = -1 };
+	struct gp_log_subject alice = { .user = 1001, .gpu = -1 };
+	struct gp_log_subject bob = { .user = 1002, .gpu = -1 };
 	const char *text;
 	u32 i;
 
