@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "daemon/control.h"
+#include "daemon/methods.h"
 
 enum { CALLS = 4000, ROUNDS = 5, LIMIT = 4, FLOODERS = 40, RUNS = 20000 };
 
@@ -32,30 +32,19 @@ static void give_up(const char *what)
 
 /* ---- the two servers ---- */
 
-static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
+/* What the daemon does with a call, without a home: parameters are read and it is answered. */
+static int answer(void *ctx, struct gp_call *c, json_t **ret)
 {
-	(void)ctx, (void)target;
-	*ret = 0;
-	return 0;
-}
+	struct gp_arguments a;
 
-static int raises(void *ctx, const struct gp_target *target, const char *class)
-{
-	(void)ctx, (void)target, (void)class;
-	return 0;
+	(void)ctx, (void)ret;
+	return gp_arguments_read(c->parameters, 1u << GP_ARG_PID | 1u << GP_ARG_START, 0, &a,
+				 &c->bad, c->why);
 }
-
-static int trigger(void *ctx, struct gp_request *rq, const struct gp_target *target)
-{
-	(void)ctx, (void)target;
-	return gp_control_reply(control, rq->token, NULL);
-}
-
-static const struct gp_control_ops ops = { .owner = owner, .raises = raises, .trigger = trigger };
 
 static void make_control(void)
 {
-	struct gp_control_args args = { .path = path, .ops = &ops };
+	struct gp_control_args args = { .path = path, .call = answer };
 	const char *why;
 
 	if (gp_control_new(&args, &control, &why))

@@ -76,12 +76,19 @@ void gp_ask_keep(json_t *list, u64 mask)
 
 u64 gp_ask_queues(const json_t *process)
 {
-	json_t *queue;
+	json_t *entry;
 	u64 gpus = 0;
 	size_t i;
 
-	json_array_foreach(json_object_get(process, "queues"), i, queue) {
-		json_int_t gpu = json_integer_value(json_object_get(queue, "gpu"));
+	/* Of another user's process the queues are not shown. */
+	json_array_foreach(json_object_get(process, "gpus"), i, entry) {
+		json_int_t gpu = json_integer_value(entry);
+
+		if (gpu >= 0 && gpu < GP_GPUS_MAX)
+			gpus |= BIT_ULL(gpu);
+	}
+	json_array_foreach(json_object_get(process, "queues"), i, entry) {
+		json_int_t gpu = json_integer_value(json_object_get(entry, "gpu"));
 
 		/* -1: on a GPU that the daemon does not have. */
 		if (gpu >= 0 && gpu < GP_GPUS_MAX)

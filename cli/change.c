@@ -46,6 +46,9 @@ int gp_cmd_class(const struct gp_options *o)
 		return gp_ask_print(o, answer);
 	printf("%s: %s -> %s\n", o->operands[0], gp_ask_text(answer, "previous"),
 	       gp_ask_text(answer, "class"));
+	if (json_is_false(json_object_get(answer, "uses_gpu")))
+		printf("process %s uses no GPU now; the class applies if it opens one\n",
+		       o->operands[0]);
 	json_decref(answer);
 	return GP_EXIT_OK;
 }

@@ -75,11 +75,20 @@ static void queues(const json_t *process, u64 index, char *text, size_t size)
 		snprintf(text, size, "-");
 }
 
-static void user(u64 uid, char *text, size_t size)
+/* Another user's process is shown without its user, name, work and times. */
+static bool is_shown(const json_t *process)
 {
-	const struct passwd *entry = getpwuid((uid_t)uid);
+	return json_object_get(process, "uid");
+}
 
-	if (entry)
+static void user(const json_t *process, char *text, size_t size)
+{
+	u64 uid = gp_ask_number(process, "uid");
+	const struct passwd *entry = is_shown(process) ? getpwuid((uid_t)uid) : NULL;
+
+	if (!is_shown(process))
+		snprintf(text, size, "-");
+	else if (entry)
 		snprintf(text, size, "%s", entry->pw_name);
 	else
 		snprintf(text, size, "%" PRIu64, uid);
@@ -101,13 +110,15 @@ static void print_seat(struct gp_table *t, const json_t *process, const json_t *
 
 	gp_table_row(t, paint(state));
 	gp_table_cell(t, number(gp_ask_number(process, "pid")).s);
-	user(gp_ask_number(process, "uid"), text, sizeof(text));
+	user(process, text, sizeof(text));
 	gp_table_cell(t, text);
-	gp_table_cell(t, gp_ask_text(process, "name"));
+	gp_table_cell(t, is_shown(process) ? gp_ask_text(process, "name") : "-");
 	gp_table_cell(t, gp_ask_text(process, "class"));
 	gp_table_cell(t, number(gpu).s);
 	snprintf(text, sizeof(text), "%s%s", state, held ? " (suspended)" : "");
 	gp_table_cell(t, text);
+	if (!is_shown(process))
+		return;
 	gp_table_cell(t, gp_ask_text(seat, "work"));
 	queues(process, gpu, text, sizeof(text));
 	gp_table_cell(t, text);
@@ -124,9 +135,9 @@ static void print_unseated(struct gp_table *t, const json_t *process, u32 gpu)
 
 	gp_table_row(t, GP_DIM);
 	gp_table_cell(t, number(gp_ask_number(process, "pid")).s);
-	user(gp_ask_number(process, "uid"), text, sizeof(text));
+	user(process, text, sizeof(text));
 	gp_table_cell(t, text);
-	gp_table_cell(t, gp_ask_text(process, "name"));
+	gp_table_cell(t, is_shown(process) ? gp_ask_text(process, "name") : "-");
 	gp_table_cell(t, gp_ask_text(process, "class"));
 	gp_table_cell(t, gpu == GP_NONE ? "-" : number(gpu).s);
 	/* Nobody looks at the queues of who is left alone. */
@@ -160,6 +171,7 @@ static void print_processes(const json_t *processes)
 	};
 	struct gp_table table;
 	json_t *process, *seat;
+	u32 hidden = 0;
 	size_t i, k;
 
 	gp_table_init(&table, head,
@@ -173,6 +185,10 @@ static void print_processes(const json_t *processes)
 			print_alone(&table, process);
 	}
 	gp_table_print(&table, stdout);
+	json_array_foreach(processes, i, process)
+		hidden += !is_shown(process);
+	if (hidden)
+		puts("-: another user's process; root and the group of gpreemptd see all of it");
 	json_array_foreach(processes, i, process) {
 		const char *trouble = gp_ask_text(process, "trouble");
 		const char *gang = gp_ask_text(process, "gang");

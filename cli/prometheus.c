@@ -83,6 +83,9 @@ static void print_status(const json_t *status, FILE *to)
 	head(to, "gpreempt_held_processes", "gauge", "Processes held off a GPU now.");
 	fprintf(to, "gpreempt_held_processes{%s} %" PRIu64 "\n", labels,
 		gp_ask_number(status, "held"));
+	head(to, "gpreempt_restarts_total", "counter", "Restarts of the daemon since boot.");
+	fprintf(to, "gpreempt_restarts_total{%s} %" PRIu64 "\n", labels,
+		gp_ask_number(status, "restarts"));
 	label(labels, "version", gp_ask_text(status, "version"));
 	label(labels, "policy", gp_ask_text(status, "policy"));
 	label(labels, "mechanism", gp_ask_text(status, "mechanism"));
@@ -103,6 +106,9 @@ static void print_seats(const json_t *list, const char *name, const char *member
 			u64 value = gp_ask_number(seat, member);
 			char labels[LABELS];
 
+			/* Of another user's process it is not shown. */
+			if (!json_object_get(seat, member))
+				continue;
 			process_labels(process, labels);
 			gpu_labels(list, gp_ask_number(seat, "gpu"), labels);
 			if (is_time)

@@ -4,7 +4,8 @@
 #define GP_CLI_RECORDS_H
 
 #include "core/sched.h"
-#include "lib/events.h"
+#include "lib/gpreempt.h"
+#include "lib/wire.h"
 #include "sim/tracefile.h"
 
 struct gp_records {

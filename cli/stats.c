@@ -174,6 +174,12 @@ static int collect(const struct gp_options *o, struct gp_daemon *daemon,
 			 o->file);
 		code = GP_EXIT_UNKNOWN;
 	}
+	if (!code && pid && !json_array_size(json_object_get(ret->stats, "processes")) &&
+	    !json_object_get(json_array_get(json_object_get(ret->list, "processes"), 0), "uid")) {
+		gp_error("stats: process %s: permission denied: another user's statistics need "
+			 "root or the group of gpreemptd", o->file);
+		code = GP_EXIT_DENIED;
+	}
 	if (!code)
 		code = gp_ask_gpus(ret->list, o->gpu, &mask);
 	if (!code && o->gpu) {
@@ -205,6 +211,9 @@ int gp_cmd_stats(const struct gp_options *o)
 	} else if (!code) {
 		print_counters(all.stats);
 		print_parts(all.stats);
+		/* Only root and the group get counters of the daemon itself. */
+		if (!o->file && !json_object_get(json_object_get(all.stats, "counters"), "calls"))
+			puts("own processes only; root and the group of gpreemptd see all");
 	}
 	json_decref(all.stats);
 	json_decref(all.list);

@@ -47,10 +47,11 @@ static const json_t *by_pid(const json_t *processes, json_int_t pid)
 	return NULL;
 }
 
-/* "infer (812), train (901)", as much as fits. */
+/* "infer (812), 901", as much as fits. */
 static void cell(struct gp_table *t, const json_t *pids, const json_t *processes)
 {
 	char text[GP_TABLE_CELL] = "";
+	const char *name;
 	json_t *pid;
 	size_t i;
 
@@ -63,8 +64,10 @@ static void cell(struct gp_table *t, const json_t *pids, const json_t *processes
 				 json_array_size(pids) - i);
 			break;
 		}
-		snprintf(text + n, sizeof(text) - n, "%s%.24s (%" PRId64 ")", i ? ", " : "",
-			 gp_ask_text(by_pid(processes, number), "name"), (s64)number);
+		/* Another user's process has no name here. */
+		name = gp_ask_text(by_pid(processes, number), "name");
+		snprintf(text + n, sizeof(text) - n, "%s%.24s%s%" PRId64 "%s", i ? ", " : "", name,
+			 *name ? " (" : "", (s64)number, *name ? ")" : "");
 	}
 	gp_table_cell(t, *text ? text : "-");
 }
@@ -129,6 +132,17 @@ static void print_head(const json_t *status, const json_t *processes)
 	       held_off(status, processes));
 }
 
+static void print_restarts(const json_t *status)
+{
+	json_t *reasons = json_object_get(status, "restart_reasons"), *first;
+
+	first = json_array_get(reasons, 0);
+	if (gp_ask_number(status, "restarts"))
+		printf("restarted %s, last %s\n",
+		       gp_number_of(gp_ask_number(status, "restarts"), "time").s,
+		       json_string_value(first) ? json_string_value(first) : "for unknown reason");
+}
+
 static void print_text(const json_t *status, const json_t *processes)
 {
 	const char *ejected = gp_ask_text(status, "ejected");
@@ -136,6 +150,7 @@ static void print_text(const json_t *status, const json_t *processes)
 	size_t i;
 
 	print_head(status, processes);
+	print_restarts(status);
 	if (*ejected)
 		printf("%sthe policy was ejected%s: %s\n", gp_paint(GP_BAD), gp_paint(GP_PLAIN),
 		       ejected);

@@ -60,8 +60,8 @@ static u32 read_targets(const struct gp_options *o, struct held *ret)
 	return o->nr_operands;
 }
 
-/* Who it is and whether it is still held, from the daemon. -ESRCH: gone. */
-static int look(struct gp_daemon *daemon, struct held *h, bool *held)
+/* The start time of the process, from the daemon. -ESRCH: it uses no GPU. */
+static int look(struct gp_daemon *daemon, struct held *h)
 {
 	char in[48], *out;
 	json_t *list, *process;
@@ -74,11 +74,10 @@ static int look(struct gp_daemon *daemon, struct held *h, bool *held)
 	list = json_loads(out, 0, NULL);
 	free(out);
 	process = json_array_get(json_object_get(list, "processes"), 0);
-	if (!process || (h->target.start && gp_ask_number(process, "start") != h->target.start))
-		err = -ESRCH;
-	else
+	/* Another user's has none, and the daemon refuses to hold it. */
+	if (process)
 		h->target.start = gp_ask_number(process, "start");
-	*held = !err && json_is_integer(json_object_get(process, "held_until_ns"));
+	err = process ? 0 : -ESRCH;
 	json_decref(list);
 	return err;
 }
@@ -95,21 +94,24 @@ static int hold(struct holds *all, struct held *h, u32 flags)
 	return err;
 }
 
+static void say_resumed(struct held *h)
+{
+	h->state = RESUMED;
+	gp_error("suspend: %" PRId32 " was resumed by another client, or its lease ended",
+		 h->target.pid);
+}
+
 /* Says what became of @h if that ends it. 0, or an exit code that ends everything. */
 static int renew(struct holds *all, struct held *h)
 {
-	bool held = true;
-	int err = h->state == HELD ? look(all->daemon, h, &held) : 0;
+	int err = hold(all, h, GP_DAEMON_RENEW);
 
-	if (!err && !held) {
-		h->state = RESUMED;
-		gp_error("suspend: %" PRId32 " was resumed by another client", h->target.pid);
+	if (err == -ECANCELED) {
+		say_resumed(h);
 		return 0;
 	}
-	if (!err)
-		err = hold(all, h, 0);
 	if (err == -ESRCH) {
-		/* Who waits for it hears of it. */
+		/* wait_off() says so if it is still waited for. */
 		if (h->state == HELD)
 			h->state = GONE;
 		return 0;
@@ -187,8 +189,7 @@ static int keep(struct holds *all, const sigset_t *signals)
 /* It is asked for, no more. */
 static int ask(struct holds *all, struct held *h)
 {
-	bool held;
-	int err = look(all->daemon, h, &held);
+	int err = look(all->daemon, h);
 
 	if (!err)
 		err = hold(all, h, 0);
@@ -204,7 +205,7 @@ static int wait_off(struct holds *all, struct held *h)
 	int err;
 
 	gp_daemon_set_timeout(all->daemon, left < STEP_MS ? STEP_MS : (int)left);
-	err = hold(all, h, GP_DAEMON_WAIT);
+	err = hold(all, h, GP_DAEMON_WAIT | GP_DAEMON_RENEW);
 	gp_daemon_set_timeout(all->daemon, ANSWER_MS);
 	if (!err)
 		h->state = HELD;
@@ -252,11 +253,13 @@ static int take_all(struct holds *all)
 	}
 	for (u32 i = 0; i < all->nr; i++) {
 		struct held *h = &all->one[i];
-		int err, code = GP_EXIT_OK;
+		int err = 0, code = GP_EXIT_OK;
 
-		while (!code && (err = wait_off(all, h)) == -ETIMEDOUT)
+		while (!code && is_ours(h) && (err = wait_off(all, h)) == -ETIMEDOUT)
 			code = now_ns() < deadline ? renew_all(all) : say_late(all, h);
-		if (code || err)
+		if (!code && err == -ECANCELED)
+			say_resumed(h);
+		else if (code || (err && is_ours(h)))
 			return code ? code : say_failed(h, err);
 	}
 	return GP_EXIT_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The socket, who gets a connection, and whose turn it is. */
 #include "control.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -10,8 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "conn.h"
-#include "peer.h"
+#include "core/param.h"
+#include "lib/varlink.h"
 
 enum {
 	MAX_CLIENTS = 255,		/* the low byte of a token */
@@ -19,17 +19,750 @@ enum {
 	EVENTS_PER_RUN = 8,
 	ACCEPTS_PER_RUN = 4,
 	SENDS_PER_RUN = 16,
-	LISTENER = 0xffff,		/* instead of a connection's number, in epoll */
+	LISTENER = 0xffff,		/* in epoll, instead of a connection's number */
+	BURST = 64,			/* calls at once */
+	LIST_UNSENT = 64 << 10,		/* a list pauses while so much of it is unsent */
 };
 
 #define OUT_OF_DESCRIPTORS_NS	(100 * GP_MSEC)
 
-/* ---- life ---- */
+/*
+ * A state says whose turn it is.
+ *
+ *	        call            answered
+ *	READY --------> ASKED ------------> READY
+ *	                  | \--- list ---> LISTING ---> READY
+ *	                  '--- more ----> STREAMING
+ *
+ * Any state ends when the client leaves or is to be closed. That only sets @end; step()
+ * alone closes, so that a callback never loses the connection it was called for.
+ */
+enum state { FREE, READY, ASKED, LISTING, STREAMING };
+enum end { OPEN, GONE, MALFORMED, LATE, FULL, EVICTED };
 
-static void fill_in(struct gp_control_args *a)
+/* The share of one user. Kept after the last connection, so that reconnecting gains nothing. */
+struct client_user {
+	uid_t user;
+	u32 connections, streams;
+	u64 paid_ns;		/* the calls so far are paid for until then */
+};
+
+struct connection {
+	u8 state;		/* enum state */
+	u8 end;			/* enum end */
+	bool oneway;		/* the call wants no answer */
+	bool readable, writable;	/* epoll said so in this run */
+	bool some;		/* LISTING: an entry was written */
+	int fd;
+	u32 armed;		/* the events that epoll waits for */
+	struct gp_peer peer;
+	struct client_user *user;
+	struct gp_varlink_reader in;
+	struct gp_varlink_writer out;
+	gp_token token;		/* of the current call */
+	struct gp_listing listing;
+	u32 wants;		/* STREAMING: bit per enum gp_event_kind */
+	u32 lost;		/* dropped events that the client was not told of yet */
+	u64 late_ns;		/* when it is closed if nothing changes; GP_NEVER */
+	/* since when; 0: not so */
+	u64 idle_ns, partial_ns, unsent_ns;
+};
+
+struct gp_control {
+	struct gp_control_args args;	/* with default limits and own copies of the texts */
+	bool ours;		/* the socket file is */
+	gid_t group;
+	int epoll, listener;
+	bool listening;		/* the listener is in epoll */
+	u64 listen_again_ns;	/* out of descriptors until then */
+	u64 now_ns;		/* of the last run */
+	u64 wake_ns;
+	u64 serial;
+	u32 turn;		/* the connection with which the next run begins */
+	u32 calls_left, entries_left, sends_left;	/* in this run */
+	u32 plain;		/* connections without privilege */
+	struct gp_control_stats stats;
+	struct connection *conns;	/* args.clients of them */
+	struct client_user *users;	/* twice as many */
+};
+
+#define EACH(c, conn) \
+	(conn) = (c)->conns; (conn) < (c)->conns + (c)->args.clients; (conn)++
+
+/* ---- answers ---- */
+
+static void end_as(struct connection *conn, enum end why)
+{
+	if (!conn->end)
+		conn->end = (u8)why;
+}
+
+static void put(struct connection *conn, const char *text, size_t n)
+{
+	if (gp_varlink_put(&conn->out, text, n))
+		end_as(conn, FULL);
+}
+
+static void flush(struct connection *conn)
+{
+	ssize_t n = conn->end ? 0 : gp_varlink_flush(&conn->out, conn->fd);
+
+	if (n < 0 && n != -EAGAIN)
+		end_as(conn, GONE);
+	/* A stream has no end, so it is enough that its client reads something. */
+	if (n > 0 && conn->state == STREAMING)
+		conn->unsent_ns = 0;
+}
+
+/* Consumes @message. */
+static void send_message(struct connection *conn, json_t *message)
+{
+	if (!message || gp_varlink_put_json(&conn->out, message))
+		end_as(conn, FULL);
+	json_decref(message);
+	flush(conn);
+}
+
+/* Consumes @parameters, NULL: none. @error: NULL if the call succeeded. */
+static void answer(struct connection *conn, const char *error, json_t *parameters)
+{
+	conn->state = READY;
+	if (conn->oneway) {
+		json_decref(parameters);
+		return;
+	}
+	if (!parameters)
+		parameters = json_object();
+	if (error)
+		send_message(conn, json_pack("{s:s, s:o}", "error", error, "parameters",
+					     parameters));
+	else
+		send_message(conn, json_pack("{s:o}", "parameters", parameters));
+}
+
+static void answer_errno(struct gp_control *c, struct connection *conn, int err,
+			 const char *parameter, const char *why)
+{
+	const char *name = gp_varlink_error_name(err);
+	const char *text = why && *why ? why : strerrordesc_np(err);
+	json_t *o = json_object(), *message = json_string(text ? text : "failed");
+
+	c->stats.errors++;
+	c->stats.denied += err == EPERM;
+	/* The text may contain a process name, which need not be UTF-8. */
+	if (!message)
+		message = json_string("failed; the reason is not valid UTF-8");
+	json_object_set_new(o, "message", message);
+	if (!strcmp(name, GP_INTERFACE ".InvalidParameter"))
+		json_object_set_new(o, "parameter", json_string(parameter ? parameter : ""));
+	if (!strcmp(name, GP_INTERFACE ".Failed"))
+		json_object_set_new(o, "errno", json_integer(err));
+	answer(conn, name, o);
+}
+
+static struct connection *by_token(struct gp_control *c, gp_token token)
+{
+	struct connection *conn;
+
+	if ((token & 0xff) >= c->args.clients)
+		return NULL;
+	conn = &c->conns[token & 0xff];
+	return conn->state == ASKED && conn->token == token ? conn : NULL;
+}
+
+int gp_control_reply(struct gp_control *c, gp_token token, json_t *parameters)
+{
+	struct connection *conn = by_token(c, token);
+
+	if (!conn) {
+		json_decref(parameters);
+		return -ENOENT;
+	}
+	answer(conn, NULL, parameters);
+	c->wake_ns = 0;
+	return 0;
+}
+
+int gp_control_fail(struct gp_control *c, gp_token token, int err, const char *why)
+{
+	struct connection *conn = by_token(c, token);
+
+	if (!conn)
+		return -ENOENT;
+	answer_errno(c, conn, err, NULL, why);
+	c->wake_ns = 0;
+	return 0;
+}
+
+/* ---- lists ---- */
+
+/* Writes @o without its last @cut bytes. Consumes @o. */
+static void put_object(struct connection *conn, json_t *o, size_t cut)
+{
+	char *text = json_dumps(o, JSON_COMPACT);
+
+	if (text)
+		put(conn, text, strlen(text) - cut);
+	else
+		end_as(conn, FULL);
+	free(text);
+	json_decref(o);
+}
+
+/* {"parameters":{HEAD,"processes":[ is @head without its last brace. Consumes @head. */
+static void begin_list(struct connection *conn, json_t *head)
+{
+	static const char before[] = "{\"parameters\":", list[] = ",\"processes\":[";
+	bool empty = !json_object_size(head);
+
+	put(conn, before, sizeof(before) - 1);
+	put_object(conn, head, 1);
+	put(conn, list + empty, sizeof(list) - 1 - empty);
+	conn->some = false;
+	conn->state = LISTING;
+}
+
+/* Writes one entry of the list, or its end. */
+static void continue_list(struct gp_control *c, struct connection *conn)
+{
+	static const char end[] = "]}}";
+	u64 before = conn->listing.cursor;
+	json_t *entry = NULL;
+	int r = c->args.next(c->args.ctx, &conn->peer, &conn->listing, &entry);
+
+	/* Too late for an error: an entry that fails must not hide those behind it. */
+	if (r < 0 && conn->listing.cursor != before)
+		return;
+	if (r <= 0) {
+		put(conn, end, sizeof(end));
+		conn->state = READY;
+		return;
+	}
+	if (conn->some)
+		put(conn, ",", 1);
+	put_object(conn, entry, 0);
+	conn->some = true;
+}
+
+static bool entry_due(const struct connection *conn)
+{
+	return conn->state == LISTING && !conn->end &&
+	       gp_varlink_unsent(&conn->out) < LIST_UNSENT;
+}
+
+/* ---- streams ---- */
+
+/* Consumes @first. */
+static void begin_stream(struct gp_control *c, struct connection *conn, u32 wants, json_t *first)
+{
+	if (!conn->peer.privileged && conn->user->streams >= c->args.streams_per_user) {
+		json_decref(first);
+		answer_errno(c, conn, EBUSY, NULL, "this user has too many subscriptions");
+		return;
+	}
+	if (!first)
+		first = json_object();
+	json_object_set_new(first, "lost", json_integer(0));
+	send_message(conn, json_pack("{s:o, s:b}", "parameters", first, "continues", 1));
+	conn->state = STREAMING;
+	conn->wants = wants;
+	conn->lost = 0;
+	conn->user->streams++;
+}
+
+static bool hears(const struct connection *conn, u32 audience, uid_t owner)
+{
+	if (conn->state != STREAMING || conn->end)
+		return false;
+	return audience & (conn->peer.privileged ? GP_TO_PRIVILEGED :
+			   conn->peer.uid == owner ? GP_TO_OWNER : GP_TO_OTHERS);
+}
+
+u32 gp_control_wanted(const struct gp_control *c, u32 audience, uid_t owner)
+{
+	const struct connection *conn;
+	u32 wanted = 0;
+
+	for (EACH(c, conn))
+		if (hears(conn, audience, owner))
+			wanted |= conn->wants;
+	return wanted;
+}
+
+/* Is there room for @n bytes, after a note about the events lost before? */
+static bool has_room(const struct gp_control *c, struct connection *conn, size_t n)
+{
+	char text[64];
+	int len;
+
+	if (gp_varlink_unsent(&conn->out) + n + sizeof(text) > c->args.events_max)
+		return false;
+	if (conn->lost) {
+		len = snprintf(text, sizeof(text), "{\"parameters\":{\"lost\":%u},"
+			       "\"continues\":true}", conn->lost);
+		if (gp_varlink_put(&conn->out, text, (size_t)len + 1))
+			return false;
+		conn->lost = 0;
+	}
+	return true;
+}
+
+void gp_control_publish(struct gp_control *c, enum gp_event_kind kind, json_t *event,
+			u32 audience, uid_t owner)
+{
+	json_t *parameters = event, *message;
+	struct connection *conn;
+	char *text = NULL;
+	size_t n;
+
+	if (!(gp_control_wanted(c, audience, owner) & (1u << kind))) {
+		json_decref(event);
+		return;
+	}
+	if (kind != GP_EVENT_RECORD)
+		parameters = json_pack("{s:o}", "event", event);
+	json_object_set_new(parameters, "lost", json_integer(0));
+	message = json_pack("{s:o, s:b}", "parameters", parameters, "continues", 1);
+	if (message)
+		text = json_dumps(message, JSON_COMPACT);
+	n = text ? strlen(text) + 1 : 0;
+	for (EACH(c, conn)) {
+		if (!text || !hears(conn, audience, owner) || !(conn->wants & (1u << kind)))
+			continue;
+		if (has_room(c, conn, n) && !gp_varlink_put(&conn->out, text, n)) {
+			c->stats.events++;
+		} else {
+			conn->lost++;
+			c->stats.events_lost++;
+		}
+	}
+	free(text);
+	json_decref(message);
+	/* The next run sends them. */
+	c->wake_ns = 0;
+}
+
+/* ---- one call ---- */
+
+static void dispatch(struct gp_control *c, struct connection *conn,
+		     const struct gp_varlink_call *varlink)
+{
+	struct gp_call call = {
+		.peer = &conn->peer, .method = varlink->method,
+		.parameters = varlink->parameters, .more = varlink->more,
+		.oneway = varlink->oneway,
+	};
+	json_t *ret = NULL;
+	int result;
+
+	conn->oneway = varlink->oneway;
+	conn->token = call.token = ++c->serial << 8 | (u64)(conn - c->conns);
+	conn->state = ASKED;
+	result = c->args.call(c->args.ctx, &call, &ret);
+	if (result == GP_CALL_DONE) {
+		answer(conn, NULL, ret);
+	} else if (result == GP_CALL_LIST) {
+		conn->listing = call.listing;
+		begin_list(conn, ret);
+	} else if (result == GP_CALL_STREAM) {
+		begin_stream(c, conn, call.wants, ret);
+	} else if (result == GP_CALL_REFUSED) {
+		c->stats.errors++;
+		answer(conn, call.error, ret);
+	} else if (result < 0) {
+		call.why[GP_WHY_MAX - 1] = '\0';
+		answer_errno(c, conn, -result, call.bad, call.why);
+	}
+}
+
+/* When the next call of the connection's user may be taken. */
+static u64 may_call_at(const struct gp_control *c, const struct connection *conn)
+{
+	u64 burst = BURST * (GP_SEC / c->args.calls_per_second);
+
+	if (conn->peer.privileged || conn->user->paid_ns < burst)
+		return 0;
+	return conn->user->paid_ns - burst;
+}
+
+static void take_call(struct gp_control *c, struct connection *conn)
+{
+	struct gp_varlink_call call;
+	json_t *message = NULL;
+
+	c->calls_left--;
+	c->stats.calls++;
+	if (conn->user->paid_ns < c->now_ns)
+		conn->user->paid_ns = c->now_ns;
+	conn->user->paid_ns += GP_SEC / c->args.calls_per_second;
+	if (gp_varlink_next(&conn->in, &message) || gp_varlink_call(message, &call))
+		end_as(conn, MALFORMED);
+	else
+		dispatch(c, conn, &call);
+	json_decref(message);
+}
+
+/* ---- one connection ---- */
+
+static void close_connection(struct gp_control *c, struct connection *conn)
+{
+	gp_token token = conn->state == ASKED ? conn->token : 0;
+
+	c->stats.evicted += conn->end == EVICTED;
+	c->stats.malformed += conn->end == MALFORMED;
+	c->stats.timed_out += conn->end == LATE;
+	c->stats.overflowed += conn->end == FULL;
+	c->stats.clients--;
+	c->plain -= !conn->peer.privileged;
+	conn->user->connections--;
+	conn->user->streams -= conn->state == STREAMING;
+	close(conn->fd);
+	gp_varlink_reader_fini(&conn->in);
+	gp_varlink_writer_fini(&conn->out);
+	*conn = (struct connection){ .fd = -1 };
+	if (token && c->args.gone)
+		c->args.gone(c->args.ctx, token);
+}
+
+/* Is it the client's turn, with all answers read? */
+static bool its_turn(const struct connection *conn)
+{
+	return conn->state == READY && !conn->end && !gp_varlink_unsent(&conn->out);
+}
+
+static bool is_idle(struct connection *conn)
+{
+	return its_turn(conn) && !gp_varlink_waiting(&conn->in) && !gp_varlink_partial(&conn->in);
+}
+
+static void receive(struct connection *conn)
+{
+	ssize_t n = gp_varlink_receive(&conn->in, conn->fd);
+
+	if (n == -EMSGSIZE)
+		end_as(conn, MALFORMED);
+	else if (n == 0 || (n < 0 && n != -EAGAIN))
+		end_as(conn, GONE);
+}
+
+static void since(u64 *stamp, bool so, u64 now_ns)
+{
+	if (!so)
+		*stamp = 0;
+	else if (!*stamp)
+		*stamp = now_ns;
+}
+
+static void earlier(u64 *at, u64 since_ns, u64 after_ns)
+{
+	if (since_ns && since_ns + after_ns < *at)
+		*at = since_ns + after_ns;
+}
+
+static void check_time(struct gp_control *c, struct connection *conn)
+{
+	since(&conn->idle_ns, is_idle(conn), c->now_ns);
+	since(&conn->partial_ns, its_turn(conn) && gp_varlink_partial(&conn->in), c->now_ns);
+	since(&conn->unsent_ns, gp_varlink_unsent(&conn->out) || conn->state == LISTING,
+	      c->now_ns);
+	conn->late_ns = GP_NEVER;
+	earlier(&conn->late_ns, conn->idle_ns, c->args.idle_ns);
+	earlier(&conn->late_ns, conn->partial_ns, c->args.partial_ns);
+	earlier(&conn->late_ns, conn->unsent_ns, c->args.unsent_ns);
+	if (c->now_ns >= conn->late_ns)
+		end_as(conn, LATE);
+}
+
+static void arm(struct gp_control *c, struct connection *conn)
+{
+	struct epoll_event e = { .data.u32 = (u32)(conn - c->conns) };
+
+	if (its_turn(conn) && !gp_varlink_waiting(&conn->in))
+		e.events |= EPOLLIN;
+	if (gp_varlink_unsent(&conn->out))
+		e.events |= EPOLLOUT;
+	if (e.events == conn->armed)
+		return;
+	conn->armed = e.events;
+	if (epoll_ctl(c->epoll, EPOLL_CTL_MOD, conn->fd, &e))
+		end_as(conn, GONE);
+}
+
+static void flush_in_run(struct gp_control *c, struct connection *conn)
+{
+	if (!c->sends_left)
+		return;
+	c->sends_left--;
+	flush(conn);
+}
+
+static void step(struct gp_control *c, struct connection *conn)
+{
+	if (conn->writable)
+		flush_in_run(c, conn);
+	if (conn->readable && its_turn(conn))
+		receive(conn);
+	conn->readable = conn->writable = false;
+	if (its_turn(conn) && c->calls_left && may_call_at(c, conn) <= c->now_ns &&
+	    gp_varlink_waiting(&conn->in))
+		take_call(c, conn);
+	while (entry_due(conn) && c->entries_left) {
+		c->entries_left--;
+		continue_list(c, conn);
+	}
+	/* New bytes that epoll does not wait for yet can usually be sent at once. */
+	if (gp_varlink_unsent(&conn->out) && !(conn->armed & EPOLLOUT))
+		flush_in_run(c, conn);
+	if (!conn->end)
+		check_time(c, conn);
+	if (!conn->end)
+		arm(c, conn);
+	if (conn->end)
+		close_connection(c, conn);
+}
+
+/* When @conn needs a step even if epoll has no event for it; GP_NEVER. */
+static u64 wake_at(const struct gp_control *c, struct connection *conn)
+{
+	if (conn->end || entry_due(conn))
+		return 0;
+	if (its_turn(conn) && gp_varlink_waiting(&conn->in))
+		return may_call_at(c, conn);
+	return conn->late_ns;
+}
+
+/* ---- who gets a connection ---- */
+
+/* The entry of @user, made if there is none; there are more entries than connections. */
+static struct client_user *user_of(struct gp_control *c, uid_t user)
+{
+	struct client_user *u, *unused = NULL;
+
+	for (u = c->users; u < c->users + 2 * c->args.clients; u++) {
+		if (u->user == user)
+			return u;
+		/* Of those without connections, forget the one that owes least. */
+		if (!u->connections && (!unused || u->paid_ns < unused->paid_ns))
+			unused = u;
+	}
+	*unused = (struct client_user){ .user = user };
+	return unused;
+}
+
+/* Closes the connection of @user that was idle longest; with @busy any, if none is idle. */
+static struct connection *evict(struct gp_control *c, const struct client_user *user, bool busy)
+{
+	struct connection *found = NULL, *conn;
+
+	for (EACH(c, conn)) {
+		if (!conn->state || conn->user != user || conn->peer.privileged)
+			continue;
+		if (is_idle(conn) ? !found || !is_idle(found) || conn->idle_ns < found->idle_ns :
+		    busy && !found)
+			found = conn;
+	}
+	if (found) {
+		end_as(found, EVICTED);
+		close_connection(c, found);
+	}
+	return found;
+}
+
+/* The user, without privilege, with the most connections; of equal ones any with an idle one. */
+static struct client_user *largest_user(struct gp_control *c)
+{
+	struct client_user *most = NULL;
+	struct connection *conn;
+	bool idle = false;
+
+	for (EACH(c, conn)) {
+		u32 n = conn->state && !conn->peer.privileged ? conn->user->connections : 0;
+
+		if (!n || (most && n < most->connections))
+			continue;
+		if (!most || n > most->connections || (!idle && is_idle(conn))) {
+			most = conn->user;
+			idle = is_idle(conn);
+		}
+	}
+	return most;
+}
+
+static struct connection *free_place(struct gp_control *c)
+{
+	struct connection *conn;
+
+	for (EACH(c, conn))
+		if (!conn->state)
+			return conn;
+	return NULL;
+}
+
+/*
+ * A place for @peer, if need be that of another connection; NULL: refuse. Every user gets its
+ * fair share: when all places are taken, the user with the most connections loses one, and
+ * even a busy one to a user with at least two fewer.
+ */
+static struct connection *place_for(struct gp_control *c, const struct gp_peer *peer,
+				    const struct client_user *user)
+{
+	u32 shared = c->args.clients - c->args.clients / 8;
+	struct client_user *most;
+
+	if (peer->privileged) {
+		most = largest_user(c);
+		return c->stats.clients < c->args.clients ? free_place(c) :
+		       most ? evict(c, most, true) : NULL;
+	}
+	if (user->connections >= c->args.clients_per_user)
+		return evict(c, user, false);
+	if (c->plain < shared && c->stats.clients < c->args.clients)
+		return free_place(c);
+	most = largest_user(c);
+	if (!most || (most != user && most->connections <= user->connections))
+		return NULL;
+	return evict(c, most, most != user && most->connections >= user->connections + 2);
+}
+
+static void take_in(struct gp_control *c, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	struct client_user *user = NULL;
+	struct connection *conn = NULL;
+	struct gp_peer peer = { 0 };
+	int err;
+
+	err = c->args.identify ? c->args.identify(c->args.ctx, fd, &peer) :
+				 gp_peer_identify(fd, c->group, &peer);
+	if (!err) {
+		user = user_of(c, peer.user);
+		conn = place_for(c, &peer, user);
+	}
+	e.data.u32 = conn ? (u32)(conn - c->conns) : 0;
+	if (!conn || epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e)) {
+		c->stats.refused++;
+		close(fd);
+		return;
+	}
+	c->stats.accepted++;
+	c->stats.clients++;
+	c->plain += !peer.privileged;
+	user->connections++;
+	*conn = (struct connection){
+		.state = READY, .fd = fd, .armed = EPOLLIN, .peer = peer, .user = user,
+		.in.max = GP_VARLINK_CALL_MAX, .in.values = GP_VARLINK_CALL_VALUES,
+		.out.max = peer.privileged ? c->args.reply_max : c->args.events_max,
+		.idle_ns = c->now_ns, .late_ns = GP_NEVER,
+	};
+}
+
+static void listen_on(struct gp_control *c, bool on)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u32 = LISTENER };
+
+	if (on == c->listening)
+		return;
+	if (!epoll_ctl(c->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, c->listener, &e))
+		c->listening = on;
+}
+
+static void accept_some(struct gp_control *c)
+{
+	u32 i;
+	int fd;
+
+	for (i = 0; i < ACCEPTS_PER_RUN; i++) {
+		fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+			/* The listener stays readable, so look again only after a while. */
+			listen_on(c, false);
+			c->listen_again_ns = c->now_ns + OUT_OF_DESCRIPTORS_NS;
+		}
+		if (fd < 0)
+			return;
+		take_in(c, fd);
+	}
+}
+
+/* ---- turns ---- */
+
+int gp_control_fd(const struct gp_control *c)
+{
+	return c->epoll;
+}
+
+u64 gp_control_wake_at(const struct gp_control *c)
+{
+	return c->wake_ns;
+}
+
+/* Marks the connections that can be read and written, and accepts new ones. */
+static void poll_all(struct gp_control *c)
+{
+	struct epoll_event e[EVENTS_PER_RUN];
+	struct connection *conn;
+	int i, n = epoll_wait(c->epoll, e, EVENTS_PER_RUN, 0);
+	bool knock = false;
+
+	for (i = 0; i < n; i++) {
+		if (e[i].data.u32 == LISTENER) {
+			knock = true;
+			continue;
+		}
+		conn = &c->conns[e[i].data.u32];
+		conn->readable = e[i].events & EPOLLIN;
+		conn->writable = e[i].events & EPOLLOUT;
+		/* A call that was sent before the client left is still read. */
+		if (e[i].events & (EPOLLHUP | EPOLLERR) && !conn->readable)
+			end_as(conn, GONE);
+	}
+	if (knock)
+		accept_some(c);
+}
+
+void gp_control_run(struct gp_control *c, u64 now_ns)
+{
+	struct connection *conn;
+	u32 i;
+
+	c->now_ns = now_ns;
+	c->calls_left = c->entries_left = c->args.calls_per_run;
+	c->sends_left = SENDS_PER_RUN;
+	if (!c->listening && now_ns >= c->listen_again_ns)
+		listen_on(c, true);
+	poll_all(c);
+	for (i = 0; i < c->args.clients; i++) {
+		conn = &c->conns[(c->turn + i) % c->args.clients];
+		if (conn->state)
+			step(c, conn);
+	}
+	c->turn++;
+	c->wake_ns = c->listening ? GP_NEVER : c->listen_again_ns;
+	for (EACH(c, conn)) {
+		u64 at = conn->state ? wake_at(c, conn) : GP_NEVER;
+
+		c->wake_ns = at < c->wake_ns ? at : c->wake_ns;
+	}
+}
+
+void gp_control_stats(const struct gp_control *c, struct gp_control_stats *ret)
+{
+	const struct connection *conn;
+
+	*ret = c->stats;
+	for (EACH(c, conn)) {
+		ret->subscribers += conn->state == STREAMING;
+		ret->buffered += conn->in.room + conn->out.room;
+	}
+}
+
+/* ---- the socket ---- */
+
+static void set_defaults(struct gp_control_args *a)
 {
 	a->clients = a->clients ? a->clients : 64;
-	a->clients_per_uid = a->clients_per_uid ? a->clients_per_uid : 16;
+	a->clients_per_user = a->clients_per_user ? a->clients_per_user : 16;
+	a->streams_per_user = a->streams_per_user ? a->streams_per_user : 8;
 	a->calls_per_second = a->calls_per_second ? a->calls_per_second : 1000;
 	a->calls_per_run = a->calls_per_run ? a->calls_per_run : 1;
 	a->partial_ns = a->partial_ns ? a->partial_ns : 5 * GP_SEC;
@@ -39,7 +772,7 @@ static void fill_in(struct gp_control_args *a)
 	a->events_max = a->events_max ? a->events_max : 256 << 10;
 }
 
-/* Nobody answers there any more: the file of a daemon that died. */
+/* Is it the socket of a daemon that died? */
 static bool is_stale(const struct sockaddr_un *at)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -61,7 +794,7 @@ static int listen_at(struct gp_control *c, const char **why)
 	if (strlen(c->args.path) >= sizeof(at.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(at.sun_path, c->args.path, strlen(c->args.path) + 1);
-	*why = "cannot make the control socket";
+	*why = "cannot create the control socket";
 	c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->listener < 0)
 		return -errno;
@@ -72,21 +805,11 @@ static int listen_at(struct gp_control *c, const char **why)
 		if (unlink(at.sun_path) || bind(c->listener, to, sizeof(at)))
 			return -errno;
 	}
-	/* Everybody may connect: what they may do is decided call by call. */
-	*why = "cannot let everybody use the control socket";
+	/* Every user may connect; each call is checked. */
+	*why = "cannot open the control socket to all users";
 	if (chmod(at.sun_path, 0666) || listen(c->listener, BACKLOG))
 		return -errno;
 	return 0;
-}
-
-static void listen_on(struct gp_control *c, bool on)
-{
-	struct epoll_event e = { .events = EPOLLIN, .data.u32 = LISTENER };
-
-	if (on == c->listening)
-		return;
-	if (!epoll_ctl(c->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, c->listener, &e))
-		c->listening = on;
 }
 
 int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, const char **why)
@@ -99,21 +822,20 @@ int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, 
 	if (!c)
 		return -ENOMEM;
 	c->args = *args;
-	fill_in(&c->args);
-	/* Copies: the configuration that they are of goes with the next reload. */
+	set_defaults(&c->args);
+	/* Copies, because a reload replaces the configuration they belong to. */
 	c->args.path = strdup(args->path);
 	c->args.group = args->group ? strdup(args->group) : NULL;
 	c->epoll = c->listener = -1;
 	c->wake_ns = GP_NEVER;
 	c->group = gp_peer_group(args->group);
+	if (c->args.clients > MAX_CLIENTS)
+		c->args.clients = MAX_CLIENTS;
 	c->conns = calloc(c->args.clients, sizeof(*c->conns));
-	err = c->conns && c->args.path && !args->group == !c->args.group ? 0 : -ENOMEM;
+	c->users = calloc(2 * c->args.clients, sizeof(*c->users));
+	err = c->conns && c->users && c->args.path && !args->group == !c->args.group ? 0 : -ENOMEM;
 	for (i = 0; c->conns && i < c->args.clients; i++)
-		c->conns[i] = (struct gp_conn){ .fd = -1 };
-	if (!err && (c->args.clients > MAX_CLIENTS || gp_method_check(args->ops))) {
-		*why = "the control socket was given a table that does not do";
-		err = -EINVAL;
-	}
+		c->conns[i].fd = -1;
 	if (!err)
 		err = listen_at(c, why);
 	if (!err) {
@@ -126,7 +848,7 @@ int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, 
 		gp_control_free(c);
 		return err;
 	}
-	/* Until here the file, if there was one, may have been another's. */
+	/* Before this the file, if there was one, may have been another daemon's. */
 	c->ours = true;
 	*ret = c;
 	return 0;
@@ -134,13 +856,14 @@ int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, 
 
 void gp_control_free(struct gp_control *c)
 {
-	u32 i;
+	struct connection *conn;
 
 	if (!c)
 		return;
-	for (i = 0; c->conns && i < c->args.clients; i++)
-		if (c->conns[i].state)
-			gp_conn_close(c, &c->conns[i]);
+	if (c->conns && c->users)
+		for (EACH(c, conn))
+			if (conn->state)
+				close_connection(c, conn);
 	if (c->ours)
 		unlink(c->args.path);
 	if (c->listener >= 0)
@@ -148,183 +871,8 @@ void gp_control_free(struct gp_control *c)
 	if (c->epoll >= 0)
 		close(c->epoll);
 	free(c->conns);
+	free(c->users);
 	free((char *)c->args.path);
 	free((char *)c->args.group);
 	free(c);
-}
-
-/* ---- who gets a connection ---- */
-
-static u32 connections_of(const struct gp_control *c, uid_t uid)
-{
-	u32 i, n = 0;
-
-	for (i = 0; i < c->args.clients; i++)
-		n += c->conns[i].state && c->conns[i].peer.uid == uid;
-	return n;
-}
-
-/* Of whom it can be said without harm that it is not needed: the longest idle one. */
-static struct gp_conn *dispensable(struct gp_control *c, const struct gp_peer *peer, bool own)
-{
-	struct gp_conn *found = NULL, *conn;
-
-	for (conn = c->conns; conn < c->conns + c->args.clients; conn++) {
-		if (!conn->state || !gp_conn_idle(conn))
-			continue;
-		if (own ? conn->peer.uid != peer->uid
-			: conn->peer.privileged && !peer->privileged)
-			continue;
-		if (!found || conn->idle_ns < found->idle_ns)
-			found = conn;
-	}
-	return found;
-}
-
-static struct gp_conn *free_slot(struct gp_control *c)
-{
-	struct gp_conn *conn;
-
-	for (conn = c->conns; conn < c->conns + c->args.clients; conn++)
-		if (!conn->state)
-			return conn;
-	return NULL;
-}
-
-/* A place for @peer, if need be that of another; NULL: refuse. */
-static struct gp_conn *place_for(struct gp_control *c, const struct gp_peer *peer)
-{
-	u32 reserved = peer->privileged ? 0 : c->args.clients / 8;
-	bool own = !peer->privileged && connections_of(c, peer->uid) >= c->args.clients_per_uid;
-	struct gp_conn *victim;
-
-	if (!own && c->stats.clients + reserved < c->args.clients)
-		return free_slot(c);
-	victim = dispensable(c, peer, own);
-	if (victim) {
-		gp_conn_doom(victim, GP_DOOM_EVICTED);
-		gp_conn_close(c, victim);
-	}
-	return victim;
-}
-
-static int identify(struct gp_control *c, int fd, struct gp_peer *ret)
-{
-	if (c->args.identify)
-		return c->args.identify(c->args.ctx, fd, ret);
-	return gp_peer_identify(fd, c->group, ret);
-}
-
-static void take_in(struct gp_control *c, int fd)
-{
-	struct epoll_event e = { .events = EPOLLIN };
-	struct gp_peer peer = { 0 };
-	struct gp_conn *conn = NULL;
-
-	if (!identify(c, fd, &peer))
-		conn = place_for(c, &peer);
-	e.data.u32 = conn ? (u32)(conn - c->conns) : 0;
-	if (!conn || epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e)) {
-		c->stats.refused++;
-		close(fd);
-		return;
-	}
-	c->stats.accepted++;
-	c->stats.clients++;
-	*conn = (struct gp_conn){
-		.state = GP_CONN_READY, .fd = fd, .armed = EPOLLIN, .peer = peer,
-		.in.max = GP_VARLINK_CALL_MAX, .in.values = GP_VARLINK_CALL_VALUES,
-		.out.max = c->args.reply_max,
-		.idle_ns = c->now_ns,
-	};
-}
-
-static void accept_some(struct gp_control *c)
-{
-	u32 i;
-	int fd;
-
-	for (i = 0; i < ACCEPTS_PER_RUN; i++) {
-		fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-			/* The descriptor stays readable: come back when there may be one. */
-			listen_on(c, false);
-			c->listen_again_ns = c->now_ns + OUT_OF_DESCRIPTORS_NS;
-		}
-		if (fd < 0)
-			return;
-		take_in(c, fd);
-	}
-}
-
-/* ---- whose turn it is ---- */
-
-int gp_control_fd(const struct gp_control *c)
-{
-	return c->epoll;
-}
-
-u64 gp_control_wake_at(const struct gp_control *c)
-{
-	return c->wake_ns;
-}
-
-/* Says which connections can be read and written, and lets new ones in. */
-static void poll_all(struct gp_control *c)
-{
-	struct epoll_event e[EVENTS_PER_RUN];
-	struct gp_conn *conn;
-	int i, n = epoll_wait(c->epoll, e, EVENTS_PER_RUN, 0);
-	bool knock = false;
-
-	for (i = 0; i < n; i++) {
-		if (e[i].data.u32 == LISTENER) {
-			knock = true;
-			continue;
-		}
-		conn = &c->conns[e[i].data.u32];
-		conn->readable = e[i].events & EPOLLIN;
-		conn->writable = e[i].events & EPOLLOUT;
-		/* What it sent before it went is still a call: read first, if it is its turn. */
-		if (e[i].events & (EPOLLHUP | EPOLLERR) && !conn->readable)
-			gp_conn_doom(conn, GP_DOOM_GONE);
-	}
-	if (knock)
-		accept_some(c);
-}
-
-void gp_control_run(struct gp_control *c, u64 now_ns)
-{
-	struct gp_conn *conn;
-	u64 at;
-	u32 i;
-
-	c->now_ns = now_ns;
-	c->calls_left = c->pieces_left = c->args.calls_per_run;
-	c->sends_left = SENDS_PER_RUN;
-	if (!c->listening && now_ns >= c->listen_again_ns)
-		listen_on(c, true);
-	poll_all(c);
-	for (i = 0; i < c->args.clients; i++) {
-		conn = &c->conns[(c->turn + i) % c->args.clients];
-		if (conn->state)
-			gp_conn_step(c, conn);
-	}
-	c->turn++;
-	c->wake_ns = c->listening ? GP_NEVER : c->listen_again_ns;
-	for (i = 0; i < c->args.clients; i++) {
-		conn = &c->conns[i];
-		at = conn->state ? gp_conn_wake_at(c, conn) : GP_NEVER;
-		c->wake_ns = at < c->wake_ns ? at : c->wake_ns;
-	}
-}
-
-void gp_control_stats(const struct gp_control *c, struct gp_control_stats *ret)
-{
-	u32 i;
-
-	*ret = c->stats;
-	ret->subscribers = 0;
-	for (i = 0; i < c->args.clients; i++)
-		ret->subscribers += c->conns[i].state == GP_CONN_STREAM;
 }

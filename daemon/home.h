@@ -93,11 +93,7 @@ bool gp_home_quiet(const struct gp_home *h);
 
 /* ---- wishes. 0 or -errno with a sentence in @why (GP_HOME_WHY bytes) ---- */
 
-/* A process, as somebody outside names it. */
-struct gp_who {
-	pid_t pid;
-	u64 start;		/* 0: whoever has the pid */
-};
+#define gp_who gp_process_id	/* the former name, until all callers use the new one */
 
 /* NULL if it uses no GPU. */
 struct gp_resident *gp_home_find(struct gp_home *h, const struct gp_who *who);

@@ -16,6 +16,7 @@
 #include "lib/kfd_debug.h"
 #include "lib/process.h"
 #include "log.h"
+#include "state.h"
 
 enum { BEAT = 'b', REST = 'r' };
 
@@ -212,6 +213,10 @@ static int keep(struct keeper *k)
 		if (WIFEXITED(status) && WEXITSTATUS(status) != GP_KEEPER_AGAIN)
 			return WEXITSTATUS(status);
 		if (WIFSIGNALED(status)) {
+			char why[64];
+
+			snprintf(why, sizeof(why), "ended by signal %d", WTERMSIG(status));
+			gp_state_set_end(why);
 			poked = gp_keeper_poke_all();
 			gp_log(GP_LOG_ERROR, "the daemon was ended by signal %d; everybody runs, "
 			       "%u had to be woken", WTERMSIG(status), poked);

@@ -1,16 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* One line per event on stderr, with the journal's levels where the journal reads it. */
+/*
+ * The log: one line per event, to the journal with fields if stderr is connected to it, else to
+ * stderr. Logging never blocks: a line that does not fit is dropped, and the next line that fits
+ * is preceded by the number of dropped ones. Lines about a user's processes are limited to
+ * bursts of GP_LOG_BURST and one per second after that.
+ */
 #ifndef GP_DAEMON_LOG_H
 #define GP_DAEMON_LOG_H
+
+#include <sys/types.h>
 
 #include "gp_env.h"
 
 /* As in gp_daemon_settings.log. */
 enum gp_log_level { GP_LOG_ERROR, GP_LOG_WARNING, GP_LOG_INFO, GP_LOG_DEBUG };
 
-/* What is beyond @most is not written. */
+enum {
+	GP_LOG_BURST	= 32,
+	GP_LOG_USERS	= 64,	/* remembered; the one silent longest is forgotten first */
+};
+
+/* The process a line is about, for the journal's fields and the limit of its user. */
+struct gp_log_subject {
+	pid_t pid;
+	uid_t user;		/* as gp_user_of() says */
+	const char *class_name;	/* NULL: none */
+	int gpu;		/* -1: none */
+};
+
+/* Lines beyond @most are not written. */
 void gp_log_open(enum gp_log_level most);
+/* Lines on stderr begin with the local time; lines in the journal have one anyway. */
+void gp_log_timestamps(bool on);
 void gp_log(enum gp_log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* @subject: NULL is gp_log(). */
+void gp_log_about(enum gp_log_level level, const struct gp_log_subject *subject,
+		  const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* For tests: the journal's socket, and a clock in ns. NULL: the real ones. */
+void gp_log_replace(const char *journal, u64 (*clock)(void));
 
 #endif /* GP_DAEMON_LOG_H */

@@ -14,8 +14,8 @@
 
 #include "lib/kmod.h"
 #include "log.h"
+#include "methods.h"
 #include "notify.h"
-#include "ops.h"
 
 /* How long SIGTERM waits for everybody to be released; the end releases the rest. */
 #define LEAVE_NS	(2 * GP_SEC)
@@ -26,8 +26,9 @@ struct loop {
 	const struct gp_loop_args *args;
 	struct gp_heart *heart;
 	struct gp_home *home;
-	struct gp_ops *ops;
+	struct gp_methods *methods;
 	struct gp_control *control;
+	char state[GP_CONFIG_TEXT + 8];	/* the file of state.h */
 	int epoll, signals;
 	u64 watchdog_ns, watchdog_at_ns;
 	bool leaving;
@@ -44,6 +45,17 @@ static u64 clock_ns(void)
 
 /* ---- what the home calls ---- */
 
+/* The GPU that a line about @r names; -1: none. */
+static int first_gpu(const struct loop *l, const struct gp_resident *r)
+{
+	u32 d;
+
+	for (d = 0; l->home && d < l->home->nr_gpus; d++)
+		if (r->devices & BIT_ULL(d))
+			return (int)l->home->gpu[d].index;
+	return -1;
+}
+
 static void on_news(void *ctx, const struct gp_news *news)
 {
 	struct loop *l = ctx;
@@ -53,12 +65,19 @@ static void on_news(void *ctx, const struct gp_news *news)
 		level = GP_LOG_WARNING;
 	else if (news->kind == GP_NEWS_PROCESS || news->kind == GP_NEWS_QUEUE)
 		level = GP_LOG_DEBUG;
-	if (news->who)
-		gp_log(level, "%s (%d) %s", news->who->name, news->who->pid, news->what);
-	else
+	if (news->who) {
+		struct gp_log_subject subject = {
+			.pid = news->who->pid, .user = gp_user_of(news->who->uid, news->who->pid),
+			.class_name = news->who->class.name, .gpu = first_gpu(l, news->who),
+		};
+
+		gp_log_about(level, &subject, "%s (%d) %s", news->who->name, news->who->pid,
+			     news->what);
+	} else {
 		gp_log(level, "%s", news->what);
-	if (l->ops)
-		gp_ops_news(l->ops, news);
+	}
+	if (l->methods)
+		gp_methods_news(l->methods, news);
 }
 
 static void on_holding(void *ctx)
@@ -100,6 +119,8 @@ static int reload(void *ctx, char *why)
 	err = gp_home_reload(l->home, config, why);
 	if (err)
 		gp_config_free(config);
+	else
+		gp_methods_reloaded(l->methods);
 	return err;
 }
 
@@ -154,21 +175,30 @@ static void make_folder(const char *socket)
 static int open_control(struct loop *l, const struct gp_daemon_settings *set)
 {
 	struct gp_control_args args = {
-		.path = set->socket, .group = set->group, .ops = &gp_ops_table, .ctx = l->ops,
-		.version = GP_VERSION, .clients = set->clients,
+		.path = set->socket, .group = set->group, .clients = set->clients,
 	};
 	const char *why = "";
 	int err;
 
 	make_folder(set->socket);
+	gp_methods_serve(l->methods, &args);
 	err = gp_control_new(&args, &l->control, &why);
 	if (err) {
 		gp_log(GP_LOG_ERROR, "%s: %s (%s)%s", set->socket, why, strerror(-err),
 		       err == -EADDRINUSE ? "; another gpreemptd runs" : "");
 		return err == -EADDRINUSE ? GP_EXIT_BUSY : GP_EXIT_FAILED;
 	}
-	gp_ops_connect(l->ops, l->control);
+	gp_methods_connect(l->methods, l->control);
 	return 0;
+}
+
+/* Beside the control socket, under /run: it is of this boot only. */
+static void state_file(struct loop *l)
+{
+	const char *socket = l->home->config->daemon.socket, *slash = strrchr(socket, '/');
+
+	snprintf(l->state, sizeof(l->state), "%.*s/state",
+		 slash ? (int)(slash - socket) : 1, slash ? socket : ".");
 }
 
 static int open_home(struct loop *l)
@@ -177,20 +207,24 @@ static int open_home(struct loop *l)
 		.observe = l->args->observe, .kmod = GP_KMOD_DEVICE,
 		.make_doer = gp_doer_kfd_debug, .news = on_news, .holding = on_holding, .ctx = l,
 	};
-	struct gp_ops_args ops = { .version = GP_VERSION, .reload = reload, .ctx = l };
+	struct gp_methods_args methods = { .version = GP_VERSION, .reload = reload, .ctx = l };
 	char why[GP_HOME_WHY];
 	int code = GP_EXIT_FAILED;
 
 	args.config = load(l->args->config, &code);
 	if (!args.config)
 		return code;
+	gp_log_timestamps(l->args->talkative);
 	gp_log_open(l->args->talkative ? GP_LOG_DEBUG : args.config->daemon.log);
 	if (gp_home_new(&args, &l->home, why)) {
 		gp_log(GP_LOG_ERROR, "%s", why);
 		return GP_EXIT_FAILED;
 	}
-	ops.home = l->home;
-	return gp_ops_new(&ops, &l->ops) ? GP_EXIT_FAILED : 0;
+	methods.home = l->home;
+	methods.group = l->home->config->daemon.group;
+	state_file(l);
+	methods.state = l->state;
+	return gp_methods_new(&methods, &l->methods) ? GP_EXIT_FAILED : 0;
 }
 
 static int open_all(struct loop *l)
@@ -224,11 +258,11 @@ static int open_all(struct loop *l)
 static void close_all(struct loop *l)
 {
 	/* First who asks, then who does: nobody asks for, or hears of, what is being taken down. */
-	if (l->ops)
-		gp_ops_connect(l->ops, NULL);
+	if (l->methods)
+		gp_methods_connect(l->methods, NULL);
 	gp_control_free(l->control);
 	gp_home_free(l->home);
-	gp_ops_free(l->ops);
+	gp_methods_free(l->methods);
 	if (l->epoll >= 0)
 		close(l->epoll);
 	if (l->signals >= 0)
@@ -315,12 +349,15 @@ static int run(struct loop *l)
 		/* Clients after decisions; what they want is decided in the next round. */
 		if ((ready & (1u << CONTROL)) || now >= gp_control_wake_at(l->control))
 			gp_control_run(l->control, now);
-		gp_ops_after(l->ops);
+		gp_methods_after(l->methods);
 		show_life(l, clock_ns());
-		if (l->leaving && (gp_home_quiet(l->home) || now >= l->leave_until_ns))
+		if (l->leaving && (gp_home_quiet(l->home) || now >= l->leave_until_ns)) {
+			gp_methods_end(l->methods, "stopped by a signal");
 			return GP_EXIT_OK;
+		}
 		if (gp_home_outdated(l->home) && !l->leaving) {
 			gp_log(GP_LOG_INFO, "the GPUs have changed: started again");
+			gp_methods_end(l->methods, "the GPUs changed");
 			return GP_KEEPER_AGAIN;
 		}
 		ready = sleep_until(l, wake_at(l));
@@ -336,7 +373,7 @@ int gp_loop(const struct gp_loop_args *args, struct gp_heart *heart)
 		gp_notify("READY=1\nSTATUS=running");
 		gp_log(GP_LOG_INFO, "%u GPU%s, policy %s, mechanism %s%s", l.home->nr_gpus,
 		       l.home->nr_gpus == 1 ? "" : "s",
-		       gp_ops_policy_name(l.home), l.home->doer->ops->name,
+		       gp_methods_policy(l.home), l.home->doer->ops->name,
 		       l.home->enabled ? "" : ", switched off");
 		code = run(&l);
 	}

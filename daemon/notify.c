@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "notify.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-int gp_notify(const char *state)
+/* States that systemd's queue had no room for; the next call sends them too. */
+static char unsent[256];
+
+static int send_state(const char *state)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -18,7 +22,7 @@ int gp_notify(const char *state)
 
 	if (!n)
 		return 0;
-	/* A path, or a name without a file; nothing else can be spoken to here. */
+	/* A path, or an abstract name. */
 	if ((path[0] != '/' && path[0] != '@') || n >= sizeof(to.sun_path))
 		return -EINVAL;
 	memcpy(to.sun_path, path, n);
@@ -29,9 +33,27 @@ int gp_notify(const char *state)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	sent = sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to, size);
+	sent = sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
+		      (struct sockaddr *)&to, size);
 	err = sent < 0 ? -errno : 0;
 	close(fd);
+	return err;
+}
+
+int gp_notify(const char *state)
+{
+	char all[sizeof(unsent) + 256];
+	int err;
+
+	snprintf(all, sizeof(all), "%s%s%s", unsent, unsent[0] && state[0] ? "\n" : "", state);
+	if (!all[0])
+		return 0;
+	err = send_state(all);
+	if (err != -EAGAIN)
+		unsent[0] = 0;
+	/* The watchdog is told again anyway. */
+	else if (strcmp(state, "WATCHDOG=1") && strlen(all) < sizeof(unsent))
+		memcpy(unsent, all, strlen(all) + 1);
 	return err;
 }
 
@@ -40,6 +62,6 @@ u64 gp_notify_watchdog(void)
 	const char *usec = getenv("WATCHDOG_USEC");
 	u64 ns = usec ? strtoull(usec, NULL, 10) * 1000 : 0;
 
-	/* Not WATCHDOG_PID: the keeper is the main process, and its child speaks for it. */
+	/* WATCHDOG_PID is not checked: the unit's main process is our parent. */
 	return getenv("NOTIFY_SOCKET") ? ns / 2 : 0;
 }

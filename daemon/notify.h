@@ -6,8 +6,9 @@
 #include "gp_env.h"
 
 /*
- * "READY=1", "STATUS=...", "STOPPING=1", "WATCHDOG=1", several with newlines. 0: sent, or
- * nobody wants it. -errno.
+ * "READY=1", "STATUS=...", "STOPPING=1", "WATCHDOG=1", several with newlines. Never blocks: if
+ * systemd's queue is full it returns -EAGAIN, and the next call sends the state first ("": only
+ * that). 0: sent, or there is no systemd. -errno.
  */
 int gp_notify(const char *state);
 /* How often "WATCHDOG=1" is wanted of this process, in ns; 0: not at all. */

@@ -201,7 +201,9 @@ int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *c
 	if (r) {
 		gp_census_classify(h, r);
 		gp_job_settle(h, r);
-		gp_home_news(h, GP_NEWS_CLASS, r, "has class %s now, %s before", now, previous);
+		if (strcmp(now, previous))
+			gp_home_news(h, GP_NEWS_CLASS, r, "has class %s now, %s before", now,
+				     previous);
 	}
 	return 0;
 }
@@ -270,8 +272,9 @@ int gp_home_release(struct gp_home *h, const struct gp_who *who, char *why)
 
 	if (err)
 		return err;
+	if (r->lease_ns || h->sched->tasks[r->task].manual_until_ns > h->now_ns)
+		gp_home_news(h, GP_NEWS_HOLD, r, "is released");
 	gp_job_lease(h, r, 0, 0);
-	gp_home_news(h, GP_NEWS_HOLD, r, "is released");
 	return gp_sched_release(h->sched, r->task, h->now_ns);
 }
 

@@ -10,8 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/arguments.h"
-#include "daemon/control.h"
+#include "daemon/methods.h"
 #include "lib/varlink.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,29 +19,16 @@ static struct gp_control *control;
 static char path[64];
 static u64 now_ns;
 
-static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
+static int answer(void *ctx, struct gp_call *call, json_t **ret)
 {
+	struct gp_arguments a;
+
 	(void)ctx;
-	*ret = (uid_t)target->pid % 3;
-	return target->pid % 5 ? 0 : -ESRCH;
+	if (gp_arguments_read(call->parameters, ~0u, 0, &a, &call->bad, call->why))
+		return -EINVAL;
+	*ret = json_pack("{s:s}", "did", call->method);
+	return a.wait ? GP_CALL_LATER : GP_CALL_DONE;
 }
-
-static int raises(void *ctx, const struct gp_target *target, const char *class)
-{
-	(void)ctx, (void)target;
-	return class && strlen(class) % 2;
-}
-
-static int answer(void *ctx, struct gp_request *rq, const struct gp_target *target)
-{
-	(void)ctx, (void)target;
-	gp_control_reply(control, rq->token, NULL);
-	return 0;
-}
-
-static const struct gp_control_ops ops = {
-	.owner = owner, .raises = raises, .release = answer, .trigger = answer,
-};
 
 static void leave(void)
 {
@@ -51,7 +37,7 @@ static void leave(void)
 
 static void serve(void)
 {
-	struct gp_control_args args = { .path = path, .ops = &ops };
+	struct gp_control_args args = { .path = path, .call = answer };
 	const char *why;
 
 	snprintf(path, sizeof(path), "/tmp/gp_fuzz.%d", (int)getpid());
@@ -100,6 +86,7 @@ static void send_to_server(const uint8_t *data, size_t size)
 static u64 digest(struct gp_varlink_reader *r, u64 sum)
 {
 	struct gp_varlink_call call;
+	char why[GP_WHY_MAX];
 	struct gp_arguments a;
 	const char *text;
 	json_t *message;
@@ -110,7 +97,7 @@ static u64 digest(struct gp_varlink_reader *r, u64 sum)
 		if (err)
 			continue;
 		if (!gp_varlink_call(message, &call)) {
-			err = gp_arguments_read(call.parameters, ~0u, 0, &a);
+			err = gp_arguments_read(call.parameters, ~0u, 0, &a, &text, why);
 			for (text = call.method; *text; text++)
 				sum = sum * 31 + (u8)*text;
 			sum = sum * 31 + (err ? 1 : a.given);

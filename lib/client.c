@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The calls that change something, and what all calls share. */
+/* The client of the daemon: calls, answers as structures, subscriptions. */
 #include "gpreempt.h"
 
 #include <pthread.h>
@@ -82,7 +82,8 @@ static int transact(struct gp_daemon *d, const char *method, json_t *parameters,
 	return err;
 }
 
-int gp_wire_call(struct gp_daemon *d, const char *method, json_t *parameters, json_t **ret)
+/* One call and its answer's parameters, the caller's, never NULL. Takes over @parameters. */
+static int call(struct gp_daemon *d, const char *method, json_t *parameters, json_t **ret)
 {
 	bool fresh;
 	int err;
@@ -100,15 +101,18 @@ int gp_wire_call(struct gp_daemon *d, const char *method, json_t *parameters, js
 	return err == -EPIPE ? gp_fail(ENOTCONN, "gpreemptd closed the connection") : err;
 }
 
-int gp_wire_again(struct gp_daemon *d, struct gp_wire *ret, u64 *deadline_ns)
+/* The string called @name in @object, cut to @size; "" if there is none. */
+static void copy_text(const json_t *object, const char *name, char *to, size_t size)
 {
-	int err;
+	const char *text = json_string_value(json_object_get(object, name));
 
-	pthread_mutex_lock(&d->lock);
-	*deadline_ns = gp_wire_deadline(d->timeout_ms);
-	err = gp_wire_init(ret, d->wire.at.sun_path);
-	pthread_mutex_unlock(&d->lock);
-	return err ? err : gp_wire_connect(ret, *deadline_ns);
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+/* The integer called @name in @object; 0 if there is none. */
+static s64 number(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
 }
 
 int gp_daemon_call(struct gp_daemon *d, const char *method, const char *parameters, char **ret)
@@ -118,7 +122,7 @@ int gp_daemon_call(struct gp_daemon *d, const char *method, const char *paramete
 
 	if (parameters && gp_varlink_parse(parameters, strlen(parameters), 0, &in))
 		return gp_fail(EINVAL, "the parameters of %s are not a JSON object", method);
-	err = gp_wire_call(d, method, in, &out);
+	err = call(d, method, in, &out);
 	if (err)
 		return err;
 	if (ret) {
@@ -130,11 +134,13 @@ int gp_daemon_call(struct gp_daemon *d, const char *method, const char *paramete
 	return err;
 }
 
+/* ---- calls that change something ---- */
+
 /* A call whose answer says nothing. Takes over @parameters. */
 static int tell(struct gp_daemon *d, const char *method, json_t *parameters)
 {
 	json_t *answer;
-	int err = gp_wire_call(d, method, parameters, &answer);
+	int err = call(d, method, parameters, &answer);
 
 	if (!err)
 		json_decref(answer);
@@ -195,11 +201,13 @@ int gp_daemon_hold(struct gp_daemon *d, const struct gp_daemon_target *target,
 	set_number(o, "lease_ns", lease_ns);
 	if (flags & GP_DAEMON_WAIT)
 		json_object_set_new(o, "wait", json_true());
-	err = gp_wire_call(d, "Hold", o, &answer);
+	if (flags & GP_DAEMON_RENEW)
+		json_object_set_new(o, "renew", json_true());
+	err = call(d, "Hold", o, &answer);
 	if (err)
 		return err;
 	if (granted_ns)
-		*granted_ns = (uint64_t)gp_wire_number(answer, "lease_ns");
+		*granted_ns = (uint64_t)number(answer, "lease_ns");
 	json_decref(answer);
 	return 0;
 }
@@ -222,4 +230,269 @@ int gp_daemon_enable(struct gp_daemon *d)
 int gp_daemon_disable(struct gp_daemon *d)
 {
 	return tell(d, "Disable", NULL);
+}
+
+/* ---- reading ---- */
+
+static u32 yes(const json_t *object, const char *name)
+{
+	return json_is_true(json_object_get(object, name));
+}
+
+int gp_daemon_status(struct gp_daemon *d, struct gp_daemon_status *ret)
+{
+	json_t *o;
+	int err = call(d, "Status", NULL, &o);
+
+	if (err)
+		return err;
+	*ret = (struct gp_daemon_status){
+		.pid = (int32_t)number(o, "pid"),
+		.enabled = yes(o, "enabled"),
+		.observe_only = yes(o, "observe_only"),
+		.gpus = (uint32_t)number(o, "gpus"),
+		.processes = (uint32_t)number(o, "processes"),
+		.held = (uint32_t)number(o, "held"),
+		.up_ns = (uint64_t)number(o, "up_ns"),
+	};
+	copy_text(o, "version", ret->version, sizeof(ret->version));
+	copy_text(o, "policy", ret->policy, sizeof(ret->policy));
+	copy_text(o, "mechanism", ret->mechanism, sizeof(ret->mechanism));
+	json_decref(o);
+	return 0;
+}
+
+/* enum gp_daemon_state by its name in the interface. */
+static u32 state_of(const char *name)
+{
+	static const char *const names[GP_DAEMON_UNKNOWN] = {
+		[GP_DAEMON_ON] = "on", [GP_DAEMON_STARTING] = "starting",
+		[GP_DAEMON_STOPPING] = "stopping", [GP_DAEMON_OFF] = "off",
+		[GP_DAEMON_LOST] = "lost",
+	};
+	u32 i;
+
+	for (i = 0; i < GP_DAEMON_UNKNOWN; i++)
+		if (name && !strcmp(name, names[i]))
+			return i;
+	return GP_DAEMON_UNKNOWN;
+}
+
+static void read_seats(const json_t *seats, struct gp_daemon_process *p)
+{
+	const json_t *seat;
+	size_t i;
+	u32 state;
+
+	p->gpus = (uint32_t)json_array_size(seats);
+	p->state = p->gpus ? GP_DAEMON_ON : GP_DAEMON_UNKNOWN;
+	json_array_foreach(seats, i, seat) {
+		state = state_of(json_string_value(json_object_get(seat, "state")));
+		if (state > p->state)
+			p->state = state;
+		p->on_ns += (uint64_t)number(seat, "on_ns");
+		p->off_ns += (uint64_t)number(seat, "off_ns");
+		p->vram_bytes += (uint64_t)number(seat, "vram_bytes");
+	}
+}
+
+static void read_process(const json_t *o, struct gp_daemon_process *ret)
+{
+	*ret = (struct gp_daemon_process){
+		.pid = (int32_t)number(o, "pid"),
+		.uid = json_object_get(o, "uid") ? (uint32_t)number(o, "uid") : ~0u,
+		.start = (uint64_t)number(o, "start"),
+		.preempted = (uint64_t)number(o, "preempted"),
+		.queues = (uint32_t)json_array_size(json_object_get(o, "queues")),
+	};
+	copy_text(o, "name", ret->name, sizeof(ret->name));
+	copy_text(o, "class", ret->class_name, sizeof(ret->class_name));
+	read_seats(json_object_get(o, "seats"), ret);
+}
+
+int gp_daemon_list(struct gp_daemon *d, struct gp_daemon_process **ret, size_t *count)
+{
+	const json_t *processes, *p;
+	struct gp_daemon_process *list;
+	json_t *o;
+	size_t i, n;
+	int err = call(d, "List", NULL, &o);
+
+	if (err)
+		return err;
+	processes = json_object_get(o, "processes");
+	n = json_array_size(processes);
+	list = calloc(n ? n : 1, sizeof(*list));
+	if (!list) {
+		json_decref(o);
+		return gp_fail(ENOMEM, "out of memory");
+	}
+	json_array_foreach(processes, i, p)
+		read_process(p, &list[i]);
+	json_decref(o);
+	*ret = list;
+	*count = n;
+	return 0;
+}
+
+/* ---- subscriptions: one call with "more" on a connection of its own ---- */
+
+/* Another connection to where @d is. */
+static int connect_again(struct gp_daemon *d, struct gp_wire *ret, u64 *deadline_ns)
+{
+	int err;
+
+	pthread_mutex_lock(&d->lock);
+	*deadline_ns = gp_wire_deadline(d->timeout_ms);
+	err = gp_wire_init(ret, d->wire.at.sun_path);
+	pthread_mutex_unlock(&d->lock);
+	return err ? err : gp_wire_connect(ret, *deadline_ns);
+}
+
+static json_t *kinds_of(const char *list)
+{
+	json_t *kinds = json_array();
+	size_t n;
+
+	for (; *list; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		if (n)
+			json_array_append_new(kinds, json_stringn(list, n));
+	}
+	return json_pack("{s:o}", "kinds", kinds);
+}
+
+/* The first answer, which has no event, says that the subscription stands. */
+static int confirmed(struct gp_events *events, u64 deadline_ns)
+{
+	struct gp_varlink_reply reply;
+	json_t *message;
+	int err = gp_wire_receive(&events->wire, deadline_ns, &message);
+
+	if (err)
+		return err;
+	err = gp_wire_result(message, &reply);
+	if (!err && !reply.continues)
+		err = gp_fail(EPROTO, "gpreemptd ended the subscription");
+	if (!err)
+		events->first = json_incref(reply.parameters);
+	json_decref(message);
+	return err;
+}
+
+int gp_events_open(struct gp_daemon *daemon, const char *method, json_t *parameters,
+		   struct gp_events **ret)
+{
+	struct gp_events *events = calloc(1, sizeof(*events));
+	u64 deadline;
+	int err;
+
+	if (!events) {
+		json_decref(parameters);
+		return gp_fail(ENOMEM, "out of memory");
+	}
+	err = connect_again(daemon, &events->wire, &deadline);
+	if (err)
+		json_decref(parameters);
+	else
+		err = gp_wire_send(&events->wire, method, parameters, true, deadline);
+	if (!err)
+		err = confirmed(events, deadline);
+	if (err) {
+		gp_events_close(events);
+		return err == -EPIPE ? gp_fail(ENOTCONN, "gpreemptd closed the connection") : err;
+	}
+	*ret = events;
+	return 0;
+}
+
+int gp_daemon_subscribe(struct gp_daemon *daemon, const char *kinds, struct gp_events **ret)
+{
+	return gp_events_open(daemon, "Subscribe", kinds ? kinds_of(kinds) : NULL, ret);
+}
+
+int gp_events_fd(const struct gp_events *events)
+{
+	return events->wire.fd;
+}
+
+static void read_event(const json_t *o, struct gp_daemon_event *ret)
+{
+	const json_t *gpu = json_object_get(o, "gpu");
+
+	*ret = (struct gp_daemon_event){
+		.at_ns = (uint64_t)number(o, "at_ns"),
+		.start = (uint64_t)number(o, "start"),
+		.pid = (int32_t)number(o, "pid"),
+		.cause_pid = (int32_t)number(o, "cause_pid"),
+		.gpu = json_is_integer(gpu) ? (int32_t)json_integer_value(gpu) : -1,
+		.state = state_of(json_string_value(json_object_get(o, "state"))),
+	};
+	copy_text(o, "kind", ret->kind, sizeof(ret->kind));
+	copy_text(o, "class", ret->class_name, sizeof(ret->class_name));
+	copy_text(o, "what", ret->what, sizeof(ret->what));
+}
+
+/* What @message says, the caller's; consumes @message. */
+static int take(struct gp_events *events, json_t *message, json_t **ret)
+{
+	struct gp_varlink_reply reply;
+	int err = gp_wire_result(message, &reply);
+
+	if (!err) {
+		events->lost += (uint32_t)number(reply.parameters, "lost");
+		*ret = json_incref(reply.parameters);
+	}
+	json_decref(message);
+	return err;
+}
+
+int gp_events_parameters(struct gp_events *events, json_t **ret)
+{
+	json_t *message;
+	ssize_t n;
+	int err;
+
+	for (;;) {
+		err = gp_varlink_next(&events->wire.in, &message);
+		if (!err)
+			return take(events, message, ret);
+		if (err != -EAGAIN)
+			return gp_fail(EPROTO, "gpreemptd sent what is not JSON");
+		n = gp_varlink_receive(&events->wire.in, events->wire.fd);
+		if (n == -EAGAIN)
+			return -EAGAIN;
+		if (n <= 0)
+			return gp_fail(ENOTCONN, "gpreemptd closed the connection");
+	}
+}
+
+int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret)
+{
+	json_t *parameters = NULL;
+	const json_t *event;
+	int err;
+
+	/* An answer without an event only says that some were lost. */
+	while (!(err = gp_events_parameters(events, &parameters))) {
+		event = json_object_get(parameters, "event");
+		if (json_is_object(event)) {
+			read_event(event, ret);
+			ret->lost = events->lost;
+			events->lost = 0;
+			json_decref(parameters);
+			return 0;
+		}
+		json_decref(parameters);
+	}
+	return err;
+}
+
+void gp_events_close(struct gp_events *events)
+{
+	if (!events)
+		return;
+	gp_wire_close(&events->wire);
+	json_decref(events->first);
+	free(events);
 }

@@ -11,6 +11,7 @@
  *	-ESRCH		no such process
  *	-EINVAL		no such class, policy, parameter; value out of bounds
  *	-EBUSY, -ENOSPC	not now; not admitted by the policy
+ *	-ECANCELED	not held any more (GP_DAEMON_RENEW)
  *	-ETIMEDOUT	no answer in time
  *	-ENOSYS		the daemon does not know the call
  *	-EPROTO		what came is not an answer
@@ -78,6 +79,7 @@ int gp_daemon_hint(struct gp_daemon *daemon, const struct gp_daemon_target *targ
 
 enum gp_daemon_hold_flag {
 	GP_DAEMON_WAIT	= 1 << 0,	/* return when it is off the GPU */
+	GP_DAEMON_RENEW	= 1 << 1,	/* only if it is still held, else -ECANCELED */
 };
 
 /* Hold off the GPU for at most @lease_ns; calling again renews. *@granted may be NULL. */
@@ -112,6 +114,10 @@ enum gp_daemon_state {
 	GP_DAEMON_UNKNOWN,
 };
 
+/*
+ * Of another user's process only pid, class_name, state and gpus are shown, unless the caller is
+ * root or in the group: uid is ~0 then, and everything else 0 or "".
+ */
 struct gp_daemon_process {
 	int32_t pid;
 	uint32_t uid;

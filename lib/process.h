@@ -23,6 +23,12 @@ enum {
 	GP_PROCESS_TEXT		= 4096,	/* bytes kept of a command line, a cgroup, a path */
 };
 
+/* A process. The start time tells two processes apart that had the same pid. */
+struct gp_process_id {
+	pid_t pid;
+	u64 start;		/* clock ticks since boot, as in /proc/PID/stat; 0: any */
+};
+
 /* What sysfs calls the type of a queue: compute is PM4 and AQL. */
 enum gp_process_queue_type {
 	GP_PROCESS_COMPUTE	= 0,

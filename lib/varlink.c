@@ -306,6 +306,7 @@ static const struct {
 	{ ENOSPC,	GP_INTERFACE ".NotAdmitted" },
 	{ ETIMEDOUT,	GP_INTERFACE ".TimedOut" },
 	{ EOPNOTSUPP,	GP_INTERFACE ".NotSupported" },
+	{ ECANCELED,	GP_INTERFACE ".NotHeld" },
 	{ EIO,		GP_INTERFACE ".Failed" },
 	{ ENOSYS,	"org.varlink.service.InterfaceNotFound" },
 	{ ENOSYS,	"org.varlink.service.MethodNotFound" },

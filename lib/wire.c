@@ -196,15 +196,3 @@ int gp_wire_result(json_t *message, struct gp_varlink_reply *ret)
 		return gp_fail(EPROTO, "gpreemptd sent what is not a reply");
 	return ret->error ? remote_error(ret) : 0;
 }
-
-void gp_wire_text(const json_t *object, const char *name, char *to, size_t size)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	snprintf(to, size, "%s", text ? text : "");
-}
-
-s64 gp_wire_number(const json_t *object, const char *name)
-{
-	return json_integer_value(json_object_get(object, name));
-}

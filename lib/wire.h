@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* One connection to the daemon: what client.c and events.c share. */
+/* One connection to the daemon, for client.c and our own programs. */
 #ifndef GP_WIRE_H
 #define GP_WIRE_H
 
@@ -33,17 +33,20 @@ int gp_wire_result(json_t *message, struct gp_varlink_reply *ret);
 /* A deadline @milliseconds from now; negative: GP_NEVER. */
 u64 gp_wire_deadline(int milliseconds);
 
-struct gp_daemon;
-/* One call and its answer's parameters, the caller's, never NULL. Takes over @parameters. */
-int gp_wire_call(struct gp_daemon *daemon, const char *method, json_t *parameters, json_t **ret);
-/* Another connection to where @daemon is. */
-int gp_wire_again(struct gp_daemon *daemon, struct gp_wire *ret, u64 *deadline_ns);
+/* ---- a call that is answered again and again, for our own programs (client.c) ---- */
 
-/* The string called @name in @object, cut to @size; "" if there is none. */
-void gp_wire_text(const json_t *object, const char *name, char *to, size_t size);
-/* The integer called @name in @object; 0 if there is none. */
-s64 gp_wire_number(const json_t *object, const char *name);
-/* enum gp_daemon_state by its name in the interface. */
-u32 gp_wire_state(const char *name);
+struct gp_daemon;
+
+struct gp_events {
+	struct gp_wire wire;
+	json_t *first;		/* the parameters of the first answer */
+	u32 lost;		/* said by answers, not yet passed on */
+};
+
+/* Takes over @parameters, NULL: none. End it with gp_events_close(). */
+int gp_events_open(struct gp_daemon *daemon, const char *method, json_t *parameters,
+		   struct gp_events **ret);
+/* The parameters of the next answer, the caller's. -EAGAIN: none yet; -ENOTCONN. */
+int gp_events_parameters(struct gp_events *events, json_t **ret);
 
 #endif /* GP_WIRE_H */

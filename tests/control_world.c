@@ -10,174 +10,105 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/peer.h"
+#include "daemon/methods.h"
 #include "gp_test.h"
 
 /* ---- the daemon ---- */
 
-static int note(struct control_world *w, struct gp_request *rq, const char *what,
-		const struct gp_target *target)
+/* Methods that name a process. */
+static bool has_target(const char *name)
 {
-	w->asked++;
-	snprintf(w->last, sizeof(w->last), "%s", what);
-	w->token = rq->token;
-	w->target = target ? *target : (struct gp_target){ 0 };
-	if (w->refuse) {
-		snprintf(rq->why, GP_WHY_MAX, "refused, as the test wants");
-		return -w->refuse;
-	}
-	if (!w->defer)
-		gp_control_reply(w->c, rq->token, json_pack("{s:s}", "did", what));
-	return 0;
+	static const char *const names[] = {
+		"Hold", "Release", "Hint", "Trigger", "SetClass", "Register",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
 }
 
-static int owner(void *ctx, const struct gp_target *target, uid_t *ret)
+static int check_target(struct control_world *w, struct gp_call *call,
+			const struct gp_arguments *a)
 {
-	(void)ctx;
-	if (target->pid != ALICES && target->pid != LOWERED && target->pid != BOBS)
+	pid_t pid = a->pid ? (pid_t)a->pid : call->peer->pid;
+
+	snprintf(call->why, GP_WHY_MAX, "process %d: not found", pid);
+	if (pid != ALICES && pid != BOBS)
 		return -ESRCH;
-	*ret = target->pid == BOBS ? BOB : ALICE;
+	snprintf(call->why, GP_WHY_MAX, "process %d: permission denied", pid);
+	if (!call->peer->privileged && call->peer->uid != (pid == BOBS ? BOB : ALICE))
+		return -EPERM;
+	w->target = (struct gp_process_id){ .pid = pid, .start = (u64)a->start };
 	return 0;
 }
 
-static int raises(void *ctx, const struct gp_target *target, const char *class)
+static int stream(struct gp_call *call, const struct gp_arguments *a, json_t **ret)
 {
-	(void)ctx;
-	if (!class)
-		return target->pid == LOWERED;
-	if (!strcmp(class, "online"))
-		return 1;
-	return !strcmp(class, "offline") || !strcmp(class, "batch") ? 0 : -EINVAL;
+	const char *kind = json_string_value(json_array_get(a->kinds, 0));
+
+	if (json_array_size(a->kinds) > 1 && !strcmp(json_string_value(
+			json_array_get(a->kinds, 1)), "nonsense"))
+		return -EINVAL;
+	call->wants = !kind ? (1u << GP_NR_EVENTS) - 1 : !strcmp(kind, "record") ?
+		      1u << GP_EVENT_RECORD : 1u << GP_EVENT_HOLD | 1u << GP_EVENT_STATE;
+	*ret = NULL;
+	return GP_CALL_STREAM;
 }
 
-static int status(void *ctx, struct gp_request *rq)
-{
-	return note(ctx, rq, "status", NULL);
-}
-
-static int get_policy(void *ctx, struct gp_request *rq)
-{
-	return note(ctx, rq, "get_policy", NULL);
-}
-
-static int list_head(void *ctx, struct gp_request *rq, const struct gp_list_args *args,
-		     json_t **ret)
+static int answer(void *ctx, struct gp_call *call, json_t **ret)
 {
 	struct control_world *w = ctx;
+	const char *dot = strrchr(call->method, '.'), *name = dot ? dot + 1 : "";
+	struct gp_arguments a;
+	int err;
 
-	(void)rq;
-	w->asked++;
-	snprintf(w->last, sizeof(w->last), "list");
-	if (args->gpu && strcmp(args->gpu, "0")) {
-		snprintf(rq->why, GP_WHY_MAX, "there is no GPU %s", args->gpu);
-		return -ENOENT;
+	if (!strcmp(name, "Nonsense") || !dot) {
+		call->error = "org.varlink.service.MethodNotFound";
+		return GP_CALL_REFUSED;
 	}
-	*ret = json_pack("{s:[]}", "gpus");
-	return 0;
+	err = gp_arguments_read(call->parameters, ~0u, 0, &a, &call->bad, call->why);
+	if (!err && has_target(name))
+		err = check_target(w, call, &a);
+	if (err)
+		return err;
+	w->asked++;
+	snprintf(w->last, sizeof(w->last), "%s", name);
+	w->token = call->token;
+	w->number = (u64)(a.lease_ns ? a.lease_ns : a.in_ns);
+	if (w->refuse) {
+		snprintf(call->why, GP_WHY_MAX, "refused, as the test wants");
+		return -w->refuse;
+	}
+	if (!strcmp(name, "Subscribe"))
+		return call->more ? stream(call, &a, ret) : -EINVAL;
+	if (!strcmp(name, "List") || !strcmp(name, "Stats")) {
+		call->listing.pid = (pid_t)a.pid;
+		*ret = name[0] == 'L' ? json_pack("{s:[]}", "gpus") : json_object();
+		return GP_CALL_LIST;
+	}
+	if (w->defer)
+		return GP_CALL_LATER;
+	*ret = json_pack("{s:s}", "did", name);
+	return GP_CALL_DONE;
 }
 
-static int list_next(void *ctx, const struct gp_list_args *args, u64 *cursor, json_t **ret)
+static int next(void *ctx, const struct gp_peer *peer, struct gp_listing *l, json_t **ret)
 {
 	struct control_world *w = ctx;
 	char *name;
 
-	if (*cursor >= w->processes || (args->pid && *cursor))
+	(void)peer;
+	if (l->cursor >= w->processes || (l->pid && l->cursor))
 		return 0;
-	++*cursor;
-	if (*cursor == w->untold)
+	if (++l->cursor == w->untold)
 		return -EILSEQ;
 	name = calloc(1, w->large + 1);
 	memset(name, 'x', w->large);
-	*ret = json_pack("{s:i, s:s}", "pid", args->pid ? args->pid : (int)*cursor, "name", name);
+	*ret = json_pack("{s:i, s:s}", "pid", l->pid ? l->pid : (int)l->cursor, "name", name);
 	free(name);
 	return 1;
-}
-
-static int stats_head(void *ctx, struct gp_request *rq, json_t **ret)
-{
-	struct control_world *w = ctx;
-
-	(void)rq;
-	w->asked++;
-	*ret = json_object();
-	return 0;
-}
-
-static int stats_next(void *ctx, pid_t pid, u64 *cursor, json_t **ret)
-{
-	const struct gp_list_args args = { .pid = pid };
-
-	return list_next(ctx, &args, cursor, ret);
-}
-
-static int set_policy(void *ctx, struct gp_request *rq, const struct gp_policy_args *args)
-{
-	(void)args;
-	return note(ctx, rq, "set_policy", NULL);
-}
-
-static int set_class(void *ctx, struct gp_request *rq, const struct gp_target *target,
-		     const char *class)
-{
-	(void)class;
-	return note(ctx, rq, "set_class", target);
-}
-
-static int enrol(void *ctx, struct gp_request *rq, const struct gp_target *target,
-		 const char *class)
-{
-	(void)class;
-	return note(ctx, rq, "enrol", target);
-}
-
-static int hint(void *ctx, struct gp_request *rq, const struct gp_target *target, u64 in_ns,
-		u64 for_ns)
-{
-	struct control_world *w = ctx;
-
-	(void)for_ns;
-	w->number = in_ns;
-	return note(ctx, rq, "hint", target);
-}
-
-static int hold(void *ctx, struct gp_request *rq, const struct gp_target *target, u64 lease_ns,
-		bool wait)
-{
-	struct control_world *w = ctx;
-
-	(void)wait;
-	w->number = lease_ns;
-	return note(ctx, rq, "hold", target);
-}
-
-static int release(void *ctx, struct gp_request *rq, const struct gp_target *target)
-{
-	return note(ctx, rq, "release", target);
-}
-
-static int trigger(void *ctx, struct gp_request *rq, const struct gp_target *target)
-{
-	return note(ctx, rq, "trigger", target);
-}
-
-static int enable(void *ctx, struct gp_request *rq, bool on)
-{
-	return note(ctx, rq, on ? "enable" : "disable", NULL);
-}
-
-static int reload(void *ctx, struct gp_request *rq)
-{
-	return note(ctx, rq, "reload", NULL);
-}
-
-static int record(void *ctx, struct gp_request *rq, json_t **ret)
-{
-	struct control_world *w = ctx;
-
-	(void)rq;
-	w->asked++;
-	*ret = json_pack("{s:[]}", "tasks");
-	return 0;
 }
 
 static void gone(void *ctx, gp_token token)
@@ -186,14 +117,6 @@ static void gone(void *ctx, gp_token token)
 
 	w->gone += token == w->token;
 }
-
-static const struct gp_control_ops ops = {
-	.owner = owner, .raises = raises, .status = status, .get_policy = get_policy,
-	.list_head = list_head, .list_next = list_next, .stats_head = stats_head,
-	.stats_next = stats_next, .set_policy = set_policy, .set_class = set_class,
-	.enrol = enrol, .hint = hint, .hold = hold, .release = release, .trigger = trigger,
-	.enable = enable, .reload = reload, .record = record, .gone = gone,
-};
 
 /* ---- the world ---- */
 
@@ -220,9 +143,10 @@ struct control_world *world_new(const struct gp_control_args *limits)
 		w->args = *limits;
 	w->args.path = w->path;
 	w->args.group = "daemon";
-	w->args.ops = &ops;
+	w->args.call = answer;
+	w->args.next = next;
+	w->args.gone = gone;
 	w->args.ctx = w;
-	w->args.version = "test";
 	w->args.identify = identify;
 	world_rebind(w, 0);
 	return w;
@@ -264,20 +188,31 @@ void world_run(struct control_world *w, u32 times)
 	}
 }
 
-int world_connect(struct control_world *w, uid_t uid, bool privileged)
+static int connect_peer(struct control_world *w)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s", w->path);
-	w->peer = (struct gp_peer){
-		.pid = uid == ALICE ? ALICES : uid == BOB ? BOBS : 1, .uid = uid, .gid = uid,
-		.privileged = privileged,
-	};
 	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)))
 		fail_msg("cannot connect: %s", strerror(errno));
 	world_run(w, 1);
 	return fd;
+}
+
+int world_connect(struct control_world *w, uid_t uid, bool privileged)
+{
+	w->peer = (struct gp_peer){
+		.pid = uid == ALICE ? ALICES : uid == BOB ? BOBS : 1, .uid = uid, .gid = uid,
+		.user = uid, .privileged = privileged,
+	};
+	return connect_peer(w);
+}
+
+int world_connect_as(struct control_world *w, uid_t uid, uid_t user)
+{
+	w->peer = (struct gp_peer){ .pid = 1, .uid = uid, .gid = uid, .user = user };
+	return connect_peer(w);
 }
 
 json_t *world_receive(struct control_world *w, struct gp_varlink_reader *r, int fd)

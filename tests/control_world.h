@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A control socket in a folder of its own, with a daemon behind it that only
- * notes what it is asked, a clock that the test holds, and clients of any user.
+ * The transport of the control socket in a folder of its own, with callbacks that only note
+ * what they are asked, a clock that the test holds, and clients of any user.
  */
 #ifndef GP_CONTROL_WORLD_H
 #define GP_CONTROL_WORLD_H
 
 #include "core/param.h"
 #include "daemon/control.h"
+#include "lib/process.h"
 #include "lib/varlink.h"
 
 enum {
 	ALICE = 1001, BOB = 1002,	/* users */
-	ALICES = 100, BOBS = 200,	/* their processes, of class "offline" */
-	LOWERED = 101,			/* Alice's: the rules would give it more than it has */
+	ALICES = 100, BOBS = 200,	/* their processes */
 };
 
 struct control_world {
@@ -30,8 +30,8 @@ struct control_world {
 	u32 untold;		/* the one that cannot be told; 0: none */
 	u32 large;		/* bytes of each of them, more or less */
 	u32 asked;		/* calls that reached it */
-	char last[32];		/* the last of them */
-	struct gp_target target;
+	char last[32];		/* the method of the last of them */
+	struct gp_process_id target;
 	u64 number;		/* its lease, or when a hint begins */
 	gp_token token;
 	u32 gone;
@@ -46,6 +46,8 @@ void world_free(struct control_world *w);
 void world_run(struct control_world *w, u32 times);
 /* A connection of that user; taken in already unless it was refused. */
 int world_connect(struct control_world *w, uid_t uid, bool privileged);
+/* The same of a uid that counts for @user. */
+int world_connect_as(struct control_world *w, uid_t uid, uid_t user);
 /* One message, or NULL if the connection was closed or nothing came in 10000 runs. */
 json_t *world_receive(struct control_world *w, struct gp_varlink_reader *r, int fd);
 /* Bytes and a NUL, as many as fit. */

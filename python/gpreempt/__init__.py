@@ -28,15 +28,15 @@ built there are used; GPREEMPT_LIBRARY and GPREEMPT_COMMAND name others.
 """
 
 from .daemon import Daemon, Event, Events, Process, Queue, Status
-from .errors import (DaemonNotRunning, GPreemptError, NoSuchProcess, NotAllowed, ScenarioError,
-                     TimedOut)
+from .errors import (DaemonNotRunning, GPreemptError, NoSuchProcess, NotAllowed, NotHeld,
+                     ScenarioError, TimedOut)
 from .local import Gpu, LocalProcess, LocalQueue, Suspender, gpus, processes, queues
 from .scheduler import Cost, GPreemptScheduler, Statistics
 from .simulation import simulate
 
 __all__ = [
     'Cost', 'Daemon', 'DaemonNotRunning', 'Event', 'Events', 'GPreemptError', 'GPreemptScheduler',
-    'Gpu', 'LocalProcess', 'LocalQueue', 'NoSuchProcess', 'NotAllowed', 'Process', 'Queue',
-    'ScenarioError', 'Statistics', 'Status', 'Suspender', 'TimedOut', 'gpus', 'processes', 'queues',
-    'simulate',
+    'Gpu', 'LocalProcess', 'LocalQueue', 'NoSuchProcess', 'NotAllowed', 'NotHeld', 'Process',
+    'Queue', 'ScenarioError', 'Statistics', 'Status', 'Suspender', 'TimedOut', 'gpus', 'processes',
+    'queues', 'simulate',
 ]

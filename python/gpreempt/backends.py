@@ -31,6 +31,10 @@ class Backend(abc.ABC):
     def suspend(self, pid: int, lease: float) -> float:
         """Off the GPU soon, for so many seconds. Again renews it."""
 
+    def renew(self, pid: int, lease: float) -> float:
+        """The same if it is still suspended, else raises NotHeld."""
+        return self.suspend(pid, lease)
+
     @abc.abstractmethod
     def wait_off(self, pid: int, lease: float) -> None:
         """It was to be suspended: off the GPU when this returns. By any thread."""
@@ -87,9 +91,12 @@ class ByDaemon(Backend):
     def suspend(self, pid: int, lease: float) -> float:
         return self.daemon.hold(pid, lease, wait=False)
 
+    def renew(self, pid: int, lease: float) -> float:
+        return self.daemon.hold(pid, lease, wait=False, renew=True)
+
     def wait_off(self, pid: int, lease: float) -> None:
         with self.waiting:
-            self.waiter.hold(pid, lease)
+            self.waiter.hold(pid, lease, renew=True)
 
     def resume(self, pid: int) -> None:
         self.daemon.release(pid)

@@ -15,6 +15,7 @@ from .native import call, text
 
 SECOND = 1_000_000_000
 _NONE = -errno.EAGAIN
+_HIDDEN = 2 ** 32 - 1                           # the uid of another user's process
 
 
 def nanoseconds(seconds: float) -> int:
@@ -56,10 +57,12 @@ class Status:
 @dataclass(frozen=True)
 class Process:
     """A process that uses GPUs. state: on, starting, stopping, off, lost or unknown, of the GPU
-    where it is furthest from on."""
+    where it is furthest from on. Of another user's process only pid, class_name, state and gpus are
+    known, unless the caller is root or in the group of gpreemptd: uid is None then, and the other
+    fields are 0 or empty."""
     pid: int
     start: int
-    uid: int
+    uid: Optional[int]
     name: str
     class_name: str
     state: str
@@ -108,6 +111,8 @@ def _decoded(structure: Any, kind: Any) -> Any:
             value = native.STATES[min(value, len(native.STATES) - 1)]
         elif name in ('enabled', 'observe_only'):
             value = bool(value)
+        elif name == 'uid' and value == _HIDDEN:
+            value = None
         values[name] = value
     return kind(**values)
 
@@ -194,12 +199,15 @@ class Daemon(native.Handle):
         call('gp_daemon_hint', self._handle, byref(target(pid)), nanoseconds(within),
              nanoseconds(forget_after))
 
-    def hold(self, pid: int, lease: float, wait: bool = True, start: int = 0) -> float:
+    def hold(self, pid: int, lease: float, wait: bool = True, start: int = 0,
+             renew: bool = False) -> float:
         """Keep a process off its GPUs until released or for @lease seconds, whichever is first.
-        Again renews it. wait: return when it is off. Returns the seconds that were granted."""
+        Again renews it. renew: only if it is still held, else raise NotHeld. wait: return when it
+        is off. Returns the seconds that were granted."""
         granted = c_uint64()
-        call('gp_daemon_hold', self._handle, byref(target(pid, start)), nanoseconds(lease),
-             native.WAIT if wait else 0, byref(granted))
+        flags = (native.WAIT if wait else 0) | (native.RENEW if renew else 0)
+        call('gp_daemon_hold', self._handle, byref(target(pid, start)), nanoseconds(lease), flags,
+             byref(granted))
         return granted.value / SECOND
 
     def release(self, pid: int, start: int = 0) -> None:
@@ -241,10 +249,10 @@ class Daemon(native.Handle):
         raise error_of(errno.ESRCH, f'process {pid} does not use a GPU')
 
     def queues(self, pid: int) -> List[Queue]:
-        """The queues of a process."""
+        """The queues of a process; none of another user's, which are not shown."""
         listed = self.call('List', pid=pid)['processes']
         return [Queue(q['id'], q['gpu'], q['type'], q['bytes'], q.get('pending'))
-                for process in listed for q in process['queues']]
+                for process in listed for q in process.get('queues', [])]
 
     def stats(self, pid: Optional[int] = None) -> Dict[str, Any]:
         """Counters of the daemon and of its processes, as gpreempt-stats(1) has them."""

@@ -20,6 +20,10 @@ class NoSuchProcess(GPreemptError, ProcessLookupError):
     """No process with that pid uses a GPU, or it is another one by now."""
 
 
+class NotHeld(GPreemptError):
+    """A hold that was to be renewed was released, or its lease ended."""
+
+
 class TimedOut(GPreemptError, TimeoutError):
     """No answer in time."""
 
@@ -33,6 +37,7 @@ _KINDS = {
     errno.EPERM: NotAllowed,
     errno.EACCES: NotAllowed,
     errno.ESRCH: NoSuchProcess,
+    errno.ECANCELED: NotHeld,
     errno.ETIMEDOUT: TimedOut,
 }
 

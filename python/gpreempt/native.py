@@ -16,6 +16,7 @@ from .errors import error_of
 
 STATES = ('on', 'starting', 'stopping', 'off', 'lost', 'unknown')
 WAIT = 1
+RENEW = 2
 NEW_QUEUES, CHANGED, ENDED = 1, 2, 4
 
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, Deque, Dict, Iterator, List, Optional
 
 from .backends import Backend, ByDaemon, Direct
 from .daemon import Event, answers, readable
-from .errors import GPreemptError, NoSuchProcess
+from .errors import DaemonNotRunning, GPreemptError, NoSuchProcess, NotHeld
 
 _HISTORY = 10000
 _LEASE = 1.0
@@ -57,6 +57,7 @@ class _Hold:
     lease: float                # as granted
     wanted: float
     renewed: bool
+    lost: bool = False          # with the daemon, not by a release: hold it anew
 
     def due(self) -> float:
         """When the monitor has to look at it: half a lease early, if it is renewed."""
@@ -208,14 +209,18 @@ class GPreemptScheduler:
         with contextlib.ExitStack() as undo:
             undo.callback(self._forgive, self.resume, pid)
             # Without the lock: meanwhile the monitor renews this one and all others.
-            self._backend.wait_off(pid, wanted)
+            try:
+                self._backend.wait_off(pid, wanted)
+            except NotHeld:                     # another thread or client has resumed it
+                with self._lock:
+                    self._holds.pop(pid, None)
             undo.pop_all()
         with self._lock:
             self._statistics.suspends.add(time.monotonic() - began)
             if pid in self._holds:
                 self._holds[pid].renewed = lease is None
-            elif not self._closed:
-                # Somebody has resumed it, and our waiting may have held it again.
+            elif not self._closed and self._backend.name == 'direct':
+                # It was resumed meanwhile, and our waiting may have held it again.
                 self._backend.resume(pid)
 
     def resume(self, pid: int) -> None:
@@ -375,14 +380,20 @@ class GPreemptScheduler:
 
     def _renew_one(self, pid: int, hold: _Hold) -> None:
         try:
-            hold.lease = self._backend.suspend(pid, hold.wanted)
+            again = self._backend.suspend if hold.lost else self._backend.renew
+            hold.lease = again(pid, hold.wanted)
             hold.until = time.monotonic() + hold.lease
+            hold.lost = False
             self._statistics.renewals += 1
         except NoSuchProcess:
             del self._holds[pid]
+        except NotHeld as error:                # another client has resumed it
+            del self._holds[pid]
+            self._note(str(error))
         except GPreemptError as error:
             # A daemon that has gone has released it; try again until told otherwise.
             hold.until = time.monotonic() + hold.lease
+            hold.lost |= isinstance(error, DaemonNotRunning)
             self._note(str(error))
 
     def _note(self, trouble: str) -> None:

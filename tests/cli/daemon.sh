@@ -23,6 +23,8 @@ refused() {
 told() { grep -q -e "^$1\$" "$tmp/told" || no "the daemon was not told '$1' but: $(tr '\n' '|' <"$tmp/told")"; }
 untold() { ! grep -q -e "^$1" "$tmp/told" || no "the daemon was told '$1'"; }
 
+says_not() { ! grep -q -e "$1" "$tmp/out" || no "'$tried' prints '$1'"; }
+
 stop() {
 	[ -z "$server" ] || { kill "$server"; wait "$server"; } 2>/dev/null
 	server=
@@ -145,6 +147,41 @@ try gpreempt list 99999999
 refused 5
 try gpreempt list infer
 refused 2 && says_err "'infer' is not a process id"
+
+claim "another user's process is shown by its pid, class, GPU and state, and says so"
+cp "$tmp/world.json" "$tmp/kept.json"
+jq '.list.processes[0] |= {pid, class, gpus: [0], seats: [.seats[] | {gpu, state}]} |
+	.list.processes += [{pid: 777, class: "unmanaged", gpus: [1], seats: []}]' \
+	"$tmp/kept.json" >"$tmp/world.json"
+daemon 1002
+try gpreempt list
+exits 0 && says '^ *101 *- *- *offline *0 *off *$' && says '^ *777 *- *- *unmanaged *1 *left alone' &&
+	says "^-: another user's process" && says '^ *102 .* infer '
+try gpreempt status
+exits 0 && says 'infer (102)' && says ' 101' && says_not 'train'
+try gpreempt stats 777
+refused 4 && says_err 'permission denied'
+try gpreempt stats --prometheus
+exits 0 && says '^gpreempt_process_gpu_on{.*"101"' && says_not '^gpreempt_process_gpu_off_seconds_total{.*"101"'
+cp "$tmp/kept.json" "$tmp/world.json"
+daemon
+
+claim "status says how often the daemon was restarted, and why"
+try gpreempt status
+exits 0 && says_not restarted
+jq '.status += {restarts: 2, restart_reasons: ["2026-11-18T12:00:00Z ended by signal 9", "x"]}' \
+	"$tmp/kept.json" >"$tmp/world.json"
+daemon
+try gpreempt status
+exits 0 && says 'restarted 2 times, last 2026-11-18T12:00:00Z ended by signal 9'
+cp "$tmp/kept.json" "$tmp/world.json"
+daemon
+
+claim "class of a process that uses no GPU says so"
+try gpreempt class $$ offline
+exits 0 && says "process $$ uses no GPU now"
+try gpreempt class 101 offline
+exits 0 && says_not 'uses no GPU'
 
 claim "-w repeats, with --json one object per line"
 "$GPREEMPT" list --json -w 0.1 >"$tmp/lines" 2>/dev/null &
@@ -452,7 +489,7 @@ refused 4 && untold disable
 try gpreempt policy fifo
 refused 4 && untold policy
 try gpreempt record "$tmp/others.json" --for 1s
-refused 4 && says_err 'queues of everybody' && check test ! -e "$tmp/others.json"
+refused 4 && says_err 'permission denied' && check test ! -e "$tmp/others.json"
 try gpreempt run --class online true
 refused 125 && untold register
 try gpreempt class 101 batch

@@ -2,6 +2,7 @@
 """gpreempt.Daemon and Events against a made-up daemon."""
 
 import copy
+import tempfile
 import threading
 import unittest
 
@@ -31,6 +32,23 @@ class Calls(world.DaemonTest):
         queues = self.daemon.queues(TRAIN)
         self.assertEqual([(q.id, q.type, q.pending) for q in queues],
                          [(0, 'aql', 3), (1, 'sdma', None)])
+
+    def test_hidden(self):
+        """of another user's process nothing is known but its pid, class, state and GPUs"""
+        hidden = copy.deepcopy(world.WORLD)
+        one = hidden['list']['processes'][0]
+        hidden['list']['processes'][0] = {
+            'pid': TRAIN, 'class': one['class'], 'gpus': [0], 'seats': [{'gpu': 0, 'state': 'off'}]}
+        with tempfile.TemporaryDirectory() as folder:
+            fake = world.FakeDaemon(folder, hidden)
+            self.addCleanup(fake.stop)
+            with gpreempt.Daemon(fake.socket) as daemon:
+                train = daemon.process(TRAIN)
+                self.assertEqual((train.class_name, train.state, train.gpus), ('batch', 'off', 1))
+                self.assertEqual((train.uid, train.name, train.start, train.queues),
+                                 (None, '', 0, 0))
+                self.assertEqual(daemon.queues(TRAIN), [])
+                self.assertEqual(daemon.process(INFER).uid, 1001)
 
     def test_changes(self):
         """class, hint, hold and release reach the daemon as they were said"""

@@ -319,8 +319,20 @@ class ByDaemon(VirtualTime, world.DaemonTest):
             self.get_slow_off()
             waits.join()
             told = self.fake.told()
-            self.assertEqual([told[-3], told[-1]], [f'release {SLOW}'] * 2)
-            self.assertIn(f'hint {SLOW}', told[-2])
+            self.assertEqual(told[-2], f'release {SLOW}')
+            self.assertIn(f'hint {SLOW}', told[-1])
+
+    def test_resumed_by_another_client(self):
+        """a hold that another client released is not renewed"""
+        with self.scheduler as s:
+            s.suspend(TRAIN)
+            with gpreempt.Daemon(self.fake.socket) as other:
+                other.release(TRAIN)
+                with self.assertRaises(gpreempt.NotHeld):
+                    other.hold(TRAIN, 1, renew=True)
+            self.pass_time(10)
+            self.assertEqual(self.fake.told()[-1], f'release {TRAIN}')
+            self.assertIn('not held', s.statistics().trouble[-1])
 
 
 class FakeSuspender:

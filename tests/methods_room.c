@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "ops_room.h"
+#include "methods_room.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +18,10 @@ static int reload(void *ctx, char *why)
 
 static int identify(void *ctx, int fd, struct gp_peer *ret)
 {
-	const struct room *r = ((struct gp_ops *)ctx)->args.ctx;
+	const struct room *r = ((struct gp_methods *)ctx)->args.ctx;
 
 	(void)fd;
-	*ret = (struct gp_peer){ .pid = getpid(), .uid = getuid(), .gid = getgid(),
-				 .privileged = !r->plain };
+	*ret = r->peer;
 	return 0;
 }
 
@@ -36,15 +35,37 @@ int room_connect(const char *path)
 	return fd;
 }
 
+static void open_room(struct room *r)
+{
+	struct gp_methods_args methods = {
+		.home = r->w->home, .version = "9", .group = "testers", .state = r->state,
+		.reload = reload, .ctx = r,
+	};
+	struct gp_control_args args = { .path = r->socket, .identify = identify };
+	const char *why;
+
+	EXPECT_EQ(gp_methods_new(&methods, &r->methods), 0);
+	gp_methods_serve(r->methods, &args);
+	EXPECT_EQ(gp_control_new(&args, &r->control, &why), 0);
+	gp_methods_connect(r->methods, r->control);
+	r->peer = (struct gp_peer){ .pid = getpid(), .uid = getuid(), .gid = getgid(),
+				    .user = getuid(), .privileged = true };
+	r->fd = room_connect(r->socket);
+}
+
+static void close_room(struct room *r)
+{
+	close(r->fd);
+	gp_methods_connect(r->methods, NULL);
+	gp_control_free(r->control);
+	gp_methods_free(r->methods);
+}
+
 /* The offline one is on all GPUs. */
 static int room_with(void **state, u32 gpus)
 {
 	struct room *r = calloc(1, sizeof(*r));
-	struct gp_control_args args = { .ops = &gp_ops_table, .version = "9",
-					.identify = identify };
-	struct gp_ops_args ops = { .version = "9", .reload = reload, .ctx = r };
 	void *world;
-	const char *why;
 	u32 i;
 
 	world_up(&world);
@@ -52,14 +73,9 @@ static int room_with(void **state, u32 gpus)
 	for (i = 1; i < gpus; i++)
 		world_gpu(r->w);
 	world_home(r->w, WORLD_ACTING);
-	ops.home = r->w->home;
-	EXPECT_EQ(gp_ops_new(&ops, &r->ops), 0);
 	snprintf(r->socket, sizeof(r->socket), "%s/control", r->w->tree->path);
-	args.path = r->socket;
-	args.ctx = r->ops;
-	EXPECT_EQ(gp_control_new(&args, &r->control, &why), 0);
-	gp_ops_connect(r->ops, r->control);
-	r->fd = room_connect(r->socket);
+	snprintf(r->state, sizeof(r->state), "%s/state-file", r->w->tree->path);
+	open_room(r);
 	r->online = world_process(r->w);
 	r->offline = world_process(r->w);
 	world_class(r->w, r->online, "online");
@@ -69,6 +85,16 @@ static int room_with(void **state, u32 gpus)
 	world_run(r->w, 50 * GP_MSEC);
 	*state = r;
 	return 0;
+}
+
+void room_restart(struct room *r)
+{
+	close_room(r);
+	gp_home_free(r->w->home);
+	r->w->home = NULL;
+	world_home(r->w, WORLD_ACTING);
+	open_room(r);
+	world_run(r->w, 50 * GP_MSEC);
 }
 
 int room_up(void **state)
@@ -86,11 +112,8 @@ int room_down(void **state)
 	struct room *r = *state;
 	void *world = r->w;
 
-	close(r->fd);
-	gp_ops_connect(r->ops, NULL);
-	gp_control_free(r->control);
+	close_room(r);
 	world_down(&world);
-	gp_ops_free(r->ops);
 	free(r);
 	return 0;
 }
@@ -99,7 +122,7 @@ void room_spin(struct room *r)
 {
 	gp_control_run(r->control, r->w->home->now_ns);
 	world_run(r->w, GP_MSEC);
-	gp_ops_after(r->ops);
+	gp_methods_after(r->methods);
 }
 
 json_t *room_hear(struct room *r, int fd)
@@ -108,13 +131,15 @@ json_t *room_hear(struct room *r, int fd)
 	size_t n = 0;
 	u32 tries;
 
-	for (tries = 0; tries < 5000; tries++) {
+	for (tries = 0; tries < 5000 && n < sizeof(text);) {
 		ssize_t got = recv(fd, text + n, 1, MSG_DONTWAIT);
 
 		if (got == 1 && !text[n++])
 			return json_loads(text, 0, NULL);
-		if (got != 1)
-			room_spin(r);
+		if (got == 1)
+			continue;
+		room_spin(r);
+		tries++;
 	}
 	return NULL;
 }
@@ -122,9 +147,9 @@ json_t *room_hear(struct room *r, int fd)
 void room_ask(int fd, const char *method, const char *parameters, bool more)
 {
 	char text[1024];
-	int n = snprintf(text, sizeof(text),
-			 "{\"method\":\"org.gpreempt.%s\",\"parameters\":%s%s}", method,
-			 parameters, more ? ",\"more\":true" : "");
+	int n = snprintf(text, sizeof(text), "{\"method\":\"%s%s\",\"parameters\":%s%s}",
+			 strchr(method, '.') ? "" : "org.gpreempt.", method, parameters,
+			 more ? ",\"more\":true" : "");
 
 	EXPECT_EQ(send(fd, text, (size_t)n + 1, 0), n + 1);
 }

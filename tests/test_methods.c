@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ops_room.h"
+#include "methods_room.h"
 
 static void status_tells_what_it_is(void **state)
 {
@@ -163,7 +163,7 @@ static void one_user_leaves_room_for_the_classes_of_others(void **state)
 	h->scan_at_ns = GP_NEVER;	/* who has ended would be forgotten */
 	room_pid(text, sizeof(text), r, r->offline, ",\"class\":\"idle\"");
 	room_spin(r);		/* root is let in before */
-	r->plain = true;
+	r->peer.privileged = false;
 	plain = room_connect(r->socket);
 	room_spin(r);
 	for (i = 0; i < 4; i++) {
@@ -279,14 +279,14 @@ static void who_records_when_the_daemon_ends_is_not_told_of_it(void **state)
 	json_decref(room_hear(r, fd));
 	room_spin(r);
 	EXPECT(r->w->home->sched->trace.emit);
-	gp_ops_connect(r->ops, NULL);
+	gp_methods_connect(r->methods, NULL);
 	EXPECT(!r->w->home->sched->trace.emit);
 	/* More than is kept before it is sent: looks, samples, and a process that ends. */
 	world_submit(r->w, r->online, 0, 1);
 	world_run(r->w, 200 * GP_MSEC);
 	world_end(r->w, r->offline);
 	world_run(r->w, 200 * GP_MSEC);
-	EXPECT(!r->ops->records);
+	EXPECT(!r->methods->records);
 	close(fd);
 }
 

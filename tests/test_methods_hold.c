@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ops_room.h"
+#include "methods_room.h"
 
 static void a_hold_is_answered_when_it_has_come_about(void **state)
 {
@@ -48,7 +48,7 @@ static void a_hold_is_not_answered_while_it_runs_on_another_gpu(void **state)
 		room_spin(r);
 	EXPECT_EQ(world_state(r->w, r->offline), GP_OFF);
 	EXPECT_EQ(gp_sched_seat(r->w->home->sched, task, 1)->state, GP_ON);
-	EXPECT_EQ(r->ops->nr_waiters, 1);
+	EXPECT_EQ(r->methods->nr_waiters, 1);
 	EXPECT_EQ(held(r), 0);
 	other->there = true;
 	a = room_hear(r, fd);
@@ -71,32 +71,37 @@ static void a_hold_of_who_cannot_be_held_fails_in_time(void **state)
 	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
 	json_decref(room_call(r, "Hold", text, error));
 	EXPECT(!strcmp(error, "TimedOut"));
-	EXPECT_EQ(r->ops->nr_waiters, 0);
+	EXPECT_EQ(r->methods->nr_waiters, 0);
 }
 
-static void a_hold_for_which_too_many_wait_is_refused(void **state)
+static void renewing_a_hold_does_not_undo_a_release(void **state)
 {
 	struct room *r = *state;
-	char text[128], error[64];
-	u32 i;
+	char hold[128], renew[128], pid[64], error[64];
 
-	/* They wait for who is never off. */
-	for (i = 0; i < GP_OPS_WAITERS; i++)
-		r->ops->waiter[i] = (struct gp_ops_waiter){
-			.who.pid = r->w->process[r->online].pid, .until_ns = GP_NEVER };
-	r->ops->nr_waiters = GP_OPS_WAITERS;
-	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
-	json_decref(room_call(r, "Hold", text, error));
-	EXPECT(!strcmp(error, "Busy"));
-	EXPECT_EQ(world_state(r->w, r->offline), GP_ON);
-	r->ops->nr_waiters = 0;
-	json_decref(room_call(r, "Hold", text, NULL));
+	room_pid(hold, sizeof(hold), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
+	room_pid(renew, sizeof(renew), r, r->offline, ",\"lease_ns\":500000000,\"renew\":true");
+	room_pid(pid, sizeof(pid), r, r->offline, "");
+	json_decref(room_call(r, "Hold", renew, error));
+	EXPECT(!strcmp(error, "NotHeld"));
+	json_decref(room_call(r, "Hold", hold, NULL));
+	json_decref(room_call(r, "Hold", renew, NULL));
 	EXPECT_EQ(world_state(r->w, r->offline), GP_OFF);
+	json_decref(room_call(r, "Release", pid, NULL));
+	json_decref(room_call(r, "Hold", renew, error));
+	EXPECT(!strcmp(error, "NotHeld"));
+	world_run(r->w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(r->w, r->offline), GP_ON);
+	/* A lease that ended is not renewed either. */
+	json_decref(room_call(r, "Hold", hold, NULL));
+	world_run(r->w, GP_SEC);
+	json_decref(room_call(r, "Hold", renew, error));
+	EXPECT(!strcmp(error, "NotHeld"));
 }
 
 PROVE(
 	CLAIM_WITH(a_hold_is_answered_when_it_has_come_about, room_up, room_down),
 	CLAIM_WITH(a_hold_is_not_answered_while_it_runs_on_another_gpu, two_gpus_up, room_down),
 	CLAIM_WITH(a_hold_of_who_cannot_be_held_fails_in_time, room_up, room_down),
-	CLAIM_WITH(a_hold_for_which_too_many_wait_is_refused, room_up, room_down),
+	CLAIM_WITH(renewing_a_hold_does_not_undo_a_release, room_up, room_down),
 )

@@ -3,27 +3,29 @@
  * gpreemptd without its loop: real calls over a real socket to a home on directories
  * (home_world.h), with an online and an offline process.
  */
-#ifndef OPS_ROOM_H
-#define OPS_ROOM_H
+#ifndef METHODS_ROOM_H
+#define METHODS_ROOM_H
 
-#include "daemon/ops.h"
+#include "daemon/methods.h"
 #include "home_world.h"
 
 struct room {
 	struct world *w;
-	struct gp_ops *ops;
+	struct gp_methods *methods;
 	struct gp_control *control;
-	char socket[128];
+	char socket[128], state[128];
 	int fd;
 	u32 online, offline;
 	u32 reloads;
-	bool plain;	/* who connects is not privileged; his are all processes */
+	struct gp_peer peer;	/* of the next connection; at first privileged, and the owner */
 };
 
 /* CLAIM_WITH(fn, room_up, room_down). On two GPUs: the offline one is on both. */
 int room_up(void **state);
 int two_gpus_up(void **state);
 int room_down(void **state);
+/* Ends the daemon without a word and starts one with the same processes and state file. */
+void room_restart(struct room *r);
 /* All of it runs for a moment. */
 void room_spin(struct room *r);
 
@@ -40,4 +42,4 @@ void room_text(const json_t *o, const char *key, const char *want);
 /* Parameters of a call: the pid of process @i, and @rest. */
 void room_pid(char *text, size_t size, const struct room *r, u32 i, const char *rest);
 
-#endif /* OPS_ROOM_H */
+#endif /* METHODS_ROOM_H */

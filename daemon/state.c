@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "state.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "text/value.h"
+
+/* The file is written at most so often. */
+#define SAVE_NS		(100 * GP_MSEC)
+
+/* ---- reading ---- */
+
+/* Takes the next word of *@at off; NULL: there is none. */
+static char *word(char **at)
+{
+	char *w = strsep(at, " ");
+
+	return w && *w ? w : NULL;
+}
+
+/* The next word as a number of at most @max. */
+static bool number(char **at, u64 max, u64 *ret)
+{
+	const char *w = word(at);
+	char *end;
+
+	if (!w || *w < '0' || *w > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(w, &end, 10);
+	return !*end && !errno && *ret <= max;
+}
+
+/* What is left of the line, @size bytes at most. */
+static bool rest(char **at, char *to, size_t size)
+{
+	size_t n = *at ? strlen(*at) : 0;
+
+	if (!n || n >= size)
+		return false;
+	memcpy(to, *at, n + 1);
+	*at = NULL;
+	return true;
+}
+
+static bool read_id(char **at, struct gp_process_id *ret)
+{
+	u64 pid;
+
+	if (!number(at, INT32_MAX, &pid) || !number(at, UINT64_MAX, &ret->start))
+		return false;
+	ret->pid = (pid_t)pid;
+	return pid && ret->start;
+}
+
+static bool read_param(char **at, struct gp_saved_state *s)
+{
+	const char *name = word(at);
+	u32 i = 0;
+
+	while (name && i < GP_NR_PARAMS && strcmp(gp_params[i].name, name))
+		i++;
+	if (!name || i == GP_NR_PARAMS ||
+	    !number(at, gp_params[i].max, &s->param[i]) || s->param[i] < gp_params[i].min)
+		return false;
+	s->param_set[i] = true;
+	return true;
+}
+
+static bool read_class(char **at, struct gp_saved_state *s)
+{
+	struct gp_kept_class *c = &s->class[s->nr_classes];
+	u64 uid;
+
+	if (s->nr_classes == GP_WISHES || !read_id(at, &c->id) || !number(at, UINT32_MAX, &uid) ||
+	    !rest(at, c->name, sizeof(c->name)))
+		return false;
+	c->uid = (uid_t)uid;
+	s->nr_classes++;
+	return true;
+}
+
+static bool read_hold(char **at, struct gp_saved_state *s)
+{
+	struct gp_kept_hold *h = &s->hold[s->nr_holds];
+
+	if (s->nr_holds == GP_STATE_HOLDS || !read_id(at, &h->id) ||
+	    !number(at, GP_NEVER - 1, &h->until_ns))
+		return false;
+	s->nr_holds++;
+	return true;
+}
+
+static bool read_restart(char **at, struct gp_saved_state *s)
+{
+	struct gp_kept_restart *r = &s->restart[s->nr_restarts];
+
+	if (s->nr_restarts == GP_STATE_REASONS || !number(at, INT64_MAX, &r->at_s) ||
+	    !rest(at, r->why, sizeof(r->why)))
+		return false;
+	s->nr_restarts++;
+	return true;
+}
+
+static bool read_line(char *line, const char *boot, struct gp_saved_state *s)
+{
+	const char *key = word(&line);
+	char text[64];
+	u64 n = 0;
+	bool good = false;
+
+	if (!key)
+		return false;
+	if (!strcmp(key, "boot")) {
+		good = rest(&line, text, sizeof(text)) && (!boot || !strcmp(text, boot));
+	} else if (!strcmp(key, "restarts")) {
+		good = number(&line, UINT32_MAX - 1, &n);
+		s->restarts = (u32)n;
+	} else if (!strcmp(key, "restart")) {
+		good = read_restart(&line, s);
+	} else if (!strcmp(key, "end")) {
+		good = rest(&line, s->end, sizeof(s->end));
+	} else if (!strcmp(key, "policy")) {
+		good = rest(&line, s->policy, sizeof(s->policy));
+	} else if (!strcmp(key, "param")) {
+		good = read_param(&line, s);
+	} else if (!strcmp(key, "class")) {
+		good = read_class(&line, s);
+	} else if (!strcmp(key, "hold")) {
+		good = read_hold(&line, s);
+	}
+	return good && !line;
+}
+
+static bool is_printable(const char *text, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if ((unsigned char)text[i] < ' ' && text[i] != '\n')
+			return false;
+	return true;
+}
+
+/* Returns the number of the first invalid line; 0: none. */
+static u32 read_lines(char *text, const char *boot, struct gp_saved_state *ret)
+{
+	char *line, *at = text, version[32];
+	u32 nr = 0;
+
+	snprintf(version, sizeof(version), "gpreempt-state %d", GP_STATE_VERSION);
+	while ((line = strsep(&at, "\n"))) {
+		nr++;
+		if (!strcmp(line, "done"))
+			return at && !*at ? 0 : nr;
+		if (nr == 1 ? strcmp(line, version) != 0 : !read_line(line, boot, ret))
+			return nr;
+	}
+	return nr ? nr : 1;
+}
+
+int gp_state_parse(const char *text, size_t n, const char *boot, struct gp_saved_state *ret,
+		   char *why)
+{
+	u32 bad = 1;
+	char *copy;
+
+	memset(ret, 0, sizeof(*ret));
+	snprintf(why, GP_HOME_WHY, "out of memory");
+	copy = n <= GP_STATE_BYTES && is_printable(text, n) ? strndup(text, n) : NULL;
+	if (copy)
+		bad = read_lines(copy, boot, ret);
+	free(copy);
+	if (!bad)
+		return 0;
+	memset(ret, 0, sizeof(*ret));
+	snprintf(why, GP_HOME_WHY, "line %u is invalid, or of another boot or version", bad);
+	return -EINVAL;
+}
+
+static void read_boot(char *to, size_t size)
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	snprintf(to, size, "unknown");
+	if (f && fgets(to, (int)size, f))
+		to[strcspn(to, "\n")] = 0;
+	if (f)
+		fclose(f);
+}
+
+int gp_state_load(const char *path, struct gp_saved_state *ret, char *why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char boot[64], *text = NULL;
+	struct stat st;
+	ssize_t n = 0;
+	int err;
+
+	memset(ret, 0, sizeof(*ret));
+	snprintf(why, GP_HOME_WHY, "%s", strerror(errno));
+	if (fd < 0)
+		return -errno;
+	err = fstat(fd, &st) ? -errno : 0;
+	if (!err && (!S_ISREG(st.st_mode) || st.st_size > GP_STATE_BYTES)) {
+		snprintf(why, GP_HOME_WHY, "not a file of at most %d bytes", GP_STATE_BYTES);
+		err = -EINVAL;
+	}
+	if (!err)
+		text = malloc((size_t)st.st_size + 1);
+	if (text)
+		n = read(fd, text, (size_t)st.st_size);
+	if (!err && (!text || n < 0))
+		err = text ? -errno : -ENOMEM;
+	close(fd);
+	read_boot(boot, sizeof(boot));
+	if (!err)
+		err = gp_state_parse(text, (size_t)n, boot, ret, why);
+	free(text);
+	return err;
+}
+
+/* ---- writing ---- */
+
+static void print_lines(const struct gp_saved_state *s, const char *boot, FILE *f)
+{
+	u32 i;
+
+	fprintf(f, "gpreempt-state %d\nboot %s\nrestarts %u\n", GP_STATE_VERSION, boot,
+		s->restarts);
+	for (i = 0; i < s->nr_restarts; i++)
+		fprintf(f, "restart %llu %s\n", (unsigned long long)s->restart[i].at_s,
+			s->restart[i].why);
+	if (s->end[0])
+		fprintf(f, "end %s\n", s->end);
+	if (s->policy[0])
+		fprintf(f, "policy %s\n", s->policy);
+	for (i = 0; i < GP_NR_PARAMS; i++)
+		if (s->param_set[i])
+			fprintf(f, "param %s %llu\n", gp_params[i].name,
+				(unsigned long long)s->param[i]);
+	for (i = 0; i < s->nr_classes; i++)
+		fprintf(f, "class %d %llu %u %s\n", s->class[i].id.pid,
+			(unsigned long long)s->class[i].id.start, s->class[i].uid,
+			s->class[i].name);
+	for (i = 0; i < s->nr_holds; i++)
+		fprintf(f, "hold %d %llu %llu\n", s->hold[i].id.pid,
+			(unsigned long long)s->hold[i].id.start,
+			(unsigned long long)s->hold[i].until_ns);
+	fputs("done\n", f);
+}
+
+char *gp_state_print(const struct gp_saved_state *s, const char *boot)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return NULL;
+	print_lines(s, boot, f);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+int gp_state_save(const char *path, const struct gp_saved_state *s)
+{
+	char temporary[GP_CONFIG_TEXT + 16], boot[64], *text;
+	size_t n;
+	int fd, err = 0;
+
+	if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= (int)sizeof(temporary))
+		return -ENAMETOOLONG;
+	read_boot(boot, sizeof(boot));
+	text = gp_state_print(s, boot);
+	if (!text)
+		return -ENOMEM;
+	n = strlen(text);
+	unlink(temporary);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0 || write(fd, text, n) != (ssize_t)n || fsync(fd))
+		err = errno ? -errno : -EIO;
+	if (fd >= 0)
+		close(fd);
+	if (!err && rename(temporary, path))
+		err = -errno;
+	if (err)
+		unlink(temporary);
+	free(text);
+	return err;
+}
+
+/* ---- restarts ---- */
+
+static char last_end[GP_STATE_REASON];
+
+void gp_state_set_end(const char *why)
+{
+	snprintf(last_end, sizeof(last_end), "%s", why);
+}
+
+void gp_state_count_restart(struct gp_saved_state *s, u64 now_s)
+{
+	const char *why = last_end[0] ? last_end : s->end[0] ? s->end : "it ended without a word";
+
+	s->restarts++;
+	memmove(s->restart + 1, s->restart, sizeof(s->restart) - sizeof(s->restart[0]));
+	if (s->nr_restarts < GP_STATE_REASONS)
+		s->nr_restarts++;
+	s->restart[0].at_s = now_s;
+	snprintf(s->restart[0].why, GP_STATE_REASON, "%s", why);
+	gp_text_clean(s->restart[0].why);
+	last_end[0] = s->end[0] = 0;
+}
+
+/* ---- the home ---- */
+
+/* Classes and holds of @h, instead of those in @s. */
+static void read_home(struct gp_saved_state *s, const struct gp_home *h)
+{
+	u32 i;
+
+	s->nr_classes = s->nr_holds = 0;
+	for (i = 0; i < h->nr_wishes; i++) {
+		struct gp_kept_class *c = &s->class[s->nr_classes++];
+
+		*c = (struct gp_kept_class){ .id = h->wish[i].who, .uid = h->wish[i].uid };
+		snprintf(c->name, sizeof(c->name), "%s", h->wish[i].class_name);
+	}
+	for (i = 0; i < h->nr_residents && s->nr_holds < GP_STATE_HOLDS; i++) {
+		const struct gp_resident *r = h->resident[i];
+		u64 until = r->task == GP_NONE ? 0 : h->sched->tasks[r->task].manual_until_ns;
+
+		if (until > h->now_ns && until != GP_NEVER)
+			s->hold[s->nr_holds++] = (struct gp_kept_hold){
+				.id = { r->pid, r->start }, .until_ns = until };
+	}
+}
+
+static void restore_classes(const struct gp_saved_state *s, struct gp_home *h)
+{
+	u32 i;
+
+	for (i = 0; i < s->nr_classes && h->nr_wishes < GP_WISHES; i++) {
+		const struct gp_kept_class *c = &s->class[i];
+		u64 start;
+
+		if (gp_process_start(h->args.proc, c->id.pid, &start) || start != c->id.start ||
+		    !gp_rules_class(&h->config->rules, c->name) ||
+		    gp_wish_find(h, c->id.pid, start))
+			continue;
+		h->wish[h->nr_wishes].who = c->id;
+		h->wish[h->nr_wishes].uid = c->uid;
+		snprintf(h->wish[h->nr_wishes++].class_name, GP_CLASS_NAME, "%s", c->name);
+	}
+}
+
+/* Drops the holds that were renewed or are over. */
+static void restore_holds(struct gp_saved_state *s, struct gp_home *h)
+{
+	char why[GP_HOME_WHY];
+	u64 granted;
+	u32 i;
+
+	for (i = s->nr_holds; i--;) {
+		const struct gp_kept_hold *hold = &s->hold[i];
+
+		if (hold->until_ns > h->now_ns &&
+		    gp_home_hold(h, &hold->id, hold->until_ns - h->now_ns, &granted, why))
+			continue;
+		s->hold[i] = s->hold[--s->nr_holds];
+	}
+}
+
+/* ---- the state of a running daemon ---- */
+
+static void save(struct gp_state_store *store, const struct gp_home *h)
+{
+	struct gp_saved_state *s = &store->state;
+	u32 i;
+	int err;
+
+	read_home(s, h);
+	/* A second restart must not lose holds that the first one did not renew yet. */
+	for (i = 0; i < store->restore.nr_holds && s->nr_holds < GP_STATE_HOLDS; i++)
+		s->hold[s->nr_holds++] = store->restore.hold[i];
+	err = store->path ? gp_state_save(store->path, s) : 0;
+	if (err && !store->failed)
+		gp_log(GP_LOG_WARNING, "%s: %s; a restart will lose classes, holds and policy set "
+		       "by hand", store->path, strerror(-err));
+	store->failed = err;
+	store->changed = false;
+	store->save_at_ns = h->now_ns + SAVE_NS;
+}
+
+struct gp_state_store *gp_state_open(const char *path, struct gp_home *h)
+{
+	struct gp_state_store *store = calloc(1, sizeof(*store));
+	char why[GP_HOME_WHY];
+	int err;
+
+	if (!store)
+		return NULL;
+	store->path = path;
+	store->changed = true;
+	err = path ? gp_state_load(path, &store->state, why) : -ENOENT;
+	if (err && err != -ENOENT)
+		gp_log(GP_LOG_WARNING, "%s: ignored: %s", path, why);
+	if (err)
+		return store;
+	gp_state_count_restart(&store->state, (u64)time(NULL));
+	gp_log(GP_LOG_INFO, "restart %u: %s", store->state.restarts, store->state.restart[0].why);
+	restore_classes(&store->state, h);
+	store->restore = store->state;
+	return store;
+}
+
+void gp_state_tend(struct gp_state_store *store, struct gp_home *h)
+{
+	if (store->restore.nr_holds) {
+		restore_holds(&store->restore, h);
+		store->changed = true;
+	}
+	if (store->changed && h->now_ns >= store->save_at_ns)
+		save(store, h);
+}
+
+void gp_state_end(struct gp_state_store *store, const struct gp_home *h, const char *why)
+{
+	snprintf(store->state.end, sizeof(store->state.end), "%s", why);
+	save(store, h);
+}
