@@ -174,7 +174,7 @@ static int open_home(struct loop *l)
 {
 	struct gp_home_args args = {
 		.observe = l->args->observe, .kmod = GP_KMOD_DEVICE,
-		.make_doer = gp_doer_kfd_debug, .news = on_news, .holding = on_holding, .ctx = l,
+		.news = on_news, .holding = on_holding, .ctx = l,
 	};
 	struct gp_ops_args ops = { .version = GP_VERSION, .reload = reload, .ctx = l };
 	char why[GP_HOME_WHY];
@@ -335,7 +335,7 @@ int gp_loop(const struct gp_loop_args *args, struct gp_heart *heart)
 		gp_notify("READY=1\nSTATUS=running");
 		gp_log(GP_LOG_INFO, "%u GPU%s, policy %s, mechanism %s%s", l.home->nr_gpus,
 		       l.home->nr_gpus == 1 ? "" : "s",
-		       gp_ops_policy_name(l.home), l.home->doer->ops->name,
+		       gp_home_policy_name(l.home), gp_home_mechanism(l.home),
 		       l.home->enabled ? "" : ", switched off");
 		code = run(&l);
 	}

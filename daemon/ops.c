@@ -112,25 +112,6 @@ static int read_change(struct gp_home *h, const struct gp_policy_args *args, str
 	return 0;
 }
 
-/* Would @policy take everybody who is there? */
-static int try_policy(const struct gp_home *h, const struct gp_policy *policy, char *why)
-{
-	const char *reason = NULL;
-	u32 i, d;
-
-	for (i = 0; policy && policy->admit && i < h->nr_residents; i++) {
-		const struct gp_resident *r = h->resident[i];
-
-		for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
-			if (!(r->devices & BIT_ULL(d)) ||
-			    !policy->admit(h->sched, d, r->task, &r->told, &reason))
-				continue;
-			return refuse(why, -ENOSPC, reason ? reason : "not admitted", r->name);
-		}
-	}
-	return 0;
-}
-
 static int make_change(struct gp_home *h, const struct change *c, char *why)
 {
 	u32 i;
@@ -150,7 +131,7 @@ static int make_change(struct gp_home *h, const struct change *c, char *why)
 /* The parameters after @c, made or not. */
 static void would_be(const struct gp_home *h, const struct change *c, u64 *param)
 {
-	const u64 *from = c->policy ? gp_config_params(h->config, c->policy) : h->sched->param;
+	const u64 *from = c->policy ? gp_config_params(h->config, c->policy) : gp_home_params(h);
 
 	for (u32 i = 0; i < GP_NR_PARAMS; i++)
 		param[i] = c->param_set[i] ? c->param[i] : from[i];
@@ -175,12 +156,12 @@ static int ops_set_policy(void *ctx, struct gp_request *rq, const struct gp_poli
 	if (!err && (c.policy || !c.policy_set))
 		err = fits(h, param, rq->why);
 	if (!err && args->dry_run)
-		err = try_policy(h, c.policy, rq->why);
+		err = gp_home_try_policy(h, c.policy, rq->why);
 	else if (!err)
 		err = make_change(h, &c, rq->why);
 	if (err)
 		return err;
-	name = gp_ops_policy_name(h);
+	name = gp_home_policy_name(h);
 	if (args->dry_run && c.policy_set)
 		name = c.policy ? c.policy->name : "none";
 	return reply(ctx, rq, json_pack("{s:s, s:o, s:b}", "policy", name, "parameters",

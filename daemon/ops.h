@@ -7,7 +7,7 @@
 #define GP_DAEMON_OPS_H
 
 #include "control.h"
-#include "home.h"
+#include "home_private.h"
 
 struct gp_ops;
 
@@ -66,7 +66,6 @@ int gp_ops_stats_head(void *ctx, struct gp_request *rq, json_t **ret);
 int gp_ops_stats_next(void *ctx, pid_t pid, u64 *cursor, json_t **ret);
 /* The parameters under the present policy, as GetPolicy tells them. */
 json_t *gp_ops_parameters(const u64 *param);
-const char *gp_ops_policy_name(const struct gp_home *h);
 /* Where a process is on its GPUs: bit per enum gp_state; 0: on none. */
 u64 gp_ops_states(const struct gp_home *h, const struct gp_resident *r);
 /* Is it off, or lost, on all of them? */

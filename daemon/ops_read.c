@@ -21,22 +21,15 @@ static const char *const work_name[] = {
 	[GP_BLOCKED] = "blocked",
 };
 
-const char *gp_ops_policy_name(const struct gp_home *h)
-{
-	return h->observe ? "none" : h->sched->policy->name;
-}
-
 u64 gp_ops_states(const struct gp_home *h, const struct gp_resident *r)
 {
+	struct gp_seat_view seat;
 	u64 states = 0;
 	u32 d;
 
-	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
-		const struct gp_seat *seat = gp_sched_seat(h->sched, r->task, d);
-
-		if (seat)
-			states |= BIT_ULL(seat->state);
-	}
+	for (d = 0; d < h->nr_gpus; d++)
+		if (!gp_home_seat(h, r, d, &seat))
+			states |= BIT_ULL(seat.state);
 	return states;
 }
 
@@ -66,7 +59,7 @@ static void add_trouble(json_t *list, const char *text)
 		json_array_append_new(list, json_string(text));
 }
 
-static json_t *troubles(const struct gp_home *h)
+static json_t *troubles(const struct gp_home *h, const struct gp_backend_status *status)
 {
 	json_t *list = json_array();
 
@@ -77,8 +70,8 @@ static json_t *troubles(const struct gp_home *h)
 			    "the queues cannot be watched: kfd/mqds in debugfs is not readable");
 	if (gp_scanner_left_out(h->scanner))
 		add_trouble(list, "more GPU processes than can be managed: some are left out");
-	add_trouble(list, h->doer_trouble);
-	add_trouble(list, h->sched->ejected);
+	add_trouble(list, h->backend_trouble);
+	add_trouble(list, status->ejected);
 	return list;
 }
 
@@ -86,9 +79,11 @@ int gp_ops_status(void *ctx, struct gp_request *rq)
 {
 	struct gp_ops *o = ctx;
 	const struct gp_home *h = o->args.home;
+	struct gp_backend_status status;
 	u32 i, held = 0;
 	json_t *a;
 
+	gp_home_status(h, &status);
 	for (i = 0; i < h->nr_residents; i++) {
 		u64 states = gp_ops_states(h, h->resident[i]);
 
@@ -99,11 +94,11 @@ int gp_ops_status(void *ctx, struct gp_request *rq)
 		      "version", o->args.version, "pid", (int)getpid(),
 		      "up_ns", (json_int_t)(h->now_ns - h->started_ns),
 		      "enabled", h->enabled, "observe_only", h->observe,
-		      "policy", gp_ops_policy_name(h), "mechanism", h->doer->ops->name,
+		      "policy", gp_home_policy_name(h), "mechanism", gp_home_mechanism(h),
 		      "gpus", (int)h->nr_gpus, "processes", (int)h->nr_residents,
-		      "held", (int)held, "trouble", troubles(h));
-	if (a && h->sched->ejected)
-		json_object_set_new(a, "ejected", json_string(h->sched->ejected));
+		      "held", (int)held, "trouble", troubles(h, &status));
+	if (a && status.ejected)
+		json_object_set_new(a, "ejected", json_string(status.ejected));
 	gp_control_reply(o->control, rq->token, a);
 	return 0;
 }
@@ -131,8 +126,8 @@ int gp_ops_get_policy(void *ctx, struct gp_request *rq)
 	struct gp_ops *o = ctx;
 
 	gp_control_reply(o->control, rq->token,
-			 json_pack("{s:s, s:o}", "policy", gp_ops_policy_name(o->args.home),
-				   "parameters", gp_ops_parameters(o->args.home->sched->param)));
+			 json_pack("{s:s, s:o}", "policy", gp_home_policy_name(o->args.home),
+				   "parameters", gp_ops_parameters(gp_home_params(o->args.home))));
 	return 0;
 }
 
@@ -147,8 +142,7 @@ static json_t *gpu_json(const struct gp_home *h, u32 d)
 		      "index", (int)g->index, "gpu_id", (int)g->gpu_id, "bdf", g->bdf,
 		      "name", g->gfx, "xccs", (int)g->xccs, "compute_units", (int)g->cus,
 		      "vram_bytes", (json_int_t)g->vram_bytes,
-		      "mechanism", h->doer->ops->name, "watched",
-		      gp_sched_look_at(h->sched, d) != GP_NEVER);
+		      "mechanism", gp_home_mechanism(h), "watched", gp_home_watched(h, d));
 	if (a && g->partitions > 1)
 		json_object_set_new(a, "partition", json_integer(g->partition));
 	return a;
@@ -200,21 +194,21 @@ static json_t *seats_json(const struct gp_home *h, const struct gp_resident *r)
 {
 	json_t *list = json_array();
 	static struct gp_account a;
+	struct gp_seat_view seat;
 	bool first = true;
 	u32 d;
 
-	if (r->task == GP_NONE || gp_sched_account(h->sched, r->task, h->now_ns, &a))
+	if (gp_home_account(h, r, &a))
 		return list;
 	for (d = 0; d < h->nr_gpus; d++) {
-		const struct gp_seat *seat = gp_sched_seat(h->sched, r->task, d);
 		u64 off = a.state_ns[GP_OFF] + a.state_ns[GP_STARTING];
 
-		if (!seat)
+		if (gp_home_seat(h, r, d, &seat))
 			continue;
 		json_array_append_new(list, json_pack(
 			"{s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:I}",
-			"gpu", (int)h->gpu[d].index, "state", gp_ops_state_name[seat->state],
-			"work", work_name[seat->work], "since_ns", (json_int_t)seat->since_ns,
+			"gpu", (int)h->gpu[d].index, "state", gp_ops_state_name[seat.state],
+			"work", work_name[seat.work], "since_ns", (json_int_t)seat.since_ns,
 			"on_ns", first ? (json_int_t)a.state_ns[GP_ON] : 0,
 			"off_ns", first ? (json_int_t)off : 0,
 			"waiting_ns", first ? (json_int_t)a.waiting_ns : 0,
@@ -231,7 +225,7 @@ static json_t *queues_json(const struct gp_home *h, const struct gp_resident *r)
 
 	for (i = 0; i < r->nr_queues; i++) {
 		const struct gp_process_queue *q = &r->queues[i];
-		u32 d = gp_rings_device(h, q->gpu_id);
+		u32 d = gp_home_device(h, q->gpu_id);
 
 		json_array_append_new(list, json_pack(
 			"{s:i, s:i, s:s, s:i}", "id", (int)q->id,
@@ -251,7 +245,7 @@ static bool on_device(const struct gp_home *h, const struct gp_resident *r, u64 
 	if (devices == ~0ull)
 		return true;
 	for (i = 0; i < r->nr_queues; i++) {
-		d = gp_rings_device(h, r->queues[i].gpu_id);
+		d = gp_home_device(h, r->queues[i].gpu_id);
 		if (d != GP_NONE && (devices & BIT_ULL(h->gpu[d].index)))
 			return true;
 	}
@@ -260,21 +254,21 @@ static bool on_device(const struct gp_home *h, const struct gp_resident *r, u64 
 
 static json_t *process_json(const struct gp_home *h, const struct gp_resident *r)
 {
-	const struct gp_task *t = r->task == GP_NONE ? NULL : &h->sched->tasks[r->task];
 	json_int_t preempted = (json_int_t)r->stopped_before;
+	u64 held_until = gp_home_held_until(h, r);
+	static struct gp_account account;
 	char gang[GP_GANG_NAME];
 	json_t *a;
 
-	if (t)
-		preempted += (json_int_t)t->account.stopped;
+	if (!gp_home_account(h, r, &account))
+		preempted += (json_int_t)account.stopped;
 	a = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:I, s:o, s:o}",
 		      "pid", (int)r->pid, "start", (json_int_t)r->start,
 		      "uid", (json_int_t)r->uid, "name", r->name, "class", r->class.name,
 		      "class_from", r->class_from, "preempted", preempted,
 		      "seats", seats_json(h, r), "queues", queues_json(h, r));
-	if (a && t && t->manual_until_ns > h->now_ns)
-		json_object_set_new(a, "held_until_ns",
-				    json_integer((json_int_t)t->manual_until_ns));
+	if (a && held_until)
+		json_object_set_new(a, "held_until_ns", json_integer((json_int_t)held_until));
 	if (a && r->gang[0]) {
 		snprintf(gang, sizeof(gang), "%s", r->gang);
 		gp_text_clean(gang);

@@ -45,6 +45,10 @@ static void add_account(json_t *to, const struct gp_account *a)
 static void set_home(json_t *to, const struct gp_home *h)
 {
 	const struct gp_home_stats *s = &h->stats;
+	struct gp_backend_status status;
+
+	gp_home_status(h, &status);
+
 	const struct number n[] = {
 		{ "runs", s->runs }, { "scans", s->scans }, { "looks", s->looks },
 		{ "probes", s->probes }, { "dumps", s->dumps },
@@ -52,8 +56,8 @@ static void set_home(json_t *to, const struct gp_home *h)
 		{ "processes_seen", s->seen }, { "processes_gone", s->gone },
 		{ "scan_ns_max", s->scan_ns_max }, { "look_ns_max", s->look_ns_max },
 		{ "gpu_resets", s->resets }, { "processes_lost", s->lost },
-		{ "policy_ejections", h->sched->ejections },
-		{ "stale_samples", h->sched->stale_samples }, { NULL, 0 },
+		{ "policy_ejections", status.ejections },
+		{ "stale_samples", status.stale_samples }, { NULL, 0 },
 	};
 
 	set_numbers(to, n);
@@ -62,27 +66,6 @@ static void set_home(json_t *to, const struct gp_home *h)
 static void set_one(void *to, const char *name, u64 value)
 {
 	json_object_set_new(to, name, json_integer((json_int_t)value));
-}
-
-static void set_doer(json_t *to, const struct gp_home *h)
-{
-	struct gp_kfdm_stats s = { 0 };
-
-	if (h->doer->ops->stats)
-		h->doer->ops->stats(h->doer, &s);
-
-	const struct number n[] = {
-		{ "attaches", s.attaches }, { "attach_failures", s.attach_failures },
-		{ "detaches", s.detaches }, { "suspends", s.suspends }, { "resumes", s.resumes },
-		{ "suspend_failures", s.suspend_failures }, { "late_stops_undone", s.late },
-		{ "retakes", s.retakes }, { "retake_ns_max", s.retake_ns_max },
-		{ "retake_ns_sum", s.retake_ns_sum }, { "runtime_ends", s.runtime_ends },
-		{ NULL, 0 },
-	};
-
-	set_numbers(to, n);
-	if (h->doer->ops->counters)
-		h->doer->ops->counters(h->doer, set_one, to);
 }
 
 static void set_control(json_t *to, const struct gp_control *c)
@@ -114,11 +97,10 @@ int gp_ops_stats_head(void *ctx, struct gp_request *rq, json_t **ret)
 		return -ENOMEM;
 	add_account(counters, &h->stats.ended);
 	for (i = 0; i < h->nr_residents; i++)
-		if (gp_job_first(h, i) &&
-		    !gp_sched_account(h->sched, h->resident[i]->task, h->now_ns, &a))
+		if (gp_tasks_first(h, i) && !gp_home_account(h, h->resident[i], &a))
 			add_account(counters, &a);
 	set_home(counters, h);
-	set_doer(counters, h);
+	gp_home_counters(h, set_one, counters);
 	set_control(counters, o->control);
 	*ret = json_pack("{s:o}", "counters", counters);
 	return *ret ? 0 : -ENOMEM;
@@ -151,8 +133,7 @@ int gp_ops_stats_next(void *ctx, pid_t pid, u64 *cursor, json_t **ret)
 
 	do {
 		r = gp_ops_next(h, cursor);
-	} while (r && ((pid && r->pid != pid) ||
-		       gp_sched_account(h->sched, r->task, h->now_ns, &a)));
+	} while (r && ((pid && r->pid != pid) || gp_home_account(h, r, &a)));
 	if (!r)
 		return 0;
 

@@ -9,16 +9,6 @@
 
 #define WANTS(o, kind)	((o)->wanted & BIT_ULL(kind))
 
-static const struct gp_resident *by_task(const struct gp_home *h, u32 task)
-{
-	u32 i;
-
-	for (i = 0; i < h->nr_residents; i++)
-		if (h->resident[i]->task == task)
-			return h->resident[i];
-	return NULL;
-}
-
 static void about(json_t *event, const struct gp_resident *r)
 {
 	if (!r)
@@ -56,15 +46,13 @@ void gp_ops_news(struct gp_ops *o, const struct gp_news *news)
 static void publish_state(struct gp_ops *o, const struct gp_rec *rec)
 {
 	const struct gp_home *h = o->args.home;
-	const struct gp_device *d = &h->sched->devices[rec->device];
-	const struct gp_resident *r = by_task(h, rec->task), *cause = NULL;
+	const struct gp_resident *r = gp_home_by_task(h, rec->task), *cause;
 	u32 to = (u32)rec->arg[1];
 	json_t *event;
 
 	if (to >= GP_NR_STATES || rec->device >= h->nr_gpus)
 		return;
-	if (d->action_cause != GP_NONE)
-		cause = by_task(h, h->sched->seats[d->action_cause].task);
+	cause = gp_home_cause(h, rec->device);
 	event = json_pack("{s:I, s:s, s:s, s:i, s:s}", "at_ns", (json_int_t)rec->now_ns,
 			  "kind", "state", "what", gp_ops_state_name[to],
 			  "gpu", (int)h->gpu[rec->device].index, "state", gp_ops_state_name[to]);
@@ -98,7 +86,7 @@ static void publish_parts(struct gp_ops *o, const struct gp_rec *rec)
 	event = json_pack("{s:I, s:s, s:s, s:i, s:o}", "at_ns", (json_int_t)rec->now_ns,
 			  "kind", "preemption", "what", what,
 			  "gpu", (int)h->gpu[rec->device].index, "parts_ns", parts);
-	about(event, by_task(h, rec->task));
+	about(event, gp_home_by_task(h, rec->task));
 	gp_control_publish(o->control, GP_EVENT_PREEMPTION, event);
 }
 
@@ -110,9 +98,9 @@ static json_t *tasks_json(const struct gp_home *h)
 
 	for (i = 0; i < h->nr_residents; i++) {
 		const struct gp_resident *r = h->resident[i];
-		u32 task = h->doer->ops->decides ? r->kernel_task : r->task;
+		u32 task = gp_home_record_task(h, r);
 
-		if (r->task == GP_NONE || task == GP_NONE)
+		if (task == GP_NONE)
 			continue;
 		json_array_append_new(tasks, json_pack(
 			"{s:i, s:i, s:I, s:s, s:s, s:b}", "task", (int)task, "pid",
@@ -166,18 +154,13 @@ static void keep_record(struct gp_ops *o, const struct gp_rec *rec)
 }
 
 /* Of the scheduler that decides: ours, or the kernel's. */
-static void keep(void *ctx, const struct gp_rec *record)
+static void keep(void *ctx, const struct gp_rec *rec)
 {
 	struct gp_ops *o = ctx;
-	const struct gp_home *h = o->args.home;
-	struct gp_rec rec = *record;
 
-	/* Ours knows devices, people know GPUs. */
-	if (rec.kind == GP_REC_DEVICE_ADD && !h->doer->ops->decides && rec.device < h->nr_gpus)
-		rec.arg[1] = h->gpu[rec.device].index;
-	o->unnamed |= rec.kind == GP_REC_TASK_ADD || rec.kind == GP_REC_NAME;
-	if (rec.kind != GP_REC_NAME)
-		keep_record(o, &rec);
+	o->unnamed |= rec->kind == GP_REC_TASK_ADD || rec->kind == GP_REC_NAME;
+	if (rec->kind != GP_REC_NAME)
+		keep_record(o, rec);
 }
 
 /* From inside the scheduler: reads it, and never calls it. */
@@ -189,8 +172,6 @@ static void emit(void *ctx, const struct gp_rec *rec)
 		publish_state(o, rec);
 	if (rec->kind == GP_REC_PARTS && WANTS(o, GP_EVENT_PREEMPTION))
 		publish_parts(o, rec);
-	if (WANTS(o, GP_EVENT_RECORD) && !o->args.home->doer->ops->decides)
-		keep(o, rec);
 }
 
 void gp_ops_stream(struct gp_ops *o)

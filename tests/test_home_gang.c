@@ -45,8 +45,8 @@ static void it_is_one_task_and_is_stopped_once_as_a_whole(void **state)
 	EXPECT(task_of(w, c.rank[0]) != GP_NONE);
 	EXPECT_EQ(task_of(w, c.rank[0]), task_of(w, c.rank[1]));
 	EXPECT(task_of(w, c.online) != task_of(w, c.rank[0]));
-	EXPECT_EQ(w->doer.attaches, 2);
-	EXPECT(gp_job_gripped(w->home, world_resident(w, c.rank[0])));
+	EXPECT_EQ(w->debug.attaches, 2);
+	EXPECT(gp_tasks_attached(w->home, world_resident(w, c.rank[0])));
 
 	world_submit(w, c.online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
@@ -55,7 +55,7 @@ static void it_is_one_task_and_is_stopped_once_as_a_whole(void **state)
 	world_complete(w, c.online, 0, 1);
 	world_run(w, 200 * GP_MSEC);
 	EXPECT_EQ(world_state(w, c.rank[1]), GP_ON);
-	gp_sched_account(w->home->sched, task_of(w, c.rank[1]), w->now_ns, &a);
+	gp_sched_account(world_sched(w), task_of(w, c.rank[1]), w->now_ns, &a);
 	EXPECT_EQ(a.stopped, 1);
 }
 
@@ -70,7 +70,7 @@ static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, c.rank[0]), GP_OFF);
 	/* One more rank comes and cannot be attached: all of them run. */
-	w->doer.attach_error = -EALREADY;
+	w->debug.attach_error = -EALREADY;
 	late = world_process(w);
 	world_queue(w, late, 0);
 	world_run(w, 50 * GP_MSEC);
@@ -117,13 +117,13 @@ static void another_class_is_another_task(void **state)
 	world_class(w, c.rank[1], "idle");
 	EXPECT(task_of(w, c.rank[0]) != task_of(w, c.rank[1]));
 	world_run(w, 50 * GP_MSEC);
-	EXPECT_EQ(w->doer.deletes, 1);
+	EXPECT_EQ(w->debug.deletes, 1);
 	EXPECT_EQ(world_resident(w, c.rank[1])->grip, GP_GRIP_NONE);
 	world_class(w, c.rank[1], NULL);
 	EXPECT_EQ(task_of(w, c.rank[0]), task_of(w, c.rank[1]));
 	/* It may be attached again after a while, and then all can be stopped. */
 	world_run(w, 3 * GP_SEC);
-	EXPECT(gp_job_gripped(w->home, world_resident(w, c.rank[0])));
+	EXPECT(gp_tasks_attached(w->home, world_resident(w, c.rank[0])));
 }
 
 static void a_hold_of_one_is_a_hold_of_all(void **state)

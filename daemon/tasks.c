@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Which processes are one task of the scheduler: each by itself, or a gang together.
+ * Which processes are one task: each by itself, or a gang.
  *
- * The processes of a gang wait for each other, so it is on or off as a whole, on all GPUs of
- * all of them, and it may be preempted only while every one of them can be stopped: who joins
- * one that is held releases it until he can be stopped too.
+ * The processes of a gang wait for each other. So a gang is on or off as a whole, on all GPUs of
+ * all its processes, and is preemptible only while all of them are attached. A process that joins a
+ * held gang releases it until the process is attached too.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "home.h"
+#include "home_private.h"
 
-/* ---- who belongs together ---- */
+/* ---- members ---- */
 
 /* Would they be one gang? */
 static bool together(const struct gp_resident *a, const struct gp_resident *b)
@@ -43,16 +43,16 @@ static struct gp_resident *mate_of(const struct gp_home *h, const struct gp_resi
 	return x;
 }
 
-bool gp_job_first(const struct gp_home *h, u32 i)
+bool gp_tasks_first(const struct gp_home *h, u32 i)
 {
 	u32 first = 0;
 
-	/* Who is in no gang is alone: most are, and then nothing is searched. */
+	/* Most processes are in no gang; then there is nothing to search. */
 	return !h->resident[i]->gang[0] ||
 	       next_of(h, h->resident[i]->task, &first) == h->resident[i];
 }
 
-bool gp_job_gripped(const struct gp_home *h, const struct gp_resident *r)
+bool gp_tasks_attached(const struct gp_home *h, const struct gp_resident *r)
 {
 	const struct gp_resident *x;
 	u32 i = 0;
@@ -63,7 +63,7 @@ bool gp_job_gripped(const struct gp_home *h, const struct gp_resident *r)
 	return true;
 }
 
-void gp_job_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns)
+void gp_tasks_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns)
 {
 	struct gp_resident *x;
 	u32 i = 0;
@@ -114,14 +114,12 @@ static void account_end(struct gp_home *h, const struct gp_account *a)
 	add_parts(sum, a);
 }
 
-/* @r is of no task any more; the scheduler's is there still. */
-static void part(struct gp_home *h, struct gp_resident *r, const struct gp_account *a)
+/* @r has no task any more. @a: the account of the task it had. */
+static void part(struct gp_resident *r, const struct gp_account *a)
 {
-	gp_rings_forget(h, r);
 	r->stopped_before += a->stopped;
 	r->grip = GP_GRIP_NONE;
 	r->task = GP_NONE;
-	r->kernel_task = GP_NONE;
 	r->devices = 0;
 }
 
@@ -131,25 +129,22 @@ static void end_task(struct gp_home *h, u32 task)
 	struct gp_resident *x;
 	u32 i = 0;
 
-	if (!gp_sched_account(h->sched, task, h->now_ns, &a))
+	if (!h->backend->ops->account(h->backend, task, &a))
 		account_end(h, &a);
+	h->backend->ops->task_del(h->backend, task);
 	while ((x = next_of(h, task, &i)))
-		part(h, x, &a);
-	/* The doer first: what it held of this task runs before the number is used again. */
-	if (h->doer->ops->task_del)
-		h->doer->ops->task_del(h->doer, task);
-	gp_task_del(h->sched, task, h->now_ns);
+		part(x, &a);
 	h->tend = true;
 }
 
-/* ---- what the scheduler is told ---- */
+/* ---- class and GPUs ---- */
 
-/* What cannot be stopped is no target. */
+/* A task with a process that is not attached is not preemptible. */
 static struct gp_class class_of(const struct gp_home *h, const struct gp_resident *r)
 {
 	struct gp_class class = r->class.is;
 
-	if (h->doer->ops->attaches && (r->task == GP_NONE || !gp_job_gripped(h, r)))
+	if (h->backend->ops->preempts && (r->task == GP_NONE || !gp_tasks_attached(h, r)))
 		class.flags &= ~(u32)GP_PREEMPTIBLE;
 	return class;
 }
@@ -175,7 +170,7 @@ static void tell_class(struct gp_home *h, struct gp_resident *r)
 
 	if (same_class(&class, &r->told))
 		return;
-	if (gp_task_set_class(h->sched, r->task, &class, h->now_ns, &why)) {
+	if (h->backend->ops->task_class(h->backend, r->task, &class, &why)) {
 		not_admitted(r, why);
 		return;
 	}
@@ -189,7 +184,7 @@ static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
 	u32 i, d;
 
 	for (i = 0; i < r->nr_queues; i++) {
-		d = gp_rings_device(h, r->queues[i].gpu_id);
+		d = gp_home_device(h, r->queues[i].gpu_id);
 		if (d != GP_NONE)
 			devices |= BIT_ULL(d);
 	}
@@ -198,13 +193,12 @@ static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
 
 /* ---- coming and going ---- */
 
-void gp_job_leave(struct gp_home *h, struct gp_resident *r)
+void gp_tasks_leave(struct gp_home *h, struct gp_resident *r)
 {
 	static struct gp_account a;
 	struct gp_resident *mate;
 
 	if (r->task == GP_NONE) {
-		gp_rings_forget(h, r);
 		r->grip = GP_GRIP_NONE;
 		return;
 	}
@@ -213,12 +207,11 @@ void gp_job_leave(struct gp_home *h, struct gp_resident *r)
 		end_task(h, r->task);
 		return;
 	}
-	/* The others go on without it. */
-	if (r->grip != GP_GRIP_NONE)
-		h->doer->ops->process_del(h->doer, r->pid);
-	if (gp_sched_account(h->sched, r->task, h->now_ns, &a))
+	if (h->backend->ops->process_del)
+		h->backend->ops->process_del(h->backend, r);
+	if (h->backend->ops->account(h->backend, r->task, &a))
 		a.stopped = 0;
-	part(h, r, &a);
+	part(r, &a);
 	tell_class(h, mate);
 	h->tend = true;
 }
@@ -238,21 +231,19 @@ static void enter(struct gp_home *h, struct gp_resident *r, u64 devices)
 	const char *why = NULL;
 	u32 i;
 
-	/* Whoever had to leave its task because the gang came to one more GPU comes too. */
+	/* The other members may have left their task because the gang uses one more GPU. */
 	for (i = 0; i < h->nr_residents; i++)
 		if (together(r, h->resident[i]))
 			devices |= devices_of(h, h->resident[i]);
 	r->told = class_of(h, r);
 	r->devices = devices;
-	if (gp_task_add(h->sched, devices, &r->told, h->now_ns, &r->task, &why)) {
+	if (h->backend->ops->task_add(h->backend, devices, &r->told, &r->task, &why)) {
 		r->task = GP_NONE;
 		r->devices = 0;
 		not_admitted(r, why);
 		return;
 	}
 	admit(r, r);
-	if (h->doer->ops->task_add)
-		h->doer->ops->task_add(h->doer, r->task, devices);
 	for (i = 0; i < h->nr_residents; i++)
 		if (together(r, h->resident[i]) && devices_of(h, h->resident[i]))
 			admit(h->resident[i], r);
@@ -270,26 +261,26 @@ static const struct gp_resident *peer_of(const struct gp_home *h, const struct g
 	return NULL;
 }
 
-void gp_job_settle(struct gp_home *h, struct gp_resident *r)
+void gp_tasks_settle(struct gp_home *h, struct gp_resident *r)
 {
 	u64 devices = devices_of(h, r);
 	const struct gp_resident *mate, *peer;
 
-	/* It stays what it is, LOST, to its end; once left it is nobody's target. */
+	/* It stays LOST to its end; once it is left it is not preemptible. */
 	if (r->lost) {
 		if (r->task != GP_NONE)
 			tell_class(h, r);
 		return;
 	}
 	if (!r->class.managed || !devices) {
-		gp_job_leave(h, r);
+		gp_tasks_leave(h, r);
 		return;
 	}
 	/* Another class or another gang than those it was with. */
 	mate = r->task == GP_NONE ? NULL : mate_of(h, r);
 	peer = peer_of(h, r);
 	if (r->task != GP_NONE && ((mate && !together(r, mate)) || (peer && peer->task != r->task)))
-		gp_job_leave(h, r);
+		gp_tasks_leave(h, r);
 	if (r->task == GP_NONE && peer)
 		admit(r, peer);
 	/* A seat cannot be added to a task; one too many does no harm. */
@@ -304,15 +295,13 @@ void gp_job_settle(struct gp_home *h, struct gp_resident *r)
 	h->tend = true;
 }
 
-bool gp_job_at_rest(const struct gp_home *h, const struct gp_resident *r)
+bool gp_tasks_at_rest(const struct gp_home *h, const struct gp_resident *r)
 {
-	const struct gp_seat *seat;
+	struct gp_seat_view seat;
 	u32 d;
 
-	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
-		seat = gp_sched_seat(h->sched, r->task, d);
-		if (seat && seat->state != GP_ON && seat->state != GP_LOST)
+	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++)
+		if (!gp_home_seat(h, r, d, &seat) && seat.state != GP_ON && seat.state != GP_LOST)
 			return false;
-	}
 	return true;
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Who can be stopped: attach those who stand in somebody's way, leave those who do not.
+ * Which processes are attached, so that they can be preempted: those that are in the way of others.
  *
- * To the scheduler a process may be preempted only while the doer has it: what cannot be
- * stopped is not tried again and again.
+ * A process is preemptible for the scheduler only while it is attached, so the scheduler does not
+ * try again and again to stop a process that cannot be stopped.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "home.h"
+#include "home_private.h"
 
-/* Until it is asked again, by what came of the last time. */
+/* Until a process is attached again, by what became of the last try. */
 #define SOON_NS		(1 * GP_SEC)
 #define LATER_NS	(10 * GP_SEC)
 #define RARELY_NS	(60 * GP_SEC)
 
-/* Who else is there, by device: what makes it worth to be able to stop somebody. */
+/* The tasks on each GPU. */
 struct company {
 	u32 tasks[GP_MAX_DEVICES];
 	u32 highest[GP_MAX_DEVICES];	/* priority */
@@ -28,7 +28,7 @@ static void gather(const struct gp_home *h, struct company *c)
 	memset(c, 0, sizeof(*c));
 	for (i = 0; i < h->nr_residents; i++) {
 		const struct gp_resident *r = h->resident[i];
-		bool first = r->task != GP_NONE && gp_job_first(h, i);
+		bool first = r->task != GP_NONE && gp_tasks_first(h, i);
 
 		for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
 			if (!(r->devices & BIT_ULL(d)))
@@ -43,9 +43,12 @@ static void gather(const struct gp_home *h, struct company *c)
 static bool in_the_way(const struct gp_home *h, const struct gp_resident *r,
 		       const struct company *c)
 {
-	bool strict = h->sched->policy == &gp_policy_priority;
+	struct gp_backend_status status;
+	bool strict;
 	u32 d;
 
+	h->backend->ops->status(h->backend, &status);
+	strict = status.policy == &gp_policy_priority;
 	if (r->lease_ns)
 		return true;
 	for (d = 0; d < h->nr_gpus; d++) {
@@ -69,22 +72,22 @@ static bool old_enough(const struct gp_home *h, const struct gp_resident *r)
 	return false;
 }
 
-static bool may_be_gripped(const struct gp_home *h, const struct gp_resident *r)
+static bool may_be_attached(const struct gp_home *h, const struct gp_resident *r)
 {
-	return gp_home_acts(h) && h->doer->ops->attaches && r->task != GP_NONE && !r->lost &&
+	return gp_home_acts(h) && r->task != GP_NONE && !r->lost &&
 	       (r->class.is.flags & GP_PREEMPTIBLE);
 }
 
-static void take(struct gp_home *h, struct gp_resident *r)
+static void attach(struct gp_home *h, struct gp_resident *r, const struct gp_attach *by)
 {
 	r->grip_at_ns = h->now_ns + SOON_NS;
 	if (h->args.holding)
 		h->args.holding(h->args.ctx);
-	if (!h->doer->ops->process_add(h->doer, r->task, r->pid, r->start))
+	if (!by->add(h->backend, r))
 		r->grip = GP_GRIP_ASKED;
 }
 
-void gp_grip_tend(struct gp_home *h)
+void gp_attach_tend(struct gp_home *h, const struct gp_attach *by)
 {
 	struct company c;
 	u32 i;
@@ -94,20 +97,17 @@ void gp_grip_tend(struct gp_home *h)
 	for (i = 0; i < h->nr_residents; i++) {
 		struct gp_resident *r = h->resident[i];
 
-		if (!may_be_gripped(h, r)) {
-			/* Whom we have we leave, but not before it is on the GPU again. */
-			if (r->grip == GP_GRIP_NONE)
-				continue;
-			if (!gp_job_at_rest(h, r)) {
-				h->tend_later = true;
-				continue;
-			}
-			h->doer->ops->process_del(h->doer, r->pid);
+		if (may_be_attached(h, r)) {
+			if (r->grip == GP_GRIP_NONE && h->now_ns >= r->grip_at_ns &&
+			    in_the_way(h, r, &c) && old_enough(h, r))
+				attach(h, r, by);
+		} else if (r->grip != GP_GRIP_NONE && !gp_tasks_at_rest(h, r)) {
+			/* It is left when it is on the GPU again. */
+			h->tend_later = true;
+		} else if (r->grip != GP_GRIP_NONE) {
+			by->del(h->backend, r);
 			r->grip = GP_GRIP_NONE;
-			gp_job_settle(h, r);
-		} else if (r->grip == GP_GRIP_NONE && h->now_ns >= r->grip_at_ns &&
-			   in_the_way(h, r, &c) && old_enough(h, r)) {
-			take(h, r);
+			gp_tasks_settle(h, r);
 		}
 	}
 }
@@ -152,57 +152,30 @@ static const char *why_not(int err)
 	}
 }
 
-static void lose_grip(struct gp_home *h, struct gp_resident *r, int err)
+void gp_attach_failed(struct gp_home *h, struct gp_resident *r, int err)
 {
 	r->grip = GP_GRIP_NONE;
-	gp_job_lease(h, r, 0, 0);
+	gp_tasks_lease(h, r, 0, 0);
 	r->grip_at_ns = h->now_ns + ask_again_after(err);
-	/* What is only a matter of time is no trouble. */
+	/* A process that is ending is no trouble. */
 	if (!r->lost && err != -ESRCH && strcmp(r->trouble, why_not(err))) {
 		snprintf(r->trouble, sizeof(r->trouble), "%s", why_not(err));
 		gp_home_news(h, err == -EAGAIN ? GP_NEWS_PROCESS : GP_NEWS_TROUBLE, r,
 			     "cannot be preempted: %s", r->trouble);
 	}
-	gp_job_settle(h, r);
+	gp_tasks_settle(h, r);
 }
 
-void gp_grip_event(struct gp_home *h, const struct gp_kfdm_event *e)
+void gp_attach_done(struct gp_home *h, struct gp_resident *r)
 {
-	struct gp_resident *r = gp_home_find(h, &(struct gp_who){ .pid = e->pid });
-
-	if (!r || r->task != e->task)
+	h->stats.attached++;
+	r->grip = GP_GRIP_HAS;
+	r->trouble[0] = 0;
+	gp_tasks_settle(h, r);
+	gp_home_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
+	if (!gp_tasks_attached(h, r))
 		return;
-	switch (e->what) {
-	case GP_KFDM_ATTACHED:
-		h->stats.attached++;
-		r->grip = GP_GRIP_HAS;
-		r->trouble[0] = 0;
-		r->rings_at_ns = 0;	/* the doer knows them, should nobody else */
-		gp_job_settle(h, r);
-		gp_home_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
-		if (!gp_job_gripped(h, r))
-			break;
-		if (r->lease_ns && h->now_ns < r->lease_until_ns)
-			gp_sched_hold(h->sched, r->task, r->lease_ns, h->now_ns);
-		gp_job_lease(h, r, 0, 0);
-		break;
-	case GP_KFDM_NOT_ATTACHED:
-		h->stats.attach_failed++;
-		lose_grip(h, r, e->err);
-		break;
-	case GP_KFDM_LEFT:
-		h->stats.left++;
-		lose_grip(h, r, e->err);
-		break;
-	case GP_KFDM_RETAKEN:
-		gp_home_news(h, GP_NEWS_QUEUE, r, "made %u queues while held: off again", e->count);
-		h->scan_at_ns = h->now_ns;
-		break;
-	case GP_KFDM_QUEUES:
-		/* An id may be used again: where its pointers are is not known any more. */
-		r->rings_stale = true;
-		r->rings_at_ns = 0;
-		h->scan_at_ns = h->now_ns;
-		break;
-	}
+	if (r->lease_ns && h->now_ns < r->lease_until_ns)
+		h->backend->ops->hold(h->backend, r->task, r->lease_ns);
+	gp_tasks_lease(h, r, 0, 0);
 }
