@@ -8,39 +8,25 @@
 
 #include "home_private.h"
 
-/* Tells a new backend all settings. */
-static int apply_settings(struct gp_home *h, struct gp_backend *b, char *why)
-{
-	const char *reason = NULL;
-	u32 i;
-	int err;
-
-	err = b->ops->set_policy(b, h->policy, &reason);
-	if (err) {
-		snprintf(why, GP_HOME_WHY, "policy %s: %s", h->policy->name,
-			 reason ? reason : strerror(-err));
-		return err;
-	}
-	for (i = 0; i < GP_NR_PARAMS; i++)
-		b->ops->set_param(b, (enum gp_param)i, h->param[i]);
-	b->ops->enable(b, h->enabled && !h->leaving);
-	return 0;
-}
-
 static int make(struct gp_home *h, int (*backend)(struct gp_home *, struct gp_backend **, char *),
 		struct gp_backend **ret, char *why)
 {
+	const char *reason = NULL;
 	struct gp_backend *b;
 	int err = backend(h, &b, why);
 
 	if (err)
 		return err;
-	err = apply_settings(h, b, why);
-	if (err)
+	err = b->ops->set_policy(b, &reason);
+	if (err) {
+		snprintf(why, GP_HOME_WHY, "policy %s: %s", h->policy->name,
+			 reason ? reason : strerror(-err));
 		b->ops->free(b);
-	else
-		*ret = b;
-	return err;
+		return err;
+	}
+	b->ops->set(b);
+	*ret = b;
+	return 0;
 }
 
 /* The module if it is loaded, else the driver's debug interface. */

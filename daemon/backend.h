@@ -27,7 +27,14 @@ struct gp_seat_view {
 	u64 since_ns;		/* in this state */
 };
 
+/* A GPU. */
+struct gp_device_view {
+	bool watched;		/* its queues are looked at */
+	u32 cause;		/* the task its last action was taken for; GP_NONE: not known */
+};
+
 struct gp_backend_status {
+	const char *mechanism;	/* "none", "kfd-debug", "kmod" */
 	const struct gp_policy *policy;	/* in effect; fifo after an ejection */
 	const char *ejected;	/* why the policy was ejected, or NULL */
 	u64 ejections;
@@ -46,7 +53,7 @@ typedef void gp_counter_fn(void *ctx, const char *name, u64 value);
 
 struct gp_backend_ops {
 	const char *name;	/* of the mechanism, as users see it */
-	bool preempts;		/* false: every action is refused, @hold and @tend are NULL */
+	bool preempts;		/* false: every action is refused, tend() is NULL */
 
 	/* ---- life ---- */
 
@@ -58,14 +65,15 @@ struct gp_backend_ops {
 	/* Releases everything; waits for the driver if retire() did not return true before. */
 	void (*free)(struct gp_backend *b);
 
-	/* ---- settings; a new backend has none and is told all of them ---- */
+	/* ---- settings; a new backend gets both calls ---- */
 
-	/* -ENOSPC: the policy does not admit the present tasks; *@why may be a sentence. */
-	int (*set_policy)(struct gp_backend *b, const struct gp_policy *policy, const char **why);
-	/* @value is within the bounds of gp_params[]. */
-	void (*set_param)(struct gp_backend *b, enum gp_param param, u64 value);
-	/* Off: releases everything and takes nothing off. */
-	void (*enable)(struct gp_backend *b, bool on);
+	/* home.policy takes over. -ENOSPC: not with the present tasks; *@why may be a sentence. */
+	int (*set_policy)(struct gp_backend *b, const char **why);
+	/*
+	 * home.param, .enabled or .leaving may have changed. Not enabled or leaving: releases
+	 * everything and takes nothing off.
+	 */
+	void (*set)(struct gp_backend *b);
 
 	/* ---- tasks ---- */
 
@@ -89,9 +97,11 @@ struct gp_backend_ops {
 
 	/* ---- by hand ---- */
 
-	/* Holds a task whose processes are all attached. Replaces an earlier hold. */
+	/*
+	 * Holds a task whose processes are all attached. Replaces an earlier hold. 0: releases it,
+	 * attached or not.
+	 */
 	int (*hold)(struct gp_backend *b, u32 task, u64 lease_ns);
-	int (*release)(struct gp_backend *b, u32 task);
 	/* -EINVAL: too far ahead. */
 	int (*hint)(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns);
 	/* Look at the queues of @device now. */
@@ -116,14 +126,10 @@ struct gp_backend_ops {
 
 	/* -ENOENT: no such task, or it is not on @device. */
 	int (*seat)(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret);
-	/* -ENOENT: no such task. */
-	int (*account)(struct gp_backend *b, u32 task, struct gp_account *ret);
-	/* Until when @task is held by hand; a time that has passed or 0: it is not. */
-	u64 (*held_until)(struct gp_backend *b, u32 task);
-	/* The task for which the last action on @device was taken; GP_NONE. NULL: not known. */
-	u32 (*cause)(struct gp_backend *b, u32 device);
-	/* Are the queues of @device looked at? */
-	bool (*watched)(struct gp_backend *b, u32 device);
+	/* @held_until: by hand; a time that has passed or 0: it is not held. -ENOENT. */
+	int (*account)(struct gp_backend *b, u32 task, struct gp_account *ret, u64 *held_until);
+	void (*device)(struct gp_backend *b, u32 device, struct gp_device_view *ret);
+	/* All but the mechanism. */
 	void (*status)(struct gp_backend *b, struct gp_backend_status *ret);
 	/* Fills in *@ret, which is zeroed, and tells the counters that only it has. NULL: none. */
 	void (*counters)(struct gp_backend *b, struct gp_backend_counters *ret,

@@ -48,7 +48,8 @@ struct module {
 	int record_fd;		/* subscribed to records; -1: no recorder */
 	bool missed;		/* events had no room: the states are to be read */
 	const struct gp_uapi_stats *stats;	/* the module's; NULL: not available */
-	const struct gp_policy *policy;
+	const struct gp_policy *policy;	/* in effect */
+	u64 param[GP_NR_PARAMS];	/* as they were set; GP_NEVER: not yet */
 	const char *ejected;
 	u64 ejections;
 	u64 attaches, failures, detaches;
@@ -207,29 +208,33 @@ static void module_scanned(struct gp_backend *b)
 
 /* ---- settings ---- */
 
-static int module_set_policy(struct gp_backend *b, const struct gp_policy *policy,
-			     const char **why)
+static int module_set_policy(struct gp_backend *b, const char **why)
 {
-	int err = gp_kmod_set_policy(b->fd, policy->name);
+	int err = gp_kmod_set_policy(b->fd, b->h->policy->name);
 
 	*why = err == -ENOSPC ? "the module does not admit the present tasks" : NULL;
 	if (err)
 		return err;
-	of(b)->policy = policy;
+	of(b)->policy = b->h->policy;
 	of(b)->ejected = NULL;
 	return 0;
 }
 
-/* The module has bounds of its own; a value beyond them is not set. */
-static void module_set_param(struct gp_backend *b, enum gp_param param, u64 value)
+/* The module has bounds of its own for parameters; a value beyond them is not set. */
+static void module_set(struct gp_backend *b)
 {
-	trouble(of(b), gp_params[param].name,
-		gp_kmod_set_param(b->fd, gp_params[param].name, value));
-}
+	const struct gp_home *h = b->h;
+	struct module *m = of(b);
+	u32 i;
 
-static void module_enable(struct gp_backend *b, bool on)
-{
-	trouble(of(b), "the switch", gp_kmod_enable(b->fd, on));
+	for (i = 0; i < GP_NR_PARAMS; i++) {
+		if (m->param[i] == h->param[i])
+			continue;
+		trouble(m, gp_params[i].name,
+			gp_kmod_set_param(b->fd, gp_params[i].name, h->param[i]));
+		m->param[i] = h->param[i];
+	}
+	trouble(m, "the switch", gp_kmod_enable(b->fd, h->enabled && !h->leaving));
 }
 
 /* ---- tasks ---- */
@@ -373,21 +378,15 @@ static void attached(struct gp_home *h, u32 task, int err)
 static int module_hold(struct gp_backend *b, u32 task, u64 lease_ns)
 {
 	struct module_task *t = of(b)->task[task];
-	const struct gp_kmod_move hold = { .tasks = &t->handle, .nr = 1, .lease_ns = lease_ns };
-	int err = t->handle ? gp_kmod_preempt(b->fd, &hold, NULL) : -ENOENT;
+	const struct gp_kmod_move move = { .tasks = &t->handle, .nr = 1, .lease_ns = lease_ns };
+	int err = lease_ns ? -ENOENT : 0;
 
-	if (!err)
-		t->held_until_ns = b->h->now_ns + lease_ns;
+	if (t->handle)
+		err = lease_ns ? gp_kmod_preempt(b->fd, &move, NULL) :
+				 gp_kmod_resume(b->fd, &move, NULL);
+	if (!err || !lease_ns)
+		t->held_until_ns = lease_ns ? b->h->now_ns + lease_ns : 0;
 	return err;
-}
-
-static int module_release(struct gp_backend *b, u32 task)
-{
-	struct module_task *t = of(b)->task[task];
-	const struct gp_kmod_move back = { .tasks = &t->handle, .nr = 1 };
-
-	t->held_until_ns = 0;
-	return t->handle ? gp_kmod_resume(b->fd, &back, NULL) : 0;
 }
 
 /* A hold that waited for the task to be attached, or that ended when it was attached again. */
@@ -640,36 +639,33 @@ static int module_seat_view(struct gp_backend *b, u32 task, u32 device, struct g
 	return 0;
 }
 
-static int module_account(struct gp_backend *b, u32 task, struct gp_account *ret)
+static int module_account(struct gp_backend *b, u32 task, struct gp_account *ret, u64 *held_until)
 {
 	const struct module_task *t = of(b)->task[task];
 	u32 d;
 
 	*ret = t->account;
+	*held_until = t->held_until_ns;
 	for (d = 0; d < b->h->nr_gpus; d++)
 		if (t->devices & BIT_ULL(d))
 			ret->state_ns[t->seat[d].state] += b->h->now_ns - t->seat[d].since_ns;
 	return 0;
 }
 
-static u64 module_held_until(struct gp_backend *b, u32 task)
+/* Why a task was stopped is not in the module's events. */
+static void module_device(struct gp_backend *b, u32 device, struct gp_device_view *ret)
 {
-	return of(b)->task[task]->held_until_ns;
-}
-
-static bool module_watched(struct gp_backend *b, u32 device)
-{
-	struct gp_uapi_gpu gpu = { 0 };
 	u32 i;
 
+	*ret = (struct gp_device_view){ .cause = GP_NONE };
 	for (i = 0; i < GP_UAPI_GPUS; i++) {
-		gpu = (struct gp_uapi_gpu){ .index = i };
+		struct gp_uapi_gpu gpu = { .index = i };
+
 		if (gp_kmod_call(b->fd, GP_IOC_GPU, &gpu))
 			break;
 		if (gpu.gpu_id == b->h->gpu[device].gpu_id)
-			return gpu.look_every_ns;
+			ret->watched = gpu.look_every_ns;
 	}
-	return false;
 }
 
 static void module_status(struct gp_backend *b, struct gp_backend_status *ret)
@@ -730,14 +726,12 @@ static const struct gp_backend_ops module_ops = {
 	.preempts	= true,
 	.free		= module_free,
 	.set_policy	= module_set_policy,
-	.set_param	= module_set_param,
-	.enable		= module_enable,
+	.set		= module_set,
 	.task_add	= module_task_add,
 	.task_del	= module_task_del,
 	.task_class	= module_task_class,
 	.reset		= module_reset,
 	.hold		= module_hold,
-	.release	= module_release,
 	.hint		= module_hint,
 	.look		= module_look,
 	.run		= module_run,
@@ -745,8 +739,7 @@ static const struct gp_backend_ops module_ops = {
 	.tend		= module_tend,
 	.seat		= module_seat_view,
 	.account	= module_account,
-	.held_until	= module_held_until,
-	.watched	= module_watched,
+	.device		= module_device,
 	.status		= module_status,
 	.counters	= module_counters,
 	.trace		= module_trace,
@@ -787,7 +780,7 @@ int gp_backend_module(struct gp_home *h, struct gp_backend **ret, char *why)
 	}
 	m->base = (struct gp_backend){ .ops = &module_ops, .h = h, .fd = fd };
 	m->record_fd = -1;
-	m->policy = &gp_policy_fifo;
+	memset(m->param, 0xff, sizeof(m->param));
 	err = start(m, h);
 	if (err) {
 		snprintf(why, GP_HOME_WHY, "the module gpreempt refuses: %s", strerror(-err));

@@ -5,33 +5,6 @@
 
 #include "scheduler.h"
 
-static int none_begin(struct gp_mechanism *m, const struct gp_action *action, u64 now_ns)
-{
-	(void)m;
-	(void)action;
-	(void)now_ns;
-	return -EOPNOTSUPP;
-}
-
-static int none_poll(struct gp_mechanism *m, u64 now_ns, struct gp_answer *ret)
-{
-	(void)m;
-	(void)now_ns;
-	(void)ret;
-	return -EAGAIN;
-}
-
-static const struct gp_mechanism_ops none_mechanism_ops = {
-	.name	= "none",
-	.grain	= GP_GRAIN_PROCESS,
-	.keeps	= GP_KEEPS_SAVE,
-	.reach	= GP_REACH_VICTIM,
-	.begin	= none_begin,
-	.poll	= none_poll,
-};
-
-static struct gp_mechanism none_mechanism = { .ops = &none_mechanism_ops };
-
 static void none_free(struct gp_backend *b)
 {
 	gp_scheduler_fini(gp_scheduler_of(b));
@@ -53,13 +26,12 @@ static const struct gp_backend_ops none_ops = {
 int gp_backend_none(struct gp_home *h, struct gp_backend **ret, char *why)
 {
 	struct gp_scheduler *s = calloc(1, sizeof(*s));
-	int err = s ? gp_scheduler_init(s, h, &none_mechanism) : -ENOMEM;
+	int err = s ? gp_scheduler_init(s, h, NULL) : -ENOMEM;
 
 	if (err) {
 		snprintf(why, GP_HOME_WHY, "out of memory");
 		if (s)
-			gp_scheduler_fini(s);
-		free(s);
+			none_free(&s->base);
 		return err;
 	}
 	s->base.ops = &none_ops;

@@ -283,7 +283,7 @@ void gp_home_leave(struct gp_home *h, u64 now_ns)
 	if (now_ns > h->now_ns)
 		h->now_ns = now_ns;
 	h->leaving = true;
-	h->backend->ops->enable(h->backend, false);
+	h->backend->ops->set(h->backend);
 	h->tend = true;
 }
 
@@ -315,29 +315,20 @@ void gp_home_describe(struct gp_home *h)
 
 /* ---- reading ---- */
 
+void gp_home_status(const struct gp_home *h, struct gp_backend_status *ret)
+{
+	h->backend->ops->status(h->backend, ret);
+	ret->mechanism = h->backend->ops->name;
+	ret->ejections += h->stats.ejections;
+	ret->stale_samples += h->stats.stale_samples;
+}
+
 const char *gp_home_policy_name(const struct gp_home *h)
 {
 	struct gp_backend_status status;
 
-	h->backend->ops->status(h->backend, &status);
+	gp_home_status(h, &status);
 	return h->observe ? "none" : status.policy->name;
-}
-
-const char *gp_home_mechanism(const struct gp_home *h)
-{
-	return h->backend->ops->name;
-}
-
-const u64 *gp_home_params(const struct gp_home *h)
-{
-	return h->param;
-}
-
-void gp_home_status(const struct gp_home *h, struct gp_backend_status *ret)
-{
-	h->backend->ops->status(h->backend, ret);
-	ret->ejections += h->stats.ejections;
-	ret->stale_samples += h->stats.stale_samples;
 }
 
 int gp_home_seat(const struct gp_home *h, const struct gp_resident *r, u32 device,
@@ -348,21 +339,23 @@ int gp_home_seat(const struct gp_home *h, const struct gp_resident *r, u32 devic
 	return h->backend->ops->seat(h->backend, r->task, device, ret);
 }
 
-int gp_home_account(const struct gp_home *h, const struct gp_resident *r, struct gp_account *ret)
+int gp_home_account(const struct gp_home *h, const struct gp_resident *r, struct gp_account *ret,
+		    u64 *held_until)
 {
-	return r->task == GP_NONE ? -ENOENT : h->backend->ops->account(h->backend, r->task, ret);
+	u64 until;
+	int err;
+
+	if (r->task == GP_NONE)
+		return -ENOENT;
+	err = h->backend->ops->account(h->backend, r->task, ret, &until);
+	if (!err && held_until)
+		*held_until = until > h->now_ns ? until : 0;
+	return err;
 }
 
-u64 gp_home_held_until(const struct gp_home *h, const struct gp_resident *r)
+void gp_home_device_view(const struct gp_home *h, u32 device, struct gp_device_view *ret)
 {
-	u64 until = r->task == GP_NONE ? 0 : h->backend->ops->held_until(h->backend, r->task);
-
-	return until > h->now_ns ? until : 0;
-}
-
-bool gp_home_watched(const struct gp_home *h, u32 device)
-{
-	return h->backend->ops->watched(h->backend, device);
+	h->backend->ops->device(h->backend, device, ret);
 }
 
 u32 gp_home_record_task(const struct gp_home *h, const struct gp_resident *r)
@@ -382,28 +375,10 @@ const struct gp_resident *gp_home_by_task(const struct gp_home *h, u32 task)
 	return NULL;
 }
 
-const struct gp_resident *gp_home_cause(const struct gp_home *h, u32 device)
+void gp_home_counters(const struct gp_home *h, struct gp_backend_counters *ret,
+		      gp_counter_fn *tell, void *ctx)
 {
-	const struct gp_backend_ops *ops = h->backend->ops;
-
-	return ops->cause ? gp_home_by_task(h, ops->cause(h->backend, device)) : NULL;
-}
-
-void gp_home_counters(const struct gp_home *h, gp_counter_fn *tell, void *ctx)
-{
-	struct gp_backend_counters c = { 0 };
-
+	*ret = (struct gp_backend_counters){ 0 };
 	if (h->backend->ops->counters)
-		h->backend->ops->counters(h->backend, &c, tell, ctx);
-	tell(ctx, "attaches", c.attaches);
-	tell(ctx, "attach_failures", c.attach_failures);
-	tell(ctx, "detaches", c.detaches);
-	tell(ctx, "suspends", c.suspends);
-	tell(ctx, "resumes", c.resumes);
-	tell(ctx, "suspend_failures", c.suspend_failures);
-	tell(ctx, "late_stops_undone", c.late);
-	tell(ctx, "retakes", c.retakes);
-	tell(ctx, "retake_ns_max", c.retake_ns_max);
-	tell(ctx, "retake_ns_sum", c.retake_ns_sum);
-	tell(ctx, "runtime_ends", c.runtime_ends);
+		h->backend->ops->counters(h->backend, ret, tell, ctx);
 }

@@ -117,28 +117,22 @@ void gp_home_read_usage(struct gp_home *h);
 
 /* ---- reading, the same for every backend ---- */
 
+void gp_home_status(const struct gp_home *h, struct gp_backend_status *ret);
 /* "none" while it only observes. */
 const char *gp_home_policy_name(const struct gp_home *h);
-/* "none", "kfd-debug" or "kmod". */
-const char *gp_home_mechanism(const struct gp_home *h);
-/* GP_NR_PARAMS of them. */
-const u64 *gp_home_params(const struct gp_home *h);
-void gp_home_status(const struct gp_home *h, struct gp_backend_status *ret);
 /* -ENOENT: it has no task, or the task is not on @device. */
 int gp_home_seat(const struct gp_home *h, const struct gp_resident *r, u32 device,
 		 struct gp_seat_view *ret);
-/* -ENOENT: it has no task. */
-int gp_home_account(const struct gp_home *h, const struct gp_resident *r, struct gp_account *ret);
-/* Until when it is held by hand; 0: it is not. */
-u64 gp_home_held_until(const struct gp_home *h, const struct gp_resident *r);
-bool gp_home_watched(const struct gp_home *h, u32 device);
+/* -ENOENT: it has no task. @held_until: by hand; 0: it is not held. NULL is fine. */
+int gp_home_account(const struct gp_home *h, const struct gp_resident *r, struct gp_account *ret,
+		    u64 *held_until);
+void gp_home_device_view(const struct gp_home *h, u32 device, struct gp_device_view *ret);
 /* The number of its task in the records of the recorder; GP_NONE: none. */
 u32 gp_home_record_task(const struct gp_home *h, const struct gp_resident *r);
-/* The first process of @task, as a record of the watcher names it; NULL. */
+/* The first process of @task, as records of the watcher and views name it; NULL. */
 const struct gp_resident *gp_home_by_task(const struct gp_home *h, u32 task);
-/* The process for which the last action on @device was taken; NULL: not known. */
-const struct gp_resident *gp_home_cause(const struct gp_home *h, u32 device);
-/* Counters of the backend, one by one. */
-void gp_home_counters(const struct gp_home *h, gp_counter_fn *tell, void *ctx);
+/* Counters of the backend; those that only it has go to @tell. */
+void gp_home_counters(const struct gp_home *h, struct gp_backend_counters *ret,
+		      gp_counter_fn *tell, void *ctx);
 
 #endif /* GP_DAEMON_HOME_H */

@@ -5,7 +5,6 @@
  *	home.c		life; descriptors, time and what is due
  *	processes.c	which processes use the GPUs, and which class each has
  *	tasks.c		which processes are one task: each by itself, or a gang
- *	attach.c	which processes are attached, so that they can be preempted
  *	requests.c	what users ask for: classes, holds, hints, policy, the kill switch
  *	resets.c	GPUs that the driver resets, and the processes lost by that
  *	backend.c	which backend is used; the others are named in backend.h
@@ -68,7 +67,7 @@ struct gp_resident {
 	u64 rings_at_ns;	/* not to be read again before */
 	u32 rings_tries;
 
-	/* attach.c */
+	/* the backend's */
 	u8 grip;		/* enum gp_grip */
 	u64 grip_at_ns;		/* not to be attached again before */
 	u64 lease_ns;		/* to be held as soon as it is attached; 0: no */
@@ -185,17 +184,6 @@ bool gp_tasks_first(const struct gp_home *h, u32 i);
 bool gp_tasks_attached(const struct gp_home *h, const struct gp_resident *r);
 /* Hold the task for @lease_ns as soon as all of it is attached; 0: no (more). */
 void gp_tasks_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns);
-
-/* attach.c */
-/* Attaches processes that are in the way of others by @add, leaves others by @del. */
-struct gp_attach {
-	int (*add)(struct gp_backend *b, struct gp_resident *r);
-	void (*del)(struct gp_backend *b, struct gp_resident *r);
-};
-void gp_attach_tend(struct gp_home *h, const struct gp_attach *by);
-void gp_attach_done(struct gp_home *h, struct gp_resident *r);
-/* It was not attached, or is not any more. @err decides when that is tried again. */
-void gp_attach_failed(struct gp_home *h, struct gp_resident *r, int err);
 
 /* resets.c */
 void gp_resets_watch(struct gp_home *h);

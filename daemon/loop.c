@@ -329,13 +329,15 @@ static int run(struct loop *l)
 int gp_loop(const struct gp_loop_args *args, struct gp_heart *heart)
 {
 	struct loop l = { .args = args, .heart = heart, .epoll = -1, .signals = -1 };
+	struct gp_backend_status status;
 	int code = open_all(&l);
 
 	if (!code) {
+		gp_home_status(l.home, &status);
 		gp_notify("READY=1\nSTATUS=running");
 		gp_log(GP_LOG_INFO, "%u GPU%s, policy %s, mechanism %s%s", l.home->nr_gpus,
 		       l.home->nr_gpus == 1 ? "" : "s",
-		       gp_home_policy_name(l.home), gp_home_mechanism(l.home),
+		       gp_home_policy_name(l.home), status.mechanism,
 		       l.home->enabled ? "" : ", switched off");
 		code = run(&l);
 	}

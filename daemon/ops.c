@@ -131,7 +131,7 @@ static int make_change(struct gp_home *h, const struct change *c, char *why)
 /* The parameters after @c, made or not. */
 static void would_be(const struct gp_home *h, const struct change *c, u64 *param)
 {
-	const u64 *from = c->policy ? gp_config_params(h->config, c->policy) : gp_home_params(h);
+	const u64 *from = c->policy ? gp_config_params(h->config, c->policy) : h->param;
 
 	for (u32 i = 0; i < GP_NR_PARAMS; i++)
 		param[i] = c->param_set[i] ? c->param[i] : from[i];

@@ -94,7 +94,7 @@ int gp_ops_status(void *ctx, struct gp_request *rq)
 		      "version", o->args.version, "pid", (int)getpid(),
 		      "up_ns", (json_int_t)(h->now_ns - h->started_ns),
 		      "enabled", h->enabled, "observe_only", h->observe,
-		      "policy", gp_home_policy_name(h), "mechanism", gp_home_mechanism(h),
+		      "policy", gp_home_policy_name(h), "mechanism", status.mechanism,
 		      "gpus", (int)h->nr_gpus, "processes", (int)h->nr_residents,
 		      "held", (int)held, "trouble", troubles(h, &status));
 	if (a && status.ejected)
@@ -127,7 +127,7 @@ int gp_ops_get_policy(void *ctx, struct gp_request *rq)
 
 	gp_control_reply(o->control, rq->token,
 			 json_pack("{s:s, s:o}", "policy", gp_home_policy_name(o->args.home),
-				   "parameters", gp_ops_parameters(gp_home_params(o->args.home))));
+				   "parameters", gp_ops_parameters(o->args.home->param)));
 	return 0;
 }
 
@@ -136,13 +136,17 @@ int gp_ops_get_policy(void *ctx, struct gp_request *rq)
 static json_t *gpu_json(const struct gp_home *h, u32 d)
 {
 	const struct gp_gpu_info *g = &h->gpu[d];
+	struct gp_backend_status status;
+	struct gp_device_view view;
 	json_t *a;
 
+	gp_home_status(h, &status);
+	gp_home_device_view(h, d, &view);
 	a = json_pack("{s:i, s:i, s:s, s:s, s:i, s:i, s:I, s:s, s:b}",
 		      "index", (int)g->index, "gpu_id", (int)g->gpu_id, "bdf", g->bdf,
 		      "name", g->gfx, "xccs", (int)g->xccs, "compute_units", (int)g->cus,
 		      "vram_bytes", (json_int_t)g->vram_bytes,
-		      "mechanism", gp_home_mechanism(h), "watched", gp_home_watched(h, d));
+		      "mechanism", status.mechanism, "watched", view.watched);
 	if (a && g->partitions > 1)
 		json_object_set_new(a, "partition", json_integer(g->partition));
 	return a;
@@ -198,7 +202,7 @@ static json_t *seats_json(const struct gp_home *h, const struct gp_resident *r)
 	bool first = true;
 	u32 d;
 
-	if (gp_home_account(h, r, &a))
+	if (gp_home_account(h, r, &a, NULL))
 		return list;
 	for (d = 0; d < h->nr_gpus; d++) {
 		u64 off = a.state_ns[GP_OFF] + a.state_ns[GP_STARTING];
@@ -255,12 +259,12 @@ static bool on_device(const struct gp_home *h, const struct gp_resident *r, u64 
 static json_t *process_json(const struct gp_home *h, const struct gp_resident *r)
 {
 	json_int_t preempted = (json_int_t)r->stopped_before;
-	u64 held_until = gp_home_held_until(h, r);
+	u64 held_until = 0;
 	static struct gp_account account;
 	char gang[GP_GANG_NAME];
 	json_t *a;
 
-	if (!gp_home_account(h, r, &account))
+	if (!gp_home_account(h, r, &account, &held_until))
 		preempted += (json_int_t)account.stopped;
 	a = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:I, s:o, s:o}",
 		      "pid", (int)r->pid, "start", (json_int_t)r->start,

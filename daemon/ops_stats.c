@@ -68,6 +68,24 @@ static void set_one(void *to, const char *name, u64 value)
 	json_object_set_new(to, name, json_integer((json_int_t)value));
 }
 
+static void set_backend(json_t *to, const struct gp_home *h)
+{
+	struct gp_backend_counters s;
+
+	gp_home_counters(h, &s, set_one, to);
+
+	const struct number n[] = {
+		{ "attaches", s.attaches }, { "attach_failures", s.attach_failures },
+		{ "detaches", s.detaches }, { "suspends", s.suspends }, { "resumes", s.resumes },
+		{ "suspend_failures", s.suspend_failures }, { "late_stops_undone", s.late },
+		{ "retakes", s.retakes }, { "retake_ns_max", s.retake_ns_max },
+		{ "retake_ns_sum", s.retake_ns_sum }, { "runtime_ends", s.runtime_ends },
+		{ NULL, 0 },
+	};
+
+	set_numbers(to, n);
+}
+
 static void set_control(json_t *to, const struct gp_control *c)
 {
 	struct gp_control_stats s;
@@ -97,10 +115,10 @@ int gp_ops_stats_head(void *ctx, struct gp_request *rq, json_t **ret)
 		return -ENOMEM;
 	add_account(counters, &h->stats.ended);
 	for (i = 0; i < h->nr_residents; i++)
-		if (gp_tasks_first(h, i) && !gp_home_account(h, h->resident[i], &a))
+		if (gp_tasks_first(h, i) && !gp_home_account(h, h->resident[i], &a, NULL))
 			add_account(counters, &a);
 	set_home(counters, h);
-	gp_home_counters(h, set_one, counters);
+	set_backend(counters, h);
 	set_control(counters, o->control);
 	*ret = json_pack("{s:o}", "counters", counters);
 	return *ret ? 0 : -ENOMEM;
@@ -133,7 +151,7 @@ int gp_ops_stats_next(void *ctx, pid_t pid, u64 *cursor, json_t **ret)
 
 	do {
 		r = gp_ops_next(h, cursor);
-	} while (r && ((pid && r->pid != pid) || gp_home_account(h, r, &a)));
+	} while (r && ((pid && r->pid != pid) || gp_home_account(h, r, &a, NULL)));
 	if (!r)
 		return 0;
 

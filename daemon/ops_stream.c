@@ -47,12 +47,14 @@ static void publish_state(struct gp_ops *o, const struct gp_rec *rec)
 {
 	const struct gp_home *h = o->args.home;
 	const struct gp_resident *r = gp_home_by_task(h, rec->task), *cause;
+	struct gp_device_view view;
 	u32 to = (u32)rec->arg[1];
 	json_t *event;
 
 	if (to >= GP_NR_STATES || rec->device >= h->nr_gpus)
 		return;
-	cause = gp_home_cause(h, rec->device);
+	gp_home_device_view(h, rec->device, &view);
+	cause = gp_home_by_task(h, view.cause);
 	event = json_pack("{s:I, s:s, s:s, s:i, s:s}", "at_ns", (json_int_t)rec->now_ns,
 			  "kind", "state", "what", gp_ops_state_name[to],
 			  "gpu", (int)h->gpu[rec->device].index, "state", gp_ops_state_name[to]);

@@ -226,7 +226,8 @@ static int find_task(struct gp_home *h, const struct gp_who *who, struct gp_resi
 int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 *granted,
 		 char *why)
 {
-	u64 longest = h->param[GP_LEASE];
+	u64 longest = h->param[GP_LEASE], held_until;
+	static struct gp_account account;
 	struct gp_resident *r;
 	bool renewed;
 	int err = find_task(h, who, &r, why);
@@ -244,7 +245,7 @@ int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 
 		return refuse(why, -EBUSY, "its class may not be preempted; give it another class");
 
 	*granted = lease_ns < longest ? lease_ns : longest;
-	renewed = gp_home_held_until(h, r);
+	renewed = !gp_home_account(h, r, &account, &held_until) && held_until;
 	if (gp_tasks_attached(h, r)) {
 		err = h->backend->ops->hold(h->backend, r->task, *granted);
 		if (err)
@@ -271,7 +272,7 @@ int gp_home_release(struct gp_home *h, const struct gp_who *who, char *why)
 		return err;
 	gp_tasks_lease(h, r, 0, 0);
 	gp_home_news(h, GP_NEWS_HOLD, r, "is released");
-	return h->backend->ops->release(h->backend, r->task);
+	return h->backend->ops->hold(h->backend, r->task, 0);
 }
 
 int gp_home_hint(struct gp_home *h, const struct gp_who *who, u64 in_ns, u64 for_ns, char *why)
@@ -341,7 +342,7 @@ int gp_home_enable(struct gp_home *h, bool on, char *why)
 
 	/* Off in any case: that it is not kept is the smaller harm. */
 	h->enabled = on;
-	h->backend->ops->enable(h->backend, on && !h->leaving);
+	h->backend->ops->set(h->backend);
 	h->tend = true;
 	err = keep_switch(h, on);
 	if (changed)
@@ -365,20 +366,21 @@ int gp_home_try_policy(struct gp_home *h, const struct gp_policy *policy, char *
 
 int gp_home_set_policy(struct gp_home *h, const struct gp_policy *policy, char *why)
 {
-	const struct gp_policy *to = policy ? policy : &gp_policy_fifo;
-	const u64 *param = gp_config_params(h->config, policy);
+	const struct gp_policy *old = h->policy;
 	const char *reason = NULL;
-	u32 i;
 	int err;
 
 	if (policy && h->args.observe)
 		return refuse(why, -EBUSY, "started with --observe: it never acts");
-	err = h->backend->ops->set_policy(h->backend, to, &reason);
-	if (err)
+	h->policy = policy ? policy : &gp_policy_fifo;
+	err = h->backend->ops->set_policy(h->backend, &reason);
+	if (err) {
+		h->policy = old;
 		return refuse(why, err, reason ? reason : "the policy cannot be used");
-	h->policy = to;
-	for (i = 0; policy && i < GP_NR_PARAMS; i++)
-		gp_home_set_param(h, (enum gp_param)i, param[i]);
+	}
+	if (policy)
+		memcpy(h->param, gp_config_params(h->config, policy), sizeof(h->param));
+	h->backend->ops->set(h->backend);
 	h->observe = !policy;
 	gp_backend_choose(h, false);
 	gp_home_news(h, GP_NEWS_POLICY, NULL, "policy %s", policy ? policy->name : "none");
@@ -393,7 +395,7 @@ int gp_home_set_param(struct gp_home *h, enum gp_param param, u64 value)
 	if (value < gp_params[param].min || value > gp_params[param].max)
 		return -ERANGE;
 	h->param[param] = value;
-	h->backend->ops->set_param(h->backend, param, value);
+	h->backend->ops->set(h->backend);
 	return 0;
 }
 

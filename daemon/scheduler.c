@@ -50,20 +50,22 @@ void gp_scheduler_fini(struct gp_scheduler *s)
 
 /* ---- settings ---- */
 
-int gp_scheduler_set_policy(struct gp_backend *b, const struct gp_policy *policy,
-			    const char **why)
+int gp_scheduler_set_policy(struct gp_backend *b, const char **why)
 {
-	return gp_sched_set_policy(gp_scheduler_of(b)->sched, policy, b->h->now_ns, why);
+	return gp_sched_set_policy(gp_scheduler_of(b)->sched, b->h->policy, b->h->now_ns, why);
 }
 
-void gp_scheduler_set_param(struct gp_backend *b, enum gp_param param, u64 value)
+void gp_scheduler_set(struct gp_backend *b)
 {
-	gp_sched_set(gp_scheduler_of(b)->sched, param, value);
-}
+	struct gp_sched *s = gp_scheduler_of(b)->sched;
+	bool on = b->h->enabled && !b->h->leaving;
+	u32 i;
 
-void gp_scheduler_enable(struct gp_backend *b, bool on)
-{
-	gp_sched_enable(gp_scheduler_of(b)->sched, on, b->h->now_ns);
+	for (i = 0; i < GP_NR_PARAMS; i++)
+		if (s->param[i] != b->h->param[i])
+			gp_sched_set(s, (enum gp_param)i, b->h->param[i]);
+	if (s->enabled != on)
+		gp_sched_enable(s, on, b->h->now_ns);
 }
 
 /* ---- tasks ---- */
@@ -120,12 +122,10 @@ void gp_scheduler_reset(struct gp_backend *b)
 
 int gp_scheduler_hold(struct gp_backend *b, u32 task, u64 lease_ns)
 {
-	return gp_sched_hold(gp_scheduler_of(b)->sched, task, lease_ns, b->h->now_ns);
-}
+	struct gp_sched *s = gp_scheduler_of(b)->sched;
 
-int gp_scheduler_release(struct gp_backend *b, u32 task)
-{
-	return gp_sched_release(gp_scheduler_of(b)->sched, task, b->h->now_ns);
+	return lease_ns ? gp_sched_hold(s, task, lease_ns, b->h->now_ns) :
+			  gp_sched_release(s, task, b->h->now_ns);
 }
 
 int gp_scheduler_hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns)
@@ -163,7 +163,7 @@ static void begin(struct gp_scheduler *s, const struct gp_action *action)
 
 	if (action->nr_out && h->args.holding)
 		h->args.holding(h->args.ctx);
-	if (!s->mechanism->ops->begin(s->mechanism, action, h->now_ns))
+	if (s->mechanism && !s->mechanism->ops->begin(s->mechanism, action, h->now_ns))
 		return;
 	h->stats.refused++;
 	gp_sched_answer(s->sched, &refused, h->now_ns);
@@ -176,7 +176,7 @@ static void take_answers(struct gp_scheduler *s)
 	struct gp_answer answer;
 	u32 i;
 
-	for (i = 0; i < ANSWERS && !m->ops->poll(m, h->now_ns, &answer); i++) {
+	for (i = 0; m && i < ANSWERS && !m->ops->poll(m, h->now_ns, &answer); i++) {
 		/* The task of a stray answer has ended. */
 		if (gp_sched_answer(s->sched, &answer, h->now_ns))
 			h->stats.stray++;
@@ -242,7 +242,7 @@ bool gp_scheduler_busy(struct gp_backend *b)
 		if (h->resident[i]->grip == GP_GRIP_ASKED || !gp_tasks_at_rest(h, h->resident[i]))
 			return true;
 	for (i = 0; i < h->nr_gpus; i++)
-		if (gp_scheduler_watched(b, i))
+		if (gp_sched_look_at(gp_scheduler_of(b)->sched, i) != GP_NEVER)
 			return true;
 	return false;
 }
@@ -259,34 +259,32 @@ int gp_scheduler_seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat
 	return 0;
 }
 
-int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret)
+int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret, u64 *held_until)
 {
-	return gp_sched_account(gp_scheduler_of(b)->sched, task, b->h->now_ns, ret);
+	const struct gp_sched *s = gp_scheduler_of(b)->sched;
+	int err = gp_sched_account(s, task, b->h->now_ns, ret);
+
+	if (!err)
+		*held_until = s->tasks[task].manual_until_ns;
+	return err;
 }
 
-u64 gp_scheduler_held_until(struct gp_backend *b, u32 task)
-{
-	return gp_scheduler_of(b)->sched->tasks[task].manual_until_ns;
-}
-
-u32 gp_scheduler_cause(struct gp_backend *b, u32 device)
+void gp_scheduler_device(struct gp_backend *b, u32 device, struct gp_device_view *ret)
 {
 	const struct gp_sched *s = gp_scheduler_of(b)->sched;
 	u32 seat = s->devices[device].action_cause;
 
-	return seat == GP_NONE ? GP_NONE : s->seats[seat].task;
-}
-
-bool gp_scheduler_watched(struct gp_backend *b, u32 device)
-{
-	return gp_sched_look_at(gp_scheduler_of(b)->sched, device) != GP_NEVER;
+	ret->watched = gp_sched_look_at(s, device) != GP_NEVER;
+	ret->cause = seat == GP_NONE ? GP_NONE : s->seats[seat].task;
 }
 
 void gp_scheduler_status(struct gp_backend *b, struct gp_backend_status *ret)
 {
 	const struct gp_sched *s = gp_scheduler_of(b)->sched;
 
-	*ret = (struct gp_backend_status){ s->policy, s->ejected, s->ejections, s->stale_samples };
+	*ret = (struct gp_backend_status){ .policy = s->policy, .ejected = s->ejected,
+					   .ejections = s->ejections,
+					   .stale_samples = s->stale_samples };
 }
 
 /* ---- recording ---- */

@@ -24,7 +24,7 @@ struct gp_scheduler {
 	struct gp_backend base;	/* first */
 	struct gp_sched *sched;
 	void *memory;
-	struct gp_mechanism *mechanism;	/* carries actions out */
+	struct gp_mechanism *mechanism;	/* carries actions out; NULL: none does */
 	struct gp_sample *samples;
 	u32 *tasks;
 	struct gp_probe *probe;	/* a ring of GP_SCHEDULER_PROBES */
@@ -54,10 +54,8 @@ int gp_scheduler_init(struct gp_scheduler *s, struct gp_home *h, struct gp_mecha
 void gp_scheduler_fini(struct gp_scheduler *s);
 
 /* The functions of struct gp_backend_ops. */
-int gp_scheduler_set_policy(struct gp_backend *b, const struct gp_policy *policy,
-			    const char **why);
-void gp_scheduler_set_param(struct gp_backend *b, enum gp_param param, u64 value);
-void gp_scheduler_enable(struct gp_backend *b, bool on);
+int gp_scheduler_set_policy(struct gp_backend *b, const char **why);
+void gp_scheduler_set(struct gp_backend *b);
 int gp_scheduler_task_add(struct gp_backend *b, u64 devices, const struct gp_class *class,
 			  u32 *ret, const char **why);
 void gp_scheduler_task_del(struct gp_backend *b, u32 task);
@@ -68,7 +66,6 @@ int gp_scheduler_admits(struct gp_backend *b, const struct gp_policy *policy, u3
 void gp_scheduler_process_del(struct gp_backend *b, struct gp_resident *r);
 void gp_scheduler_reset(struct gp_backend *b);
 int gp_scheduler_hold(struct gp_backend *b, u32 task, u64 lease_ns);
-int gp_scheduler_release(struct gp_backend *b, u32 task);
 int gp_scheduler_hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns);
 void gp_scheduler_look(struct gp_backend *b, u32 device);
 void gp_scheduler_run(struct gp_backend *b);
@@ -76,35 +73,24 @@ void gp_scheduler_decide(struct gp_backend *b);
 u64 gp_scheduler_wake_at(struct gp_backend *b);
 bool gp_scheduler_busy(struct gp_backend *b);
 int gp_scheduler_seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret);
-int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret);
-u64 gp_scheduler_held_until(struct gp_backend *b, u32 task);
-u32 gp_scheduler_cause(struct gp_backend *b, u32 device);
-bool gp_scheduler_watched(struct gp_backend *b, u32 device);
+int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret,
+			 u64 *held_until);
+void gp_scheduler_device(struct gp_backend *b, u32 device, struct gp_device_view *ret);
 void gp_scheduler_status(struct gp_backend *b, struct gp_backend_status *ret);
 void gp_scheduler_trace(struct gp_backend *b);
 void gp_scheduler_describe(struct gp_backend *b);
 
 /* Those that backend_none and backend_debug have in common. */
 #define GP_SCHEDULER_OPS							\
-	.set_policy	= gp_scheduler_set_policy,				\
-	.set_param	= gp_scheduler_set_param,				\
-	.enable		= gp_scheduler_enable,					\
-	.task_class	= gp_scheduler_task_class,				\
-	.admits		= gp_scheduler_admits,					\
-	.reset		= gp_scheduler_reset,					\
-	.release	= gp_scheduler_release,					\
-	.hint		= gp_scheduler_hint,					\
-	.look		= gp_scheduler_look,					\
-	.decide		= gp_scheduler_decide,					\
-	.scanned	= gp_queues_refresh,					\
-	.seat		= gp_scheduler_seat,					\
-	.account	= gp_scheduler_account,					\
-	.held_until	= gp_scheduler_held_until,				\
-	.cause		= gp_scheduler_cause,					\
-	.watched	= gp_scheduler_watched,					\
-	.status		= gp_scheduler_status,					\
-	.trace		= gp_scheduler_trace,					\
-	.describe	= gp_scheduler_describe
+	.set_policy = gp_scheduler_set_policy, .set = gp_scheduler_set,		\
+	.task_class = gp_scheduler_task_class,					\
+	.admits = gp_scheduler_admits, .reset = gp_scheduler_reset,		\
+	.hold = gp_scheduler_hold, .hint = gp_scheduler_hint,			\
+	.look = gp_scheduler_look, .decide = gp_scheduler_decide,		\
+	.scanned = gp_queues_refresh, .seat = gp_scheduler_seat,		\
+	.account = gp_scheduler_account, .device = gp_scheduler_device,		\
+	.status = gp_scheduler_status, .trace = gp_scheduler_trace,		\
+	.describe = gp_scheduler_describe
 
 /* ---- queues.c: where the pointers of queues are, and what they say ---- */
 

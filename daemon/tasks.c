@@ -127,9 +127,10 @@ static void end_task(struct gp_home *h, u32 task)
 {
 	static struct gp_account a;
 	struct gp_resident *x;
+	u64 held_until;
 	u32 i = 0;
 
-	if (!h->backend->ops->account(h->backend, task, &a))
+	if (!h->backend->ops->account(h->backend, task, &a, &held_until))
 		account_end(h, &a);
 	h->backend->ops->task_del(h->backend, task);
 	while ((x = next_of(h, task, &i)))
@@ -209,7 +210,7 @@ void gp_tasks_leave(struct gp_home *h, struct gp_resident *r)
 	}
 	if (h->backend->ops->process_del)
 		h->backend->ops->process_del(h->backend, r);
-	if (h->backend->ops->account(h->backend, r->task, &a))
+	if (gp_home_account(h, r, &a, NULL))
 		a.stopped = 0;
 	part(r, &a);
 	tell_class(h, mate);

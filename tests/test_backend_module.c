@@ -320,7 +320,7 @@ static const struct gp_account *account(struct world *w, u32 i)
 {
 	static struct gp_account a;
 
-	EXPECT_EQ(gp_home_account(w->home, world_resident(w, i), &a), 0);
+	EXPECT_EQ(gp_home_account(w->home, world_resident(w, i), &a, NULL), 0);
 	return &a;
 }
 
@@ -413,6 +413,7 @@ static void an_ejection_in_the_kernel_is_shown(void **state)
 {
 	struct gp_backend_status status;
 	struct world *w = *state;
+	char why[GP_HOME_WHY];
 	struct seen seen;
 
 	stage(w, &seen);
@@ -422,6 +423,11 @@ static void an_ejection_in_the_kernel_is_shown(void **state)
 	EXPECT(status.ejected);
 	EXPECT_EQ(status.ejections, 1);
 	EXPECT(!strcmp(gp_home_policy_name(w->home), "fifo"));
+	/* Another parameter does not bring the policy back; setting the policy does. */
+	EXPECT_EQ(gp_home_set_param(w->home, GP_SLICE, 3 * GP_MSEC), 0);
+	EXPECT(!strcmp(gp_home_policy_name(w->home), "fifo"));
+	EXPECT_EQ(gp_home_set_policy(w->home, &gp_policy_priority, why), 0);
+	EXPECT(!strcmp(gp_home_policy_name(w->home), "priority"));
 }
 
 static void a_class_that_the_module_refuses_is_trouble(void **state)

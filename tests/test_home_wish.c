@@ -18,7 +18,7 @@ static void a_hold_by_hand_has_a_lease(void **state)
 	world_two(w, &online, &offline);
 	who = (struct gp_who){ w->process[offline].pid, 0 };
 	EXPECT_EQ(gp_home_hold(w->home, &who, 3600 * GP_SEC, &granted, why), 0);
-	EXPECT_EQ(granted, world_sched(w)->param[GP_LEASE]);
+	EXPECT_EQ(granted, w->home->param[GP_LEASE]);
 	world_run(w, 2 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
 	world_run(w, granted);

@@ -85,12 +85,12 @@ static void a_policy_is_tried_set_and_refused(void **state)
 	room_text(a, "policy", "fair");
 	room_text(json_array_get(json_object_get(a, "parameters"), GP_SLICE), "value", "7ms");
 	EXPECT(world_sched(r->w)->policy == &gp_policy_priority);
-	EXPECT(gp_home_params(r->w->home)[GP_SLICE] != 7 * GP_MSEC);
+	EXPECT(r->w->home->param[GP_SLICE] != 7 * GP_MSEC);
 	json_decref(a);
 	a = room_call(r, "SetPolicy", "{\"policy\":\"fair\",\"parameters\":{\"slice\":\"3ms\"}}",
 		      NULL);
 	room_text(a, "policy", "fair");
-	EXPECT_EQ(gp_home_params(r->w->home)[GP_SLICE], 3 * GP_MSEC);
+	EXPECT_EQ(r->w->home->param[GP_SLICE], 3 * GP_MSEC);
 	json_decref(a);
 	/* One bad word, and nothing of the call is done. */
 	json_decref(room_call(r, "SetPolicy",
@@ -104,8 +104,8 @@ static void a_policy_is_tried_set_and_refused(void **state)
 		EXPECT(!strcmp(error, "InvalidParameter"));
 	}
 	EXPECT(world_sched(r->w)->policy == &gp_policy_fair);
-	EXPECT(gp_home_params(r->w->home)[GP_LOOK_MIN] < GP_MSEC);
-	EXPECT(gp_home_params(r->w->home)[GP_LEASE] > GP_MSEC);
+	EXPECT(r->w->home->param[GP_LOOK_MIN] < GP_MSEC);
+	EXPECT(r->w->home->param[GP_LEASE] > GP_MSEC);
 	a = room_call(r, "SetPolicy", "{\"policy\":\"none\"}", NULL);
 	room_text(a, "policy", "none");
 	EXPECT(r->w->home->observe);
