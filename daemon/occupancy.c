@@ -54,7 +54,12 @@ static void probe(struct gp_scheduler *s, u32 device, u32 task)
 		sum += cus;
 		asked++;
 	}
-	if (asked && i == h->nr_residents && h->gpu[device].cus) {
+	/*
+	 * The driver counts the waves of the first XCC only. So 0 means that nothing executes only
+	 * on a GPU with one XCC; elsewhere the scheduler waits for the settle time.
+	 */
+	if (asked && i == h->nr_residents && h->gpu[device].cus &&
+	    (sum || h->gpu[device].xccs == 1)) {
 		u32 permille = sum * 1000 / h->gpu[device].cus;
 
 		probed.executing = sum ? GP_EXEC_YES : GP_EXEC_NO;

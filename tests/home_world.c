@@ -165,7 +165,8 @@ void world_gpu(struct world *w)
 	snprintf(text, sizeof(text), "%u\n", WORLD_GPU + i);
 	fake_tree_put(w->tree, text, "kfd/topology/nodes/%u/gpu_id", i + 1);
 	snprintf(text, sizeof(text), "simd_count 320\nmax_waves_per_simd 8\nsimd_per_cu 4\n"
-		 "gfx_target_version 90402\nlocation_id %u\nnum_xcc 4\n", 49408 + 256 * i);
+		 "gfx_target_version 90402\nlocation_id %u\nnum_xcc %u\n", 49408 + 256 * i,
+		 w->xccs ? w->xccs : 4);
 	fake_tree_put(w->tree, text, "kfd/topology/nodes/%u/properties", i + 1);
 }
 

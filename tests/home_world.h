@@ -53,6 +53,7 @@ struct world {
 	char kfd[128], mqds[128], state[128];
 	const char *kmod;	/* NULL: there is no module */
 	u64 *shared;
+	u32 xccs;		/* of GPUs made from now on; 0: 4 */
 	struct world_process process[WORLD_PROCESSES];
 	struct world_debug debug;
 	struct gp_home *home;

@@ -225,6 +225,57 @@ static void slow_probes_keep_nobody_waiting(void **state)
 	       world_sched(w)->tasks[world_resident(w, offline)->task].account.stopped > 0);
 }
 
+struct probed {
+	u32 task;
+	u32 answers[3];		/* by enum gp_executing */
+};
+
+static void count_probed(void *ctx, const struct gp_rec *rec)
+{
+	struct probed *p = ctx;
+
+	if (rec->kind == GP_REC_PROBED && rec->task == p->task)
+		p->answers[rec->arg[0]]++;
+}
+
+/* An online process has done its work on a GPU with @xccs, and no waves are counted. */
+static void probe_drained(struct world *w, u32 xccs, struct probed *p)
+{
+	const struct gp_trace recorder = { count_probed, p };
+	u32 online, offline;
+
+	w->xccs = xccs;
+	w->debug.m.devices = 0;
+	world_gpu(w);
+	world_two(w, &online, &offline);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	gp_home_trace(w->home, NULL, &recorder);
+	p->task = world_resident(w, online)->task;
+	world_complete(w, online, 0, 1);
+	world_run(w, 200 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+}
+
+static void no_waves_on_the_first_of_several_xccs_proves_nothing(void **state)
+{
+	struct probed p = { 0 };
+
+	probe_drained(*state, 4, &p);
+	EXPECT(p.answers[GP_EXEC_UNKNOWN] > 0);
+	EXPECT_EQ(p.answers[GP_EXEC_NO], 0);
+}
+
+static void no_waves_on_the_only_xcc_is_idle(void **state)
+{
+	struct probed p = { 0 };
+
+	probe_drained(*state, 1, &p);
+	EXPECT(p.answers[GP_EXEC_NO] > 0);
+	EXPECT_EQ(p.answers[GP_EXEC_UNKNOWN], 0);
+}
+
 /* Whoever asked it then would wait for it: seconds, if the GPU hangs. */
 static void the_driver_is_not_asked_while_the_doer_is_in_it(void **state)
 {
@@ -483,6 +534,8 @@ PROVE(
 	CLAIM_WITH(observing_attaches_and_stops_nobody, world_up, world_down),
 	CLAIM_WITH(mechanism_none_decides_and_is_refused, world_up, world_down),
 	CLAIM_WITH(slow_probes_keep_nobody_waiting, world_up, world_down),
+	CLAIM_WITH(no_waves_on_the_first_of_several_xccs_proves_nothing, world_up, world_down),
+	CLAIM_WITH(no_waves_on_the_only_xcc_is_idle, world_up, world_down),
 	CLAIM_WITH(the_driver_is_not_asked_while_the_doer_is_in_it, world_up, world_down),
 	CLAIM_WITH(the_kill_switch_releases_and_outlasts_the_home, world_up, world_down),
 	CLAIM_WITH(a_process_that_ends_while_held_leaves_nothing, world_up, world_down),
