@@ -210,6 +210,7 @@ static void not_attached(struct gp_home *h, struct gp_resident *r, int err)
 	r->grip = GP_GRIP_NONE;
 	gp_tasks_lease(h, r, 0, 0);
 	r->grip_at_ns = h->now_ns + ask_again_after(err);
+	r->refused = err != -ESRCH;
 	/* A process that is ending is no trouble. */
 	if (!r->lost && err != -ESRCH && strcmp(r->trouble, why_not(err))) {
 		snprintf(r->trouble, sizeof(r->trouble), "%s", why_not(err));
@@ -223,6 +224,7 @@ static void attached(struct gp_home *h, struct gp_resident *r)
 {
 	h->stats.attached++;
 	r->grip = GP_GRIP_HAS;
+	r->refused = false;
 	r->trouble[0] = 0;
 	gp_tasks_settle(h, r);
 	gp_home_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");

@@ -361,6 +361,7 @@ static void attached(struct gp_home *h, u32 task, int err)
 		if (r->task != task)
 			continue;
 		r->grip = err ? GP_GRIP_NONE : GP_GRIP_HAS;
+		r->refused = err && err != -ESRCH;
 		if (!err) {
 			h->stats.attached++;
 			r->trouble[0] = 0;

@@ -131,6 +131,14 @@ void gp_home_device_view(const struct gp_home *h, u32 device, struct gp_device_v
 u32 gp_home_record_task(const struct gp_home *h, const struct gp_resident *r);
 /* The first process of @task, as records of the watcher and views name it; NULL. */
 const struct gp_resident *gp_home_by_task(const struct gp_home *h, u32 task);
+/*
+ * What is wrong with a process: of its own, of a process of its gang that cannot be preempted, or
+ * (unpreemptible = no-online-beside) of one with a lower class on its GPUs. In @text (GP_HOME_WHY
+ * bytes); NULL: nothing.
+ */
+const char *gp_home_trouble(const struct gp_home *h, const struct gp_resident *r, char *text);
+/* How many processes cannot be preempted though their class may be; @text: one of them. */
+u32 gp_home_unpreemptible(const struct gp_home *h, char *text);
 /* Counters of the backend; those that only it has go to @tell. */
 void gp_home_counters(const struct gp_home *h, struct gp_backend_counters *ret,
 		      gp_counter_fn *tell, void *ctx);

@@ -72,7 +72,8 @@ struct gp_resident {
 	u64 grip_at_ns;		/* not to be attached again before */
 	u64 lease_ns;		/* to be held as soon as it is attached; 0: no */
 	u64 lease_until_ns;	/* the request for that expires */
-	char trouble[128];	/* why it cannot be preempted; "" */
+	bool refused;		/* it could not be attached; @trouble says why */
+	char trouble[128];	/* what is wrong with it; "" */
 };
 
 /* A class that was requested for a process and what it executes. */
@@ -182,6 +183,12 @@ bool gp_tasks_at_rest(const struct gp_home *h, const struct gp_resident *r);
 bool gp_tasks_first(const struct gp_home *h, u32 i);
 /* Are all processes of its task attached? @r has a task. */
 bool gp_tasks_attached(const struct gp_home *h, const struct gp_resident *r);
+/*
+ * A process because of which the task of @r cannot be preempted, though its class may be: its
+ * trouble says why. NULL: there is none.
+ */
+const struct gp_resident *gp_tasks_unpreemptible(const struct gp_home *h,
+						 const struct gp_resident *r);
 /* Hold the task for @lease_ns as soon as all of it is attached; 0: no (more). */
 void gp_tasks_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns);
 

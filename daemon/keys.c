@@ -47,6 +47,11 @@ static const char *const mechanism_names[] = {
 	[GP_USE_NONE] = "none", NULL,
 };
 
+static const char *const unpreemptible_names[] = {
+	[GP_UNPREEMPTIBLE_ALLOW] = "allow",
+	[GP_UNPREEMPTIBLE_NOT_BESIDE] = "no-online-beside", NULL,
+};
+
 static const char *const log_names[] = { "error", "warning", "info", "debug", NULL };
 
 #define AT(member)	.offset = offsetof(struct gp_config, member)
@@ -73,6 +78,7 @@ const struct gp_setting gp_daemon_settings[] = {
 	NUMBER("clients", daemon.clients, 1, 255),
 	TEXT("state", daemon.state, wrong_path),
 	CHOICE("log", daemon.log, log_names),
+	CHOICE("unpreemptible", daemon.unpreemptible, unpreemptible_names),
 	{ 0 },
 };
 

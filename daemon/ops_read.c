@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Calls that only read, as lib/org.gpreempt.varlink describes their answers. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,7 +63,14 @@ static void add_trouble(json_t *list, const char *text)
 static json_t *troubles(const struct gp_home *h, const struct gp_backend_status *status)
 {
 	json_t *list = json_array();
+	char text[GP_HOME_WHY], line[GP_HOME_WHY + 64];
+	u32 n = gp_home_unpreemptible(h, text);
 
+	if (n) {
+		snprintf(line, sizeof(line), "%u processes cannot be preempted, such as %s", n,
+			 text);
+		add_trouble(list, line);
+	}
 	if (!h->nr_gpus)
 		add_trouble(list, "no GPU of the driver is there; gpreempt doctor");
 	if (h->dump_error)
@@ -261,7 +269,7 @@ static json_t *process_json(const struct gp_home *h, const struct gp_resident *r
 	json_int_t preempted = (json_int_t)r->stopped_before;
 	u64 held_until = 0;
 	static struct gp_account account;
-	char gang[GP_GANG_NAME];
+	char gang[GP_GANG_NAME], trouble[GP_HOME_WHY];
 	json_t *a;
 
 	if (!gp_home_account(h, r, &account, &held_until))
@@ -278,8 +286,8 @@ static json_t *process_json(const struct gp_home *h, const struct gp_resident *r
 		gp_text_clean(gang);
 		json_object_set_new(a, "gang", json_string(gang));
 	}
-	if (a && r->trouble[0])
-		json_object_set_new(a, "trouble", json_string(r->trouble));
+	if (a && gp_home_trouble(h, r, trouble))
+		json_object_set_new(a, "trouble", json_string(trouble));
 	return a;
 }
 

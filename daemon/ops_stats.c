@@ -46,6 +46,7 @@ static void set_home(json_t *to, const struct gp_home *h)
 {
 	const struct gp_home_stats *s = &h->stats;
 	struct gp_backend_status status;
+	char text[GP_HOME_WHY];
 
 	gp_home_status(h, &status);
 
@@ -56,6 +57,7 @@ static void set_home(json_t *to, const struct gp_home *h)
 		{ "processes_seen", s->seen }, { "processes_gone", s->gone },
 		{ "scan_ns_max", s->scan_ns_max }, { "look_ns_max", s->look_ns_max },
 		{ "gpu_resets", s->resets }, { "processes_lost", s->lost },
+		{ "processes_unpreemptible", gp_home_unpreemptible(h, text) },
 		{ "policy_ejections", status.ejections },
 		{ "stale_samples", status.stale_samples }, { NULL, 0 },
 	};

@@ -63,6 +63,75 @@ bool gp_tasks_attached(const struct gp_home *h, const struct gp_resident *r)
 	return true;
 }
 
+const struct gp_resident *gp_tasks_unpreemptible(const struct gp_home *h,
+						 const struct gp_resident *r)
+{
+	const struct gp_resident *x;
+	u32 i = 0;
+
+	if (r->task == GP_NONE || r->lost || !gp_home_acts(h) || !h->backend->ops->preempts ||
+	    !(r->class.is.flags & GP_PREEMPTIBLE))
+		return NULL;
+	if (r->refused || !r->gang[0])
+		return r->refused ? r : NULL;
+	while ((x = next_of(h, r->task, &i)) && !x->refused)
+		;
+	return x;
+}
+
+/* A process of a lower class on a GPU of @r that cannot be preempted; NULL. */
+static const struct gp_resident *unpreemptible_beside(const struct gp_home *h,
+						      const struct gp_resident *r)
+{
+	u32 i;
+
+	for (i = 0; r->task != GP_NONE && i < h->nr_residents; i++) {
+		const struct gp_resident *x = h->resident[i];
+
+		if (x->refused && (x->devices & r->devices) && x->task != r->task &&
+		    x->class.is.priority < r->class.is.priority && gp_tasks_unpreemptible(h, x))
+			return x;
+	}
+	return NULL;
+}
+
+const char *gp_home_trouble(const struct gp_home *h, const struct gp_resident *r, char *text)
+{
+	const struct gp_resident *x = gp_tasks_unpreemptible(h, r);
+
+	if (r->trouble[0])
+		snprintf(text, GP_HOME_WHY, "%s", r->trouble);
+	else if (x)
+		snprintf(text, GP_HOME_WHY, "%s (%d) of its gang cannot be preempted: %s", x->name,
+			 x->pid, x->trouble);
+	else if (h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE &&
+		 (x = unpreemptible_beside(h, r)))
+		snprintf(text, GP_HOME_WHY, "shares a GPU with %s (%d), which cannot be "
+			 "preempted: %s", x->name, x->pid, x->trouble);
+	else
+		return NULL;
+	return text;
+}
+
+u32 gp_home_unpreemptible(const struct gp_home *h, char *text)
+{
+	static bool of_task[GP_MAX_TASKS];
+	u32 i, n = 0;
+
+	memset(of_task, 0, sizeof(of_task));
+	for (i = 0; i < h->nr_residents; i++) {
+		const struct gp_resident *r = h->resident[i];
+
+		if (!r->refused || !gp_tasks_unpreemptible(h, r))
+			continue;
+		of_task[r->task] = true;
+		snprintf(text, GP_HOME_WHY, "%s (%d): %s", r->name, r->pid, r->trouble);
+	}
+	for (i = 0; i < h->nr_residents; i++)
+		n += h->resident[i]->task != GP_NONE && of_task[h->resident[i]->task];
+	return n;
+}
+
 void gp_tasks_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns)
 {
 	struct gp_resident *x;
@@ -119,6 +188,7 @@ static void part(struct gp_resident *r, const struct gp_account *a)
 {
 	r->stopped_before += a->stopped;
 	r->grip = GP_GRIP_NONE;
+	r->refused = false;
 	r->task = GP_NONE;
 	r->devices = 0;
 }

@@ -121,7 +121,7 @@ static void the_bounds_themselves_are_taken(void **state)
 #define CLASS_NAMES	"online, interactive, offline, idle, unmanaged"
 #define DAEMON_KEYS	"policy, mechanism, gpus, default_class, environment, scan, " \
 			"attach_after, attach_rate, grace, heartbeat, socket, group, clients, " \
-			"state, log"
+			"state, log, unpreemptible"
 
 static const struct refusal {
 	const char *text, *message;

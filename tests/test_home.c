@@ -469,6 +469,30 @@ static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
 	}
 }
 
+static void online_work_beside_an_unpreemptible_process_is_told_if_configured(void **state)
+{
+	struct world *w = *state;
+	char text[GP_HOME_WHY];
+	u32 online, offline;
+
+	w->debug.attach_error = -EOPNOTSUPP;
+	world_home(w, WORLD_ACTING "unpreemptible = no-online-beside\n" WORLD_LOOKS);
+	online = world_process(w);
+	offline = world_process(w);
+	world_class(w, online, "online");
+	world_queue(w, online, 0);
+	world_queue(w, offline, 0);
+	world_run(w, 50 * GP_MSEC);
+	EXPECT(gp_home_trouble(w->home, world_resident(w, online), text));
+	EXPECT(strstr(text, "shares a GPU with") && strstr(text, "debug runtime"));
+	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 1);
+	/* A process that nobody has to preempt is no trouble. */
+	world_class(w, offline, "unmanaged");
+	world_run(w, 50 * GP_MSEC);
+	EXPECT(!gp_home_trouble(w->home, world_resident(w, online), text));
+	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 0);
+}
+
 static void a_reset_loses_who_was_there_and_nobody_after(void **state)
 {
 	struct world *w = *state;
@@ -544,6 +568,8 @@ PROVE(
 	CLAIM_WITH(queues_come_and_go, world_up, world_down),
 	CLAIM_WITH(a_bad_dump_is_trouble_and_nothing_else, world_up, world_down),
 	CLAIM_WITH(who_cannot_be_attached_is_listed_with_its_own_reason, world_up, world_down),
+	CLAIM_WITH(online_work_beside_an_unpreemptible_process_is_told_if_configured, world_up,
+		   world_down),
 	CLAIM_WITH(a_reset_loses_who_was_there_and_nobody_after, world_up, world_down),
 	CLAIM(what_the_driver_says_of_resets),
 )

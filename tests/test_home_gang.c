@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* A gang in the daemon's home: several processes, one task. */
+#include <stdio.h>
 #include <string.h>
 
 #include "home_world.h"
@@ -62,6 +63,7 @@ static void it_is_one_task_and_is_stopped_once_as_a_whole(void **state)
 static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
 {
 	struct world *w = *state;
+	char text[GP_HOME_WHY], pid[64];
 	struct cast c;
 	u32 late;
 
@@ -76,9 +78,20 @@ static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
 	world_run(w, 50 * GP_MSEC);
 	EXPECT_EQ(task_of(w, late), task_of(w, c.rank[0]));
 	EXPECT_EQ(world_state(w, c.rank[0]), GP_ON);
+	/* Every process of the gang is listed with the reason, and counted. */
+	for (u32 i = 0; i < 2; i++) {
+		EXPECT(gp_home_trouble(w->home, world_resident(w, c.rank[i]), text));
+		snprintf(pid, sizeof(pid), "(%d) of its gang", w->process[late].pid);
+		EXPECT(strstr(text, pid) && strstr(text, "debugger"));
+	}
+	EXPECT(gp_home_trouble(w->home, world_resident(w, late), text));
+	EXPECT(!gp_home_trouble(w->home, world_resident(w, c.online), text));
+	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 3);
 	/* It ends: the others can be stopped again. */
 	world_end(w, late);
 	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 0);
+	EXPECT(!gp_home_trouble(w->home, world_resident(w, c.rank[0]), text));
 	world_complete(w, c.online, 0, 1);
 	world_run(w, 50 * GP_MSEC);
 	world_submit(w, c.online, 0, 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* What gpreemptd answers. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,6 +45,33 @@ static void list_shows_gpus_processes_seats_and_queues(void **state)
 	json_decref(a);
 	json_decref(room_call(r, "List", "{\"gpu\":\"7\"}", error));
 	EXPECT(!strcmp(error, "NotFound"));
+}
+
+static void a_process_that_cannot_be_preempted_is_in_status_list_and_stats(void **state)
+{
+	struct room *r = *state;
+	struct gp_resident *p = world_resident(r->w, r->offline);
+	const char *text;
+	char pid[128];
+	json_t *a;
+
+	p->grip = GP_GRIP_NONE;
+	p->grip_at_ns = GP_NEVER;
+	p->refused = true;
+	snprintf(p->trouble, sizeof(p->trouble), "its parent traces it");
+	a = room_call(r, "Status", "{}", NULL);
+	text = json_string_value(json_array_get(json_object_get(a, "trouble"), 0));
+	EXPECT(text && strstr(text, "1 processes cannot be preempted") &&
+	       strstr(text, "its parent traces it"));
+	json_decref(a);
+	room_pid(pid, sizeof(pid), r, r->offline, "");
+	a = room_call(r, "List", pid, NULL);
+	room_text(json_array_get(json_object_get(a, "processes"), 0), "trouble",
+		  "its parent traces it");
+	json_decref(a);
+	a = room_call(r, "Stats", "{}", NULL);
+	EXPECT_EQ(room_number(json_object_get(a, "counters"), "processes_unpreemptible"), 1);
+	json_decref(a);
 }
 
 static void stats_have_counters_and_parts(void **state)
@@ -293,6 +321,8 @@ static void who_records_when_the_daemon_ends_is_not_told_of_it(void **state)
 PROVE(
 	CLAIM_WITH(status_tells_what_it_is, room_up, room_down),
 	CLAIM_WITH(list_shows_gpus_processes_seats_and_queues, room_up, room_down),
+	CLAIM_WITH(a_process_that_cannot_be_preempted_is_in_status_list_and_stats, room_up,
+		   room_down),
 	CLAIM_WITH(stats_have_counters_and_parts, room_up, room_down),
 	CLAIM_WITH(a_policy_is_tried_set_and_refused, room_up, room_down),
 	CLAIM_WITH(classes_switches_and_reloads_reach_the_home, room_up, room_down),
