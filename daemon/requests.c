@@ -200,7 +200,9 @@ int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *c
 	if (r) {
 		gp_processes_classify(h, r);
 		gp_tasks_settle(h, r);
-		gp_home_news(h, GP_NEWS_CLASS, r, "has class %s now, %s before", now, previous);
+		if (strcmp(now, previous))
+			gp_home_news(h, GP_NEWS_CLASS, r, "has class %s now, %s before", now,
+				     previous);
 	}
 	return 0;
 }
@@ -265,13 +267,17 @@ int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 
 
 int gp_home_release(struct gp_home *h, const struct gp_who *who, char *why)
 {
+	static struct gp_account account;
 	struct gp_resident *r;
+	u64 held_until = 0;
 	int err = find_task(h, who, &r, why);
 
 	if (err)
 		return err;
+	gp_home_account(h, r, &account, &held_until);
+	if (r->lease_ns || held_until)
+		gp_home_news(h, GP_NEWS_HOLD, r, "is released");
 	gp_tasks_lease(h, r, 0, 0);
-	gp_home_news(h, GP_NEWS_HOLD, r, "is released");
 	return h->backend->ops->hold(h->backend, r->task, 0);
 }
 
