@@ -70,30 +70,6 @@ static void trouble(struct module *m, const char *what, int err)
 
 /* ---- the view: states ---- */
 
-/* The share of a change of state in the account; core/account.h has the equations. */
-static void count(struct gp_account *a, u32 from, u32 to)
-{
-	if (to == GP_STOPPING) {
-		a->stops_asked++;
-		a->stopping++;
-	} else if (to == GP_STARTING) {
-		a->starts_asked++;
-		a->starting++;
-	} else if (from == GP_STOPPING) {
-		a->stopping--;
-		a->stopped += to == GP_OFF;
-		a->stops_failed += to == GP_ON;
-		a->stops_lost += to == GP_LOST;
-	} else if (from == GP_STARTING) {
-		a->starting--;
-		a->started += to == GP_ON;
-		a->starts_failed += to == GP_OFF;
-		a->starts_lost += to == GP_LOST;
-	} else if (from == GP_LOST) {
-		a->late++;
-	}
-}
-
 static void tell_watcher(struct module *m, const struct gp_rec *rec)
 {
 	const struct gp_trace *watcher = &m->base.h->watcher;
@@ -110,7 +86,7 @@ static void move(struct module *m, u32 task, u32 device, u32 to)
 	const struct gp_rec rec = { .now_ns = now, .kind = GP_REC_STATE, .device = device,
 				    .task = task, .arg = { seat->state, to } };
 
-	count(a, seat->state, to);
+	gp_account_move(a, seat->state, to);
 	a->state_ns[seat->state] += now - seat->since_ns;
 	if (to == GP_STOPPING)
 		seat->held_ns = now;
