@@ -67,7 +67,7 @@ struct gp_backend_ops {
 
 	/* ---- settings; a new backend gets both calls ---- */
 
-	/* home.policy takes over. -ENOSPC: not with the present tasks; *@why may be a sentence. */
+	/* home.policy takes over. -ENOSPC: not with the present tasks; *@why may say more. */
 	int (*set_policy)(struct gp_backend *b, const char **why);
 	/*
 	 * home.param, .enabled or .leaving may have changed. Not enabled or leaving: releases
@@ -138,8 +138,9 @@ struct gp_backend_ops {
 	/* ---- recording ---- */
 
 	/*
-	 * home.watcher gets the changes of states and the parts of preemptions, home.recorder what
-	 * goes into and comes out of the scheduler that decides. Called when one of them changed.
+	 * home.watcher gets changes of states and the parts of preemptions, home.recorder
+	 * what goes into and comes out of the scheduler that decides. Called when one of them
+	 * changed.
 	 */
 	void (*trace)(struct gp_backend *b);
 	/* Describes the scheduler that decides to home.recorder. */

@@ -255,7 +255,8 @@ static void take_event(struct gp_home *h, const struct gp_kfdm_event *e)
 		not_attached(h, r, e->err);
 		break;
 	case GP_KFDM_RETAKEN:
-		gp_home_news(h, GP_NEWS_QUEUE, r, "made %u queues while held: off again", e->count);
+		gp_home_news(h, GP_NEWS_QUEUE, r, "made %u queues while held: off again",
+			     e->count);
 		h->scan_at_ns = h->now_ns;
 		break;
 	case GP_KFDM_QUEUES:

@@ -345,7 +345,8 @@ static void attached(struct gp_home *h, u32 task, int err)
 		} else if (err != -ESRCH && strcmp(r->trouble, why_not(err))) {
 			h->stats.attach_failed++;
 			snprintf(r->trouble, sizeof(r->trouble), "%s", why_not(err));
-			gp_home_news(h, GP_NEWS_TROUBLE, r, "cannot be preempted: %s", r->trouble);
+			gp_home_news(h, GP_NEWS_TROUBLE, r, "cannot be preempted: %s",
+				     r->trouble);
 		}
 		/* The class says whether it is preemptible. */
 		gp_tasks_settle(h, r);
@@ -743,8 +744,8 @@ int gp_backend_module(struct gp_home *h, struct gp_backend **ret, char *why)
 
 	fd = gp_kmod_open(h->args.kmod, &version);
 	if (fd == -EPROTO)
-		snprintf(why, GP_HOME_WHY, "the module gpreempt speaks version %u, not %d; build "
-			 "it again (gpreempt module)", version.version, GP_UAPI_VERSION);
+		snprintf(why, GP_HOME_WHY, "the module gpreempt speaks version %u, not %d; "
+			 "build it again (gpreempt module)", version.version, GP_UAPI_VERSION);
 	else if (fd < 0)
 		snprintf(why, GP_HOME_WHY, "%s: %s", h->args.kmod, strerror(-fd));
 	if (fd < 0)

@@ -133,8 +133,8 @@ u32 gp_home_record_task(const struct gp_home *h, const struct gp_resident *r);
 const struct gp_resident *gp_home_by_task(const struct gp_home *h, u32 task);
 /*
  * What is wrong with a process: of its own, of a process of its gang that cannot be preempted, or
- * (unpreemptible = no-online-beside) of one with a lower class on its GPUs. In @text (GP_HOME_WHY
- * bytes); NULL: nothing.
+ * (unpreemptible = no-online-beside) of one with a lower class on its GPUs. In @text
+ * (GP_HOME_WHY bytes); NULL: nothing.
  */
 const char *gp_home_trouble(const struct gp_home *h, const struct gp_resident *r, char *text);
 /* How many processes cannot be preempted though their class may be; @text: one of them. */

@@ -84,8 +84,8 @@ struct gp_wish {
 };
 
 /*
- * Users without privilege have GP_WISHES_PER_USER each and none of the last GP_WISHES_KEPT, so that
- * no user takes all of them, nor all users together those of root and the group.
+ * Users without privilege have some each and none of the last ones, so that no user takes all of
+ * them, nor all users together those of root and the group.
  */
 enum { GP_WISHES = 1024, GP_WISHES_PER_USER = 256, GP_WISHES_KEPT = 128 };
 

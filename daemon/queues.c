@@ -50,7 +50,8 @@ static bool add_ring(const struct gp_home *h, u32 gpu_id, const struct gp_ring_p
 
 	if (device == GP_NONE || !at->read_at)
 		return false;
-	*to = (struct gp_ring){ .at = *at, .gpu_id = gpu_id, .device = device, .queue = GP_NONE };
+	*to = (struct gp_ring){ .at = *at, .gpu_id = gpu_id, .device = device,
+				.queue = GP_NONE };
 	return true;
 }
 

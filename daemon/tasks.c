@@ -102,8 +102,8 @@ const char *gp_home_trouble(const struct gp_home *h, const struct gp_resident *r
 	if (r->trouble[0])
 		snprintf(text, GP_HOME_WHY, "%s", r->trouble);
 	else if (x)
-		snprintf(text, GP_HOME_WHY, "%s (%d) of its gang cannot be preempted: %s", x->name,
-			 x->pid, x->trouble);
+		snprintf(text, GP_HOME_WHY, "%s (%d) of its gang cannot be preempted: %s",
+			 x->name, x->pid, x->trouble);
 	else if (h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE &&
 		 (x = unpreemptible_beside(h, r)))
 		snprintf(text, GP_HOME_WHY, "shares a GPU with %s (%d), which cannot be "
