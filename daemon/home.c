@@ -103,7 +103,7 @@ failed:
 	return err;
 }
 
-/* The node may be missing (no driver yet): then the scans find who comes. */
+/* Without the node (no driver yet) the scans find new processes. */
 static void watch_opens(struct gp_home *h)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_HOME_INOTIFY };

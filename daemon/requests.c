@@ -51,7 +51,7 @@ void gp_wish_forget_ended(struct gp_home *h)
 			forget(h, &h->wish[i]);
 }
 
-/* Who has the pid now, if that is who is meant. */
+/* The process that has the pid now. -ESRCH: none, or not the one that @who names. */
 static int identify(const struct gp_home *h, const struct gp_who *who, struct gp_who *ret)
 {
 	u64 start;
@@ -307,7 +307,7 @@ int gp_home_trigger(struct gp_home *h, const struct gp_who *who, char *why)
 	return err;
 }
 
-/* ---- everybody ---- */
+/* ---- all processes ---- */
 
 static bool off_file(const struct gp_home *h, char *path, size_t size)
 {
@@ -322,7 +322,7 @@ bool gp_switched_off(const struct gp_home *h)
 	return off_file(h, path, sizeof(path)) && !access(path, F_OK);
 }
 
-/* The switch is a file, so that whoever starts the next daemon sees it too. */
+/* The switch is a file, so that the next daemon sees it too. */
 static int keep_switch(const struct gp_home *h, bool on)
 {
 	char path[GP_CONFIG_TEXT + 8];
@@ -353,7 +353,7 @@ int gp_home_enable(struct gp_home *h, bool on, char *why)
 	err = keep_switch(h, on);
 	if (changed)
 		gp_home_news(h, GP_NEWS_ENABLED, NULL, on ? "switched on" :
-			     "switched off: everybody is released");
+			     "switched off: all processes are released");
 	if (err)
 		return refuse(why, err, "done, but the state folder cannot be written: it will "
 			      "not survive a restart");

@@ -199,6 +199,7 @@ int world_down(void **state)
 	struct world *w = *state;
 	u32 i;
 
+	w->debug.free_hangs = false;
 	gp_home_free(w->home);
 	for (i = 0; i < WORLD_PROCESSES; i++)
 		if (w->process[i].pid)
