@@ -145,20 +145,7 @@ void gp_tasks_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns
 
 /* ---- the end of a task ---- */
 
-static void add_parts(struct gp_account *sum, const struct gp_account *a)
-{
-	u32 i, j;
-
-	for (i = 0; i < GP_NR_PARTS; i++) {
-		sum->part[i].count += a->part[i].count;
-		sum->part[i].sum += a->part[i].sum;
-		if (a->part[i].max > sum->part[i].max)
-			sum->part[i].max = a->part[i].max;
-		for (j = 0; j < GP_HIST_BUCKETS; j++)
-			sum->part[i].bucket[j] += a->part[i].bucket[j];
-	}
-}
-
+/* Adds what the daemon's counters show of an account. */
 static void account_end(struct gp_home *h, const struct gp_account *a)
 {
 	struct gp_account *sum = &h->stats.ended;
@@ -176,11 +163,8 @@ static void account_end(struct gp_home *h, const struct gp_account *a)
 	sum->preempted_others += a->preempted_others;
 	sum->arrivals += a->arrivals;
 	sum->waiting_ns += a->waiting_ns;
-	if (a->longest_hold_ns > sum->longest_hold_ns)
-		sum->longest_hold_ns = a->longest_hold_ns;
 	for (i = 0; i < GP_NR_STATES; i++)
 		sum->state_ns[i] += a->state_ns[i];
-	add_parts(sum, a);
 }
 
 /* @r has no task any more. @a: the account of the task it had. */
