@@ -39,4 +39,7 @@ struct gp_account {
 	struct gp_hist part[GP_NR_PARTS];	/* of preemptions made for this task */
 };
 
+/* A seat of the task moves along an arrow of core/seat.h: keeps the two equations. */
+void gp_account_move(struct gp_account *a, u32 from, u32 to);
+
 #endif /* GP_ACCOUNT_H */

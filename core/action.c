@@ -116,7 +116,6 @@ static void action_over(struct gp_sched *s, u32 device, const struct gp_answer *
 void gp_action_forget(struct gp_sched *s, struct gp_seat *seat)
 {
 	struct gp_device *d = &s->devices[seat->device];
-	struct gp_account *account = &s->tasks[seat->task].account;
 
 	if (d->action_cause == gp_seat_id(s, seat))
 		d->action_cause = GP_NONE;
@@ -124,16 +123,7 @@ void gp_action_forget(struct gp_sched *s, struct gp_seat *seat)
 		seat->overdue = 0;
 		d->overdue--;
 	}
-	if (!moving(seat))
-		return;
-	if (seat->state == GP_STOPPING) {
-		account->stopping--;
-		account->stops_lost++;
-	} else {
-		account->starting--;
-		account->starts_lost++;
-	}
-	if (!--d->action_open)
+	if (moving(seat) && !--d->action_open)
 		action_over(s, seat->device, NULL);
 }
 
@@ -176,15 +166,10 @@ static u64 retry_at(const struct gp_sched *s, struct gp_seat *seat)
 
 static void stop_answered(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
 {
-	struct gp_account *account = &s->tasks[seat->task].account;
-
-	account->stopping--;
 	if (outcome == GP_DONE) {
-		account->stopped++;
 		seat->refused = 0;
 		gp_seat_go(s, seat, GP_OFF);
 	} else {
-		account->stops_failed++;
 		seat->retry_ns = retry_at(s, seat);
 		gp_seat_go(s, seat, GP_ON);
 	}
@@ -192,14 +177,9 @@ static void stop_answered(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
 
 static void start_answered(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
 {
-	struct gp_account *account = &s->tasks[seat->task].account;
-
-	account->starting--;
 	if (outcome == GP_DONE) {
-		account->started++;
 		gp_seat_go(s, seat, GP_ON);
 	} else {
-		account->starts_failed++;
 		/* No longer and longer here: it is off, and owed a start. */
 		seat->retry_ns = s->now_ns + s->param[GP_RETRY_AFTER];
 		gp_seat_go(s, seat, GP_OFF);
@@ -214,7 +194,6 @@ static void late_answer(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
 	/* That nobody knows is no answer: the real one may still come. */
 	if (outcome == GP_TIMED_OUT)
 		return;
-	s->tasks[seat->task].account.late++;
 	seat->overdue = 0;
 	s->devices[seat->device].overdue--;
 	gp_seat_go(s, seat, off ? GP_OFF : GP_ON);
@@ -289,18 +268,13 @@ static bool to_start(const struct gp_sched *s, const struct gp_seat *seat)
 static void ask_to_move(struct gp_sched *s, struct gp_seat *seat, u64 action)
 {
 	struct gp_task *t = &s->tasks[seat->task];
-	struct gp_account *account = &t->account;
 
 	seat->action = action;
 	if (seat->state == GP_ON) {
 		/* From now on its gang is off: whoever holds it must mind the time. */
 		s->dirty |= t->held_by & ~BIT_ULL(seat->device);
-		account->stops_asked++;
-		account->stopping++;
 		gp_seat_go(s, seat, GP_STOPPING);
 	} else {
-		account->starts_asked++;
-		account->starting++;
 		gp_seat_go(s, seat, GP_STARTING);
 	}
 	gp_trace(s, GP_REC_ACTION_TASK, .device = seat->device, .task = seat->task,

@@ -74,6 +74,7 @@ static void seat_del(struct gp_sched *s, struct gp_seat *seat)
 	u32 id = gp_seat_id(s, seat), *at = &d->seats;
 
 	gp_action_forget(s, seat);
+	gp_account_move(&t->account, seat->state, GP_LOST);
 	t->account.state_ns[seat->state] += s->now_ns - seat->since_ns;
 	t->lost -= seat->state == GP_LOST;
 	gp_seat_deactivate(s, seat);

@@ -240,6 +240,7 @@ void gp_seat_go(struct gp_sched *s, struct gp_seat *seat, enum gp_state to)
 	if (GP_WARN_ON(gp_seat_move(seat, to, s->now_ns)))
 		return;
 
+	gp_account_move(a, from, to);
 	a->state_ns[from] += was;
 	s->tasks[seat->task].lost += (to == GP_LOST) - (from == GP_LOST);
 	if (to == GP_STOPPING)

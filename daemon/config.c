@@ -123,6 +123,11 @@ static const char *const mechanism_names[] = {
 	[GP_USE_NONE] = "none", NULL,
 };
 
+static const char *const unpreemptible_names[] = {
+	[GP_UNPREEMPTIBLE_ALLOW] = "allow",
+	[GP_UNPREEMPTIBLE_NOT_BESIDE] = "no-online-beside", NULL,
+};
+
 static const char *const log_names[] = { "error", "warning", "info", "debug", NULL };
 
 #define OF	struct gp_config
@@ -154,6 +159,7 @@ const struct gp_key gp_daemon_keys[] = {
 		  .what = "connections at a time"),
 	GP_TEXT("state", daemon.state, is_path, PATH, .initial = "/var/lib/gpreempt"),
 	GP_CHOICE("log", daemon.log, log_names, .initial = "info"),
+	GP_CHOICE("unpreemptible", daemon.unpreemptible, unpreemptible_names, .initial = "allow"),
 	{ 0 },
 };
 

@@ -35,9 +35,16 @@ enum gp_mechanism_choice {
 	GP_USE_NONE,		/* decide and count, never act */
 };
 
+/* What follows if a process cannot be preempted though its class may be. */
+enum gp_unpreemptible {
+	GP_UNPREEMPTIBLE_ALLOW,		/* it is reported */
+	GP_UNPREEMPTIBLE_NOT_BESIDE,	/* so is every process of a higher class on its GPUs */
+};
+
 /* [daemon] */
 struct gp_daemon_settings {
 	u8 mechanism;		/* enum gp_mechanism_choice */
+	u8 unpreemptible;	/* enum gp_unpreemptible */
 	u8 log;			/* 0 error, 1 warning, 2 info, 3 debug */
 	bool environment;	/* processes may lower themselves with GPREEMPT_CLASS */
 	char gpus[GP_CONFIG_TEXT];	/* "all", or indices and BDFs */

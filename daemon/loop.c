@@ -205,7 +205,7 @@ static int open_home(struct loop *l)
 {
 	struct gp_home_args args = {
 		.observe = l->args->observe, .kmod = GP_KMOD_DEVICE,
-		.make_doer = gp_doer_kfd_debug, .news = on_news, .holding = on_holding, .ctx = l,
+		.news = on_news, .holding = on_holding, .ctx = l,
 	};
 	struct gp_methods_args methods = { .version = GP_VERSION, .reload = reload, .ctx = l };
 	char why[GP_HOME_WHY];
@@ -367,13 +367,15 @@ static int run(struct loop *l)
 int gp_loop(const struct gp_loop_args *args, struct gp_heart *heart)
 {
 	struct loop l = { .args = args, .heart = heart, .epoll = -1, .signals = -1 };
+	struct gp_backend_status status;
 	int code = open_all(&l);
 
 	if (!code) {
+		gp_home_status(l.home, &status);
 		gp_notify("READY=1\nSTATUS=running");
 		gp_log(GP_LOG_INFO, "%u GPU%s, policy %s, mechanism %s%s", l.home->nr_gpus,
 		       l.home->nr_gpus == 1 ? "" : "s",
-		       gp_methods_policy(l.home), l.home->doer->ops->name,
+		       gp_home_policy_name(l.home), status.mechanism,
 		       l.home->enabled ? "" : ", switched off");
 		code = run(&l);
 	}

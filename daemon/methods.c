@@ -217,30 +217,10 @@ static int read_change(const struct gp_home *h, const struct gp_arguments *a,
 	return 0;
 }
 
-/* Would @policy admit the processes that are there? */
-static int try_policy(const struct gp_home *h, const struct gp_policy *policy,
-		      struct gp_call *call)
-{
-	const char *reason = NULL;
-	u32 i, d;
-
-	for (i = 0; policy && policy->admit && i < h->nr_residents; i++) {
-		const struct gp_resident *r = h->resident[i];
-
-		for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
-			if (!(r->devices & BIT_ULL(d)) ||
-			    !policy->admit(h->sched, d, r->task, &r->told, &reason))
-				continue;
-			return refuse(call, -ENOSPC, r->name, reason ? reason : "not admitted");
-		}
-	}
-	return 0;
-}
-
 /* The parameters after @c. */
 static void params_after(const struct gp_home *h, const struct policy_change *c, u64 *param)
 {
-	const u64 *from = c->policy ? gp_config_params(h->config, c->policy) : h->sched->param;
+	const u64 *from = c->policy ? gp_config_params(h->config, c->policy) : h->param;
 
 	for (u32 i = 0; i < GP_NR_PARAMS; i++)
 		param[i] = c->param_set[i] ? c->param[i] : from[i];
@@ -296,12 +276,12 @@ static int set_policy(struct gp_methods *m, struct gp_call *call, const struct g
 	if (!err)
 		err = check_change(h, &c, param, call->why);
 	if (!err)
-		err = a->dry_run ? try_policy(h, c.policy, call) : make_change(h, &c, call->why);
+		err = a->dry_run ? gp_home_try_policy(h, c.policy, call->why) : make_change(h, &c, call->why);
 	if (err)
 		return err;
 	if (!a->dry_run)
 		keep_change(m, &c);
-	name = gp_methods_policy(h);
+	name = gp_home_policy_name(h);
 	if (a->dry_run && c.policy_set)
 		name = c.policy ? c.policy->name : "none";
 	*ret = json_pack("{s:s, s:o, s:b}", "policy", name, "parameters",

@@ -11,7 +11,7 @@
 #define GP_DAEMON_METHODS_H
 
 #include "control.h"
-#include "home.h"
+#include "home_private.h"
 #include "state.h"
 
 enum {
@@ -74,7 +74,6 @@ void gp_methods_news(struct gp_methods *m, const struct gp_news *news);
 void gp_methods_reloaded(struct gp_methods *m);
 /* Saves why the daemon ends, for the next one. */
 void gp_methods_end(struct gp_methods *m, const char *why);
-const char *gp_methods_policy(const struct gp_home *h);
 
 /* ---- between the files of the methods ---- */
 

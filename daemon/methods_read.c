@@ -24,22 +24,15 @@ static const char *const work_names[] = {
 	[GP_BLOCKED] = "blocked",
 };
 
-const char *gp_methods_policy(const struct gp_home *h)
-{
-	return h->observe ? "none" : h->sched->policy->name;
-}
-
 u64 gp_method_states(const struct gp_home *h, const struct gp_resident *r)
 {
+	struct gp_seat_view seat;
 	u64 states = 0;
 	u32 d;
 
-	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
-		const struct gp_seat *seat = gp_sched_seat(h->sched, r->task, d);
-
-		if (seat)
-			states |= BIT_ULL(seat->state);
-	}
+	for (d = 0; d < h->nr_gpus; d++)
+		if (!gp_home_seat(h, r, d, &seat))
+			states |= BIT_ULL(seat.state);
 	return states;
 }
 
@@ -50,7 +43,7 @@ bool gp_method_is_off(u64 states)
 
 u64 gp_method_held_until(const struct gp_home *h, const struct gp_resident *r)
 {
-	u64 until = r->task == GP_NONE ? 0 : h->sched->tasks[r->task].manual_until_ns;
+	u64 until = gp_home_held_until(h, r);
 
 	/* Or it will be held as soon as it is attached. */
 	if (until <= h->now_ns && r->lease_ns)
@@ -85,18 +78,25 @@ static void add_text(json_t *list, const char *text)
 		json_array_append_new(list, json_string(text));
 }
 
-static json_t *troubles(const struct gp_home *h)
+static json_t *troubles(const struct gp_home *h, const struct gp_backend_status *status)
 {
 	json_t *list = json_array();
+	char text[GP_HOME_WHY], line[GP_HOME_WHY + 64];
+	u32 n = gp_home_unpreemptible(h, text);
 
+	if (n) {
+		snprintf(line, sizeof(line), "%u processes cannot be preempted, such as %s", n,
+			 text);
+		add_text(list, line);
+	}
 	if (!h->nr_gpus)
 		add_text(list, "the driver has no GPU; see gpreempt doctor");
 	if (h->dump_error)
 		add_text(list, "queues cannot be watched: kfd/mqds in debugfs is not readable");
 	if (gp_scanner_left_out(h->scanner))
 		add_text(list, "more GPU processes than can be managed; some are left out");
-	add_text(list, h->doer_trouble);
-	add_text(list, h->sched->ejected);
+	add_text(list, h->backend_trouble);
+	add_text(list, status->ejected);
 	return list;
 }
 
@@ -125,9 +125,11 @@ int gp_method_status(struct gp_methods *m, struct gp_call *call, const struct gp
 {
 	const struct gp_saved_state *state = &m->state->state;
 	const struct gp_home *h = m->args.home;
+	struct gp_backend_status status;
 	u32 i, held = 0;
 
 	(void)call, (void)a;
+	gp_home_status(h, &status);
 	for (i = 0; i < h->nr_residents; i++) {
 		u64 states = gp_method_states(h, h->resident[i]);
 
@@ -138,12 +140,12 @@ int gp_method_status(struct gp_methods *m, struct gp_call *call, const struct gp
 			 "version", m->args.version, "schema", GP_SCHEMA, "pid", (int)getpid(),
 			 "up_ns", (json_int_t)(h->now_ns - h->started_ns),
 			 "enabled", h->enabled, "observe_only", h->observe,
-			 "policy", gp_methods_policy(h), "mechanism", h->doer->ops->name,
+			 "policy", gp_home_policy_name(h), "mechanism", status.mechanism,
 			 "gpus", (int)h->nr_gpus, "processes", (int)h->nr_residents,
 			 "held", (int)held, "restarts", (int)state->restarts,
-			 "restart_reasons", restarts(state), "trouble", troubles(h));
-	if (*ret && h->sched->ejected)
-		json_object_set_new(*ret, "ejected", json_string(h->sched->ejected));
+			 "restart_reasons", restarts(state), "trouble", troubles(h, &status));
+	if (*ret && status.ejected)
+		json_object_set_new(*ret, "ejected", json_string(status.ejected));
 	return GP_CALL_DONE;
 }
 
@@ -170,8 +172,8 @@ int gp_method_get_policy(struct gp_methods *m, struct gp_call *call,
 	const struct gp_home *h = m->args.home;
 
 	(void)call, (void)a;
-	*ret = json_pack("{s:s, s:o}", "policy", gp_methods_policy(h), "parameters",
-			 gp_method_parameters(h->sched->param));
+	*ret = json_pack("{s:s, s:o}", "policy", gp_home_policy_name(h), "parameters",
+			 gp_method_parameters(h->param));
 	return GP_CALL_DONE;
 }
 
@@ -180,14 +182,17 @@ int gp_method_get_policy(struct gp_methods *m, struct gp_call *call,
 static json_t *gpu_json(const struct gp_home *h, u32 d)
 {
 	const struct gp_gpu_info *g = &h->gpu[d];
+	struct gp_backend_status status;
+	struct gp_device_view view;
 	json_t *a;
 
+	gp_home_status(h, &status);
+	gp_home_device_view(h, d, &view);
 	a = json_pack("{s:i, s:i, s:s, s:s, s:i, s:i, s:I, s:s, s:b}",
 		      "index", (int)g->index, "gpu_id", (int)g->gpu_id, "bdf", g->bdf,
 		      "name", g->gfx, "xccs", (int)g->xccs, "compute_units", (int)g->cus,
 		      "vram_bytes", (json_int_t)g->vram_bytes,
-		      "mechanism", h->doer->ops->name, "watched",
-		      gp_sched_look_at(h->sched, d) != GP_NEVER);
+		      "mechanism", status.mechanism, "watched", view.watched);
 	if (a && g->partitions > 1)
 		json_object_set_new(a, "partition", json_integer(g->partition));
 	return a;
@@ -212,7 +217,7 @@ int gp_method_list(struct gp_methods *m, struct gp_call *call, const struct gp_a
 
 	*l = (struct gp_listing){ .which = LIST, .pid = (pid_t)a->pid };
 	snprintf(l->gpu, sizeof(l->gpu), "%s", a->gpu ? a->gpu : "");
-	if (read_gpu(m->args.home, l->gpu, &devices)) {
+	if (read_gpu(m->args.home, l->gpu, &devices)){
 		snprintf(call->why, GP_WHY_MAX, "GPU %s: not found; 'gpreempt list' shows them",
 			 l->gpu);
 		return -ENOENT;
@@ -241,23 +246,23 @@ static json_t *seats_json(const struct gp_home *h, const struct gp_resident *r, 
 {
 	json_t *list = json_array(), *o;
 	static struct gp_account a;
+	struct gp_seat_view seat;
 	bool first = true;
 	u32 d;
 
-	if (r->task == GP_NONE || gp_sched_account(h->sched, r->task, h->now_ns, &a))
+	if (gp_home_account(h, r, &a))
 		return list;
 	for (d = 0; d < h->nr_gpus; d++) {
-		const struct gp_seat *seat = gp_sched_seat(h->sched, r->task, d);
 		u64 off = a.state_ns[GP_OFF] + a.state_ns[GP_STARTING];
 
-		if (!seat)
+		if (gp_home_seat(h, r, d, &seat))
 			continue;
 		o = json_pack("{s:i, s:s}", "gpu", (int)h->gpu[d].index, "state",
-			      gp_method_state_name[seat->state]);
+			      gp_method_state_name[seat.state]);
 		if (full)
 			json_object_update_new(o, json_pack(
-				"{s:s, s:I, s:I, s:I, s:I, s:I}", "work", work_names[seat->work],
-				"since_ns", (json_int_t)seat->since_ns,
+				"{s:s, s:I, s:I, s:I, s:I, s:I}", "work", work_names[seat.work],
+				"since_ns", (json_int_t)seat.since_ns,
 				"on_ns", first ? (json_int_t)a.state_ns[GP_ON] : 0,
 				"off_ns", first ? (json_int_t)off : 0,
 				"waiting_ns", first ? (json_int_t)a.waiting_ns : 0,
@@ -275,7 +280,7 @@ static json_t *queues_json(const struct gp_home *h, const struct gp_resident *r)
 
 	for (i = 0; i < r->nr_queues; i++) {
 		const struct gp_process_queue *q = &r->queues[i];
-		u32 d = gp_rings_device(h, q->gpu_id);
+		u32 d = gp_home_device(h, q->gpu_id);
 
 		json_array_append_new(list, json_pack(
 			"{s:i, s:i, s:s, s:i}", "id", (int)q->id,
@@ -294,7 +299,7 @@ static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
 	u32 i, d;
 
 	for (i = 0; i < r->nr_queues; i++) {
-		d = gp_rings_device(h, r->queues[i].gpu_id);
+		d = gp_home_device(h, r->queues[i].gpu_id);
 		if (d != GP_NONE)
 			devices |= BIT_ULL(h->gpu[d].index);
 	}
@@ -304,13 +309,13 @@ static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
 /* What only root, the group and the owner see. */
 static void add_private(json_t *o, const struct gp_home *h, const struct gp_resident *r)
 {
-	const struct gp_task *t = r->task == GP_NONE ? NULL : &h->sched->tasks[r->task];
+	static struct gp_account account;
 	json_int_t preempted = (json_int_t)r->stopped_before;
 	u64 until = gp_method_held_until(h, r);
-	char gang[GP_GANG_NAME];
+	char gang[GP_GANG_NAME], trouble[GP_HOME_WHY];
 
-	if (t)
-		preempted += (json_int_t)t->account.stopped;
+	if (!gp_home_account(h, r, &account))
+		preempted += (json_int_t)account.stopped;
 	json_object_update_new(o, json_pack(
 		"{s:I, s:I, s:s, s:s, s:I, s:o}", "start", (json_int_t)r->start,
 		"uid", (json_int_t)r->uid, "name", r->name, "class_from", r->class_from,
@@ -322,8 +327,8 @@ static void add_private(json_t *o, const struct gp_home *h, const struct gp_resi
 		gp_text_clean(gang);
 		json_object_set_new(o, "gang", json_string(gang));
 	}
-	if (r->trouble[0])
-		json_object_set_new(o, "trouble", json_string(r->trouble));
+	if (gp_home_trouble(h, r, trouble))
+		json_object_set_new(o, "trouble", json_string(trouble));
 }
 
 static json_t *process_json(const struct gp_home *h, const struct gp_resident *r, bool full)
@@ -350,7 +355,7 @@ static int next_listed(const struct gp_home *h, const struct gp_peer *peer,
 
 	if (read_gpu(h, l->gpu, &devices))
 		return -ENOENT;
-	while ((r = next_process(h, &l->cursor))) {
+	while ((r = next_process(h, &l->cursor))){
 		if ((l->pid && l->pid != r->pid) ||
 		    (devices != ~0ull && !(devices_of(h, r) & devices)))
 			continue;
@@ -397,6 +402,11 @@ static void add_account(json_t *to, const struct gp_account *a)
 static void add_home(json_t *to, const struct gp_home *h)
 {
 	const struct gp_home_stats *s = &h->stats;
+	struct gp_backend_status status;
+	char text[GP_HOME_WHY];
+
+	gp_home_status(h, &status);
+
 	const struct gp_counter n[] = {
 		{ "runs", s->runs }, { "scans", s->scans }, { "looks", s->looks },
 		{ "probes", s->probes }, { "dumps", s->dumps },
@@ -404,8 +414,9 @@ static void add_home(json_t *to, const struct gp_home *h)
 		{ "processes_seen", s->seen }, { "processes_gone", s->gone },
 		{ "scan_ns_max", s->scan_ns_max }, { "look_ns_max", s->look_ns_max },
 		{ "gpu_resets", s->resets }, { "processes_lost", s->lost },
-		{ "policy_ejections", h->sched->ejections },
-		{ "stale_samples", h->sched->stale_samples }, { NULL, 0 },
+		{ "processes_unpreemptible", gp_home_unpreemptible(h, text) },
+		{ "policy_ejections", status.ejections },
+		{ "stale_samples", status.stale_samples }, { NULL, 0 },
 	};
 
 	add_counters(to, n);
@@ -416,12 +427,11 @@ static void set_counter(void *to, const char *name, u64 value)
 	json_object_set_new(to, name, json_integer((json_int_t)value));
 }
 
-static void add_mechanism(json_t *to, const struct gp_home *h)
+static void add_backend(json_t *to, const struct gp_home *h)
 {
-	struct gp_kfdm_stats s = { 0 };
+	struct gp_backend_counters s;
 
-	if (h->doer->ops->stats)
-		h->doer->ops->stats(h->doer, &s);
+	gp_home_counters(h, &s, set_counter, to);
 
 	const struct gp_counter n[] = {
 		{ "attaches", s.attaches }, { "attach_failures", s.attach_failures },
@@ -433,8 +443,6 @@ static void add_mechanism(json_t *to, const struct gp_home *h)
 	};
 
 	add_counters(to, n);
-	if (h->doer->ops->counters)
-		h->doer->ops->counters(h->doer, set_counter, to);
 }
 
 static void add_control(json_t *to, const struct gp_control *c)
@@ -469,12 +477,12 @@ int gp_method_stats(struct gp_methods *m, struct gp_call *call, const struct gp_
 	if (call->peer->privileged)
 		add_account(counters, &h->stats.ended);
 	for (i = 0; i < h->nr_residents; i++)
-		if (may_see(call->peer, h->resident[i]) && gp_job_first(h, i) &&
-		    !gp_sched_account(h->sched, h->resident[i]->task, h->now_ns, &account))
+		if (may_see(call->peer, h->resident[i]) && gp_tasks_first(h, i) &&
+		    !gp_home_account(h, h->resident[i], &account))
 			add_account(counters, &account);
 	if (call->peer->privileged) {
 		add_home(counters, h);
-		add_mechanism(counters, h);
+		add_backend(counters, h);
 		add_control(counters, m->control);
 	}
 	call->listing = (struct gp_listing){ .which = STATS, .pid = (pid_t)a->pid };
@@ -510,7 +518,7 @@ static int next_stats(const struct gp_home *h, const struct gp_peer *peer,
 	do {
 		r = next_process(h, &l->cursor);
 	} while (r && ((l->pid && r->pid != l->pid) || !may_see(peer, r) ||
-		       gp_sched_account(h->sched, r->task, h->now_ns, &a)));
+		       gp_home_account(h, r, &a)));
 	if (!r)
 		return 0;
 

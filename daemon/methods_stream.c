@@ -17,12 +17,6 @@ static const char *const event_names[GP_NR_EVENTS] = {
 	[GP_EVENT_PREEMPTION] = "preemption",
 };
 
-/* Does the kernel's scheduler decide? Then its records are sent, not ours. */
-static bool kernel_decides(const struct gp_home *h)
-{
-	return h->doer->ops->decides;
-}
-
 int gp_method_subscribe(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
 			json_t **ret)
 {
@@ -48,16 +42,6 @@ int gp_method_subscribe(struct gp_methods *m, struct gp_call *call, const struct
 }
 
 /* ---- events ---- */
-
-static const struct gp_resident *by_task(const struct gp_home *h, u32 task)
-{
-	u32 i;
-
-	for (i = 0; i < h->nr_residents; i++)
-		if (h->resident[i]->task == task)
-			return h->resident[i];
-	return NULL;
-}
 
 /* Adds the process @r, if any. Consumes @event. @audience: enum gp_audience */
 static void publish_to(struct gp_methods *m, enum gp_event_kind kind, json_t *event,
@@ -98,8 +82,8 @@ void gp_methods_news(struct gp_methods *m, const struct gp_news *news)
 static void publish_state(struct gp_methods *m, const struct gp_rec *rec)
 {
 	const struct gp_home *h = m->args.home;
-	const struct gp_device *d = &h->sched->devices[rec->device];
-	const struct gp_resident *r = by_task(h, rec->task), *cause = NULL;
+	const struct gp_resident *r = gp_home_by_task(h, rec->task), *cause;
+	struct gp_device_view view;
 	u32 to = (u32)rec->arg[1];
 	json_t *event;
 
@@ -108,8 +92,8 @@ static void publish_state(struct gp_methods *m, const struct gp_rec *rec)
 	event = json_pack("{s:I, s:s, s:i, s:s}", "at_ns", (json_int_t)rec->now_ns,
 			  "what", gp_method_state_name[to],
 			  "gpu", (int)h->gpu[rec->device].index, "state", gp_method_state_name[to]);
-	if (d->action_cause != GP_NONE)
-		cause = by_task(h, h->sched->seats[d->action_cause].task);
+	gp_home_device_view(h, rec->device, &view);
+	cause = gp_home_by_task(h, view.cause);
 	if (cause == r)
 		cause = NULL;
 	if (cause && cause->uid != r->uid) {
@@ -127,7 +111,7 @@ static void publish_state(struct gp_methods *m, const struct gp_rec *rec)
 static void publish_parts(struct gp_methods *m, const struct gp_rec *rec)
 {
 	const struct gp_home *h = m->args.home;
-	const struct gp_resident *r = by_task(h, rec->task);
+	const struct gp_resident *r = gp_home_by_task(h, rec->task);
 	json_t *parts;
 	char what[128];
 	size_t at;
@@ -163,9 +147,9 @@ static json_t *tasks_json(const struct gp_home *h)
 
 	for (i = 0; i < h->nr_residents; i++) {
 		const struct gp_resident *r = h->resident[i];
-		u32 task = kernel_decides(h) ? r->kernel_task : r->task;
+		u32 task = gp_home_record_task(h, r);
 
-		if (r->task == GP_NONE || task == GP_NONE)
+		if (task == GP_NONE)
 			continue;
 		json_array_append_new(tasks, json_pack(
 			"{s:i, s:i, s:I, s:s, s:s, s:b}", "task", (int)task, "pid",
@@ -218,18 +202,13 @@ static void keep_record(struct gp_methods *m, const struct gp_rec *rec)
 }
 
 /* Of the scheduler that decides: ours, or the kernel's. */
-static void record(void *ctx, const struct gp_rec *original)
+static void record(void *ctx, const struct gp_rec *rec)
 {
 	struct gp_methods *m = ctx;
-	const struct gp_home *h = m->args.home;
-	struct gp_rec rec = *original;
 
-	/* Our scheduler numbers devices; clients know GPUs by their index. */
-	if (rec.kind == GP_REC_DEVICE_ADD && !kernel_decides(h) && rec.device < h->nr_gpus)
-		rec.arg[1] = h->gpu[rec.device].index;
-	m->unnamed |= rec.kind == GP_REC_TASK_ADD || rec.kind == GP_REC_NAME;
-	if (rec.kind != GP_REC_NAME)
-		keep_record(m, &rec);
+	m->unnamed |= rec->kind == GP_REC_TASK_ADD || rec->kind == GP_REC_NAME;
+	if (rec->kind != GP_REC_NAME)
+		keep_record(m, rec);
 }
 
 /* Called from inside the scheduler: it may read the scheduler, not call it. */
@@ -241,8 +220,6 @@ static void watch(void *ctx, const struct gp_rec *rec)
 		publish_state(m, rec);
 	if (rec->kind == GP_REC_PARTS && WANTS(m, GP_EVENT_PREEMPTION))
 		publish_parts(m, rec);
-	if (WANTS(m, GP_EVENT_RECORD) && !kernel_decides(m->args.home))
-		record(m, rec);
 }
 
 void gp_method_stream(struct gp_methods *m)

@@ -2,9 +2,9 @@
 /*
  * GPUs that the driver resets.
  *
- * Whoever was there is lost: the driver runs nothing of it any more, on no GPU, and only waits for
- * it to end. So all are LOST to the scheduler, nothing is owed to them, and they are left. Who
- * comes after the reset is treated like anybody.
+ * A reset loses every process that has the driver open: the driver runs nothing of it any more, on
+ * no GPU, and waits for it to end. So all seats are lost and all processes are left. Processes that
+ * come after the reset are treated as usual.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "home.h"
+#include "home_private.h"
 
 void gp_resets_watch(struct gp_home *h)
 {
@@ -52,14 +52,13 @@ static void lose(struct gp_resident *r)
 		 "a GPU was reset: the driver runs nothing of it any more; it has to end");
 }
 
-/* What the doer has under way is not waited for; its answers go to nobody. */
+/* Answers to actions under way are ignored. */
 static void begins(struct gp_home *h, u32 device)
 {
-	u32 i, d, lost = 0;
+	u32 i, lost = 0;
 
-	for (d = 0; d < h->nr_gpus; d++)
-		gp_device_reset(h->sched, d, h->now_ns);
-	/* Also who has no queue yet: those it makes are never run. */
+	h->backend->ops->reset(h->backend);
+	/* Also a process without queues: the driver never runs those that it makes. */
 	for (i = 0; i < h->nr_residents; i++) {
 		lost += !h->resident[i]->lost;
 		lose(h->resident[i]);
@@ -77,7 +76,7 @@ void gp_resets_event(struct gp_home *h, u32 device, u32 what)
 	if (what & GP_RESET_ENDS)
 		gp_home_news(h, GP_NEWS_GPU, NULL, "GPU %u: the reset has ended",
 			     h->gpu[device].index);
-	/* They are left: nobody can stop them, nobody has to. */
+	/* Lost processes are left. */
 	h->tend = true;
 }
 

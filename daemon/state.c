@@ -339,7 +339,7 @@ static void read_home(struct gp_saved_state *s, const struct gp_home *h)
 	}
 	for (i = 0; i < h->nr_residents && s->nr_holds < GP_STATE_HOLDS; i++) {
 		const struct gp_resident *r = h->resident[i];
-		u64 until = r->task == GP_NONE ? 0 : h->sched->tasks[r->task].manual_until_ns;
+		u64 until = gp_home_held_until(h, r);
 
 		if (until > h->now_ns && until != GP_NEVER)
 			s->hold[s->nr_holds++] = (struct gp_kept_hold){

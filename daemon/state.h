@@ -23,7 +23,7 @@
 #define GP_DAEMON_STATE_H
 
 #include "core/param.h"
-#include "home.h"
+#include "home_private.h"
 
 enum {
 	GP_STATE_VERSION	= 1,

@@ -129,7 +129,7 @@ static void read_environ(const char *proc, pid_t pid, struct gp_subject *ret)
 	free(text);
 }
 
-/* "\tREAL\tEFFECTIVE\tSAVED\tOF-FILES": who runs a program as another does not own it. */
+/* "\tREAL\tEFFECTIVE\tSAVED\tOF-FILES": the user of a set-uid program does not own it. */
 static u32 read_owner(const char *ids)
 {
 	char *at;

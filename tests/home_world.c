@@ -12,100 +12,125 @@
 
 enum { WORDS = 512, RING = 4096, SHARED = 1 << 16, CLOCKS_MAX = 1000 };
 
-/* ---- the doer ---- */
+/* ---- the mechanism kfd-debug ---- */
 
-static struct world_doer *doer_of(struct gp_doer *d)
+/* Of the only world there is. */
+static struct world_debug *debug;
+
+int gp_kfdm_alloc(const struct gp_kfdm_args *args, struct gp_kfdm **ret)
 {
-	return (struct world_doer *)d;
+	EXPECT_EQ(args->nr_gpus, debug->m.devices);
+	EXPECT_EQ(args->gpus[0].gpu_id, WORLD_GPU);
+	debug->made++;
+	*ret = (struct gp_kfdm *)debug;
+	return 0;
 }
 
-static int doer_task_add(struct gp_doer *d, u32 task, u64 devices)
+void gp_kfdm_free(struct gp_kfdm *m)
 {
-	struct null_mechanism *m = &doer_of(d)->m;
+	if (!m)
+		return;
+	while (atomic_load(&debug->free_hangs))
+		usleep(100);
+	debug->freed++;
+}
 
-	EXPECT(devices && devices < BIT_ULL(m->devices));
-	for (u32 i = 0; i < m->devices; i++)
+struct gp_mechanism *gp_kfdm_mechanism(struct gp_kfdm *m)
+{
+	return &((struct world_debug *)m)->m.base;
+}
+
+int gp_kfdm_fd(const struct gp_kfdm *m)
+{
+	(void)m;
+	return -1;
+}
+
+int gp_kfdm_task_add(struct gp_kfdm *m, u32 task, u64 devices)
+{
+	(void)m;
+	EXPECT(devices && devices < BIT_ULL(debug->m.devices));
+	for (u32 i = 0; i < debug->m.devices; i++)
 		if (devices & BIT_ULL(i))
-			null_task(m, i, task);
+			null_task(&debug->m, i, task);
 	return 0;
 }
 
-static int doer_task_del(struct gp_doer *d, u32 task)
+int gp_kfdm_task_del(struct gp_kfdm *m, u32 task)
 {
-	null_task_gone(&doer_of(d)->m, task);
+	(void)m;
+	null_task_gone(&debug->m, task);
 	return 0;
 }
 
-static int doer_process_add(struct gp_doer *d, u32 task, pid_t pid, u64 start)
+int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, const struct gp_kfdm_process *p)
 {
-	struct world_doer *w = doer_of(d);
-
-	EXPECT(start);
-	w->attaches++;
-	w->attaching = w->attach_hangs;
-	if (w->attaching)
+	(void)m;
+	EXPECT(p->start);
+	debug->attaches++;
+	debug->attaching = debug->attach_hangs;
+	if (debug->attaching)
 		return 0;
-	w->event[w->nr_events++] = (struct gp_kfdm_event){
-		.what = w->attach_error ? GP_KFDM_NOT_ATTACHED : GP_KFDM_ATTACHED,
-		.task = task, .pid = pid, .err = w->attach_error,
+	debug->event[debug->nr_events++] = (struct gp_kfdm_event){
+		.what = debug->attach_error ? GP_KFDM_NOT_ATTACHED : GP_KFDM_ATTACHED,
+		.task = task, .pid = p->pid, .err = debug->attach_error,
 	};
 	return 0;
 }
 
-static int doer_process_del(struct gp_doer *d, pid_t pid)
+int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid)
 {
+	(void)m;
 	EXPECT(pid);
-	doer_of(d)->deletes++;
+	debug->deletes++;
 	return 0;
 }
 
-static bool doer_attaching(struct gp_doer *d)
+bool gp_kfdm_attaching(struct gp_kfdm *m)
 {
-	return doer_of(d)->attaching;
+	(void)m;
+	return debug->attaching;
 }
 
-static bool doer_acting(struct gp_doer *d, u32 device)
+bool gp_kfdm_acting(struct gp_kfdm *m, u32 device)
 {
+	(void)m;
 	(void)device;
-	return doer_of(d)->acting;
+	return debug->acting;
 }
 
-static int doer_next(struct gp_doer *d, struct gp_kfdm_event *ret)
+int gp_kfdm_queues(struct gp_kfdm *m, pid_t pid, struct gp_kfd_queue_entry *to, u32 room)
 {
-	struct world_doer *w = doer_of(d);
+	(void)m;
+	(void)pid;
+	(void)to;
+	(void)room;
+	return -EAGAIN;
+}
 
-	if (!w->nr_events)
+int gp_kfdm_next(struct gp_kfdm *m, struct gp_kfdm_event *ret)
+{
+	(void)m;
+	if (!debug->nr_events)
 		return -EAGAIN;
-	*ret = w->event[0];
-	memmove(w->event, w->event + 1, --w->nr_events * sizeof(*w->event));
+	*ret = debug->event[0];
+	memmove(debug->event, debug->event + 1, --debug->nr_events * sizeof(*debug->event));
 	return 0;
 }
 
-static u64 doer_wake_at(struct gp_doer *d)
+u64 gp_kfdm_wake_at(struct gp_kfdm *m)
 {
-	return doer_of(d)->nr_events ? 0 : null_next(&doer_of(d)->m);
+	(void)m;
+	return debug->nr_events ? 0 : null_next(&debug->m);
 }
 
-static const struct gp_doer_ops doer_ops = {
-	.name = "null", .attaches = true, .task_add = doer_task_add,
-	.task_del = doer_task_del, .process_add = doer_process_add,
-	.process_del = doer_process_del, .attaching = doer_attaching, .acting = doer_acting,
-	.next = doer_next, .wake_at = doer_wake_at,
-};
+void gp_kfdm_stats(struct gp_kfdm *m, struct gp_kfdm_stats *ret)
+{
+	(void)m;
+	*ret = (struct gp_kfdm_stats){ .attaches = debug->attaches };
+}
 
 /* ---- what the home calls ---- */
-
-static int make_doer(void *ctx, const struct gp_doer_args *args, struct gp_doer **ret,
-		     const char **why)
-{
-	struct world *w = ctx;
-
-	(void)why;
-	EXPECT_EQ(args->nr_gpus, w->doer.m.devices);
-	EXPECT_EQ(args->gpus[0].gpu_id, WORLD_GPU);
-	*ret = &w->doer.base;
-	return 0;
-}
 
 static u64 clock_of(void *ctx)
 {
@@ -134,13 +159,14 @@ static void holding(void *ctx)
 
 void world_gpu(struct world *w)
 {
-	u32 i = w->doer.m.devices++;
+	u32 i = w->debug.m.devices++;
 	char text[256];
 
 	snprintf(text, sizeof(text), "%u\n", WORLD_GPU + i);
 	fake_tree_put(w->tree, text, "kfd/topology/nodes/%u/gpu_id", i + 1);
 	snprintf(text, sizeof(text), "simd_count 320\nmax_waves_per_simd 8\nsimd_per_cu 4\n"
-		 "gfx_target_version 90402\nlocation_id %u\nnum_xcc 4\n", 49408 + 256 * i);
+		 "gfx_target_version 90402\nlocation_id %u\nnum_xcc %u\n", 49408 + 256 * i,
+		 w->xccs ? w->xccs : 4);
 	fake_tree_put(w->tree, text, "kfd/topology/nodes/%u/properties", i + 1);
 }
 
@@ -161,10 +187,9 @@ int world_up(void **state)
 	fake_tree_put(w->tree, "", "mqds");
 	w->shared = mmap(NULL, SHARED, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	EXPECT(w->shared != MAP_FAILED);
-	null_init(&w->doer.m, 0);
+	null_init(&w->debug.m, 0);
 	world_gpu(w);
-	w->doer.base = (struct gp_doer){ .ops = &doer_ops, .mechanism = &w->doer.m.base,
-					 .fd = -1 };
+	debug = &w->debug;
 	*state = w;
 	return 0;
 }
@@ -174,6 +199,7 @@ int world_down(void **state)
 	struct world *w = *state;
 	u32 i;
 
+	w->debug.free_hangs = false;
 	gp_home_free(w->home);
 	for (i = 0; i < WORLD_PROCESSES; i++)
 		if (w->process[i].pid)
@@ -187,7 +213,7 @@ int world_down(void **state)
 void world_home(struct world *w, const char *config)
 {
 	struct gp_home_args args = {
-		.kfd = w->kfd, .mqds = w->mqds, .kmod = w->kmod, .make_doer = make_doer,
+		.kfd = w->kfd, .mqds = w->mqds, .kmod = w->kmod, .node = "/dev/null",
 		.clock = clock_of, .news = news, .holding = holding, .ctx = w,
 	};
 	char text[4096], errors[GP_CONFIG_ERRORS], why[GP_HOME_WHY];
@@ -358,7 +384,7 @@ void world_occupy(struct world *w, u32 i, u32 cus)
 void world_class(struct world *w, u32 i, const char *name)
 {
 	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME], why[GP_HOME_WHY] = "";
-	struct gp_who who = { .pid = w->process[i].pid };
+	struct gp_process_id who = { .pid = w->process[i].pid };
 
 	if (gp_home_set_class(w->home, &who, name, previous, now, why))
 		fail_msg("%s", why);
@@ -383,20 +409,24 @@ void world_run(struct world *w, u64 ns)
 	gp_home_run(w->home, w->now_ns);
 }
 
+struct gp_sched *world_sched(struct world *w)
+{
+	return gp_scheduler_of(w->home->backend)->sched;
+}
+
 struct gp_resident *world_resident(struct world *w, u32 i)
 {
-	return gp_home_find(w->home, &(struct gp_who){ .pid = w->process[i].pid });
+	return gp_home_find(w->home, &(struct gp_process_id){ .pid = w->process[i].pid });
 }
 
 u32 world_state(struct world *w, u32 i)
 {
 	struct gp_resident *r = world_resident(w, i);
-	const struct gp_seat *seat;
+	struct gp_seat_view seat;
 
-	EXPECT(r && r->task != GP_NONE);
-	seat = gp_sched_seat(w->home->sched, r->task, 0);
-	EXPECT(seat);
-	return seat->state;
+	EXPECT(r);
+	EXPECT_EQ(gp_home_seat(w->home, r, 0, &seat), 0);
+	return seat.state;
 }
 
 void world_two(struct world *w, u32 *online, u32 *offline)

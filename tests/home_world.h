@@ -7,9 +7,12 @@
 #ifndef HOME_WORLD_H
 #define HOME_WORLD_H
 
-#include "daemon/home.h"
+#include <stdatomic.h>
+
+#include "daemon/scheduler.h"
 #include "fake_tree.h"
 #include "gp_test.h"
+#include "lib/mechanism_kfd_debug.h"
 #include "null_mechanism.h"
 
 enum { WORLD_PROCESSES = 4, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
@@ -31,14 +34,15 @@ struct world_process {
 	struct world_queue queue[WORLD_QUEUES];
 };
 
-/* The null mechanism as a doer. */
-struct world_doer {
-	struct gp_doer base;
+/* lib/mechanism_kfd_debug.h on the null mechanism: its functions are in home_world.c. */
+struct world_debug {
 	struct null_mechanism m;
 	int attach_error;	/* what attaching ends with */
 	bool attach_hangs;	/* it does not end */
 	bool attaching;		/* one hangs, and is heard of no more */
 	bool acting;		/* it is in a call of the driver */
+	atomic_bool free_hangs;	/* gp_kfdm_free() waits until this is false */
+	atomic_uint made, freed;	/* how often it was */
 	u32 attaches, deletes;
 	struct gp_kfdm_event event[64];
 	u32 nr_events;
@@ -49,8 +53,9 @@ struct world {
 	char kfd[128], mqds[128], state[128];
 	const char *kmod;	/* NULL: there is no module */
 	u64 *shared;
+	u32 xccs;		/* of GPUs made from now on; 0: 4 */
 	struct world_process process[WORLD_PROCESSES];
-	struct world_doer doer;
+	struct world_debug debug;
 	struct gp_home *home;
 	u64 now_ns;		/* goes on in world_run() alone: a busy machine changes nothing */
 	u64 slow_ns;		/* and by so much whenever the home looks at the clock */
@@ -86,6 +91,8 @@ void world_occupy(struct world *w, u32 i, u32 cus);
 void world_class(struct world *w, u32 i, const char *name);
 /* Time goes on by @ns, in steps of at most 1 ms, and the home runs. */
 void world_run(struct world *w, u64 ns);
+/* The scheduler of the backend, which must have one. */
+struct gp_sched *world_sched(struct world *w);
 struct gp_resident *world_resident(struct world *w, u32 i);
 u32 world_state(struct world *w, u32 i);
 /* A home with an online and an offline process, a queue each, the latter busy and attached. */

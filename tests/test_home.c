@@ -22,7 +22,7 @@ static void online_work_takes_the_gpu_and_gives_it_back(void **state)
 	world_complete(w, online, 0, 1);
 	world_run(w, 200 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
-	EXPECT_EQ(gp_sched_account(w->home->sched, world_resident(w, offline)->task,
+	EXPECT_EQ(gp_sched_account(world_sched(w), world_resident(w, offline)->task,
 				   w->home->now_ns, &a), 0);
 	EXPECT_EQ(a.stopped, 1);
 	EXPECT_EQ(a.started, 1);
@@ -36,7 +36,7 @@ static void the_online_process_is_never_attached(void **state)
 	world_two(w, &online, &offline);
 	world_run(w, 3 * GP_SEC);
 	EXPECT_EQ(world_resident(w, online)->grip, GP_GRIP_NONE);
-	EXPECT_EQ(w->doer.attaches, 1);
+	EXPECT_EQ(w->debug.attaches, 1);
 }
 
 /* To attach stops one with a single thread: a daemon that is stopped then must be ended. */
@@ -45,7 +45,7 @@ static void who_attaches_is_listened_to(void **state)
 	struct world *w = *state;
 	u32 online, offline;
 
-	w->doer.attach_hangs = true;
+	w->debug.attach_hangs = true;
 	world_home(w, WORLD_ACTING WORLD_LOOKS);
 	online = world_process(w);
 	offline = world_process(w);
@@ -67,7 +67,7 @@ static void who_attaches_is_listened_to_after_it_was_switched_off(void **state)
 	char why[GP_HOME_WHY];
 	u32 online, offline;
 
-	w->doer.attach_hangs = true;
+	w->debug.attach_hangs = true;
 	world_home(w, WORLD_ACTING WORLD_LOOKS);
 	online = world_process(w);
 	offline = world_process(w);
@@ -79,9 +79,9 @@ static void who_attaches_is_listened_to_after_it_was_switched_off(void **state)
 	EXPECT_EQ(gp_home_enable(w->home, false, why), 1);
 	world_run(w, 30 * GP_MSEC);
 	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_NONE);
-	EXPECT_EQ(w->doer.deletes, 1);
+	EXPECT_EQ(w->debug.deletes, 1);
 	EXPECT(gp_home_busy(w->home));
-	w->doer.attaching = false;
+	w->debug.attaching = false;
 	EXPECT(!gp_home_busy(w->home));
 }
 
@@ -97,7 +97,7 @@ static void nobody_is_attached_who_is_in_nobodys_way(void **state)
 	world_queue(w, b, 0);
 	world_run(w, GP_SEC);
 	EXPECT_EQ(world_state(w, a), GP_ON);
-	EXPECT_EQ(w->doer.attaches, 0);
+	EXPECT_EQ(w->debug.attaches, 0);
 	/* ... and then there is nothing to look at, only to scan for. */
 	EXPECT(!gp_home_busy(w->home));
 	EXPECT_EQ(gp_home_wake_at(w->home), w->home->scan_at_ns);
@@ -117,10 +117,10 @@ static void nobody_is_attached_before_its_queue_is_old_enough(void **state)
 	world_queue(w, online, 0);
 	world_queue(w, offline, 0);
 	world_run(w, 800 * GP_MSEC);
-	EXPECT_EQ(w->doer.attaches, 0);
+	EXPECT_EQ(w->debug.attaches, 0);
 	w->now_ns += WORLD_AHEAD;
 	world_run(w, 2 * GP_SEC);
-	EXPECT_EQ(w->doer.attaches, 1);
+	EXPECT_EQ(w->debug.attaches, 1);
 }
 
 static void count_samples(void *ctx, const struct gp_rec *rec)
@@ -152,24 +152,24 @@ static void observing_attaches_and_stops_nobody(void **state)
 	looks = w->home->stats.looks;
 	world_run(w, 20 * GP_MSEC);
 	EXPECT_EQ(w->home->stats.looks, looks);
-	gp_home_trace(w->home, &recorder, &recorder);
+	gp_home_trace(w->home, NULL, &recorder);
 	world_submit(w, online, 0, 1);
 	world_run(w, 20 * GP_MSEC);
 	EXPECT(w->home->stats.looks >= looks + 10 && arrivals == 2);
 	gp_home_trace(w->home, NULL, NULL);
-	EXPECT_EQ(w->doer.attaches, 0);
+	EXPECT_EQ(w->debug.attaches, 0);
 	EXPECT_EQ(w->holding, 0);
-	EXPECT(w->home->doer == gp_doer_none());
-	EXPECT_EQ(gp_home_hold(w->home, &(struct gp_who){ w->process[offline].pid, 0 }, GP_SEC,
+	EXPECT(!w->home->backend->ops->preempts);
+	EXPECT_EQ(gp_home_hold(w->home, &(struct gp_process_id){ w->process[offline].pid, 0 }, GP_SEC,
 			       &granted, why), -EOPNOTSUPP);
 
 	/* A policy set by hand ends it, and `none` begins it again. */
 	EXPECT_EQ(gp_home_set_policy(w->home, &gp_policy_priority, why), 0);
 	world_run(w, 200 * GP_MSEC);
-	EXPECT_EQ(w->doer.attaches, 1);
+	EXPECT_EQ(w->debug.attaches, 1);
 	EXPECT_EQ(gp_home_set_policy(w->home, NULL, why), 0);
 	world_run(w, 200 * GP_MSEC);
-	EXPECT(w->home->doer == gp_doer_none());
+	EXPECT(!w->home->backend->ops->preempts);
 }
 
 static void mechanism_none_decides_and_is_refused(void **state)
@@ -190,7 +190,7 @@ static void mechanism_none_decides_and_is_refused(void **state)
 	world_run(w, 5 * GP_MSEC);
 	world_submit(w, online, 0, 1);
 	world_run(w, 5 * GP_MSEC);
-	EXPECT_EQ(gp_sched_account(w->home->sched, world_resident(w, offline)->task,
+	EXPECT_EQ(gp_sched_account(world_sched(w), world_resident(w, offline)->task,
 				   w->home->now_ns, &a), 0);
 	EXPECT(a.stops_asked >= 1);
 	EXPECT_EQ(a.stopped, 0);
@@ -222,18 +222,69 @@ static void slow_probes_keep_nobody_waiting(void **state)
 	world_run(w, GP_SEC);
 	w->slow_ns = 0;
 	EXPECT(world_resident(w, offline)->stopped_before +
-	       w->home->sched->tasks[world_resident(w, offline)->task].account.stopped > 0);
+	       world_sched(w)->tasks[world_resident(w, offline)->task].account.stopped > 0);
+}
+
+struct probed {
+	u32 task;
+	u32 answers[3];		/* by enum gp_executing */
+};
+
+static void count_probed(void *ctx, const struct gp_rec *rec)
+{
+	struct probed *p = ctx;
+
+	if (rec->kind == GP_REC_PROBED && rec->task == p->task)
+		p->answers[rec->arg[0]]++;
+}
+
+/* An online process has done its work on a GPU with @xccs, and no waves are counted. */
+static void probe_drained(struct world *w, u32 xccs, struct probed *p)
+{
+	const struct gp_trace recorder = { count_probed, p };
+	u32 online, offline;
+
+	w->xccs = xccs;
+	w->debug.m.devices = 0;
+	world_gpu(w);
+	world_two(w, &online, &offline);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	gp_home_trace(w->home, NULL, &recorder);
+	p->task = world_resident(w, online)->task;
+	world_complete(w, online, 0, 1);
+	world_run(w, 200 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+}
+
+static void no_waves_on_the_first_of_several_xccs_proves_nothing(void **state)
+{
+	struct probed p = { 0 };
+
+	probe_drained(*state, 4, &p);
+	EXPECT(p.answers[GP_EXEC_UNKNOWN] > 0);
+	EXPECT_EQ(p.answers[GP_EXEC_NO], 0);
+}
+
+static void no_waves_on_the_only_xcc_is_idle(void **state)
+{
+	struct probed p = { 0 };
+
+	probe_drained(*state, 1, &p);
+	EXPECT(p.answers[GP_EXEC_NO] > 0);
+	EXPECT_EQ(p.answers[GP_EXEC_UNKNOWN], 0);
 }
 
 /* Whoever asked it then would wait for it: seconds, if the GPU hangs. */
 static void the_driver_is_not_asked_while_the_doer_is_in_it(void **state)
 {
 	struct world *w = *state;
-	u32 online, offline, other;
+	u32 online, offline, other, waiting;
 	u64 probes, dumps;
 
 	world_two(w, &online, &offline);
-	w->doer.acting = true;
+	w->debug.acting = true;
 	other = world_process(w);
 	world_queue(w, other, 0);
 	world_submit(w, online, 0, 1);
@@ -244,9 +295,10 @@ static void the_driver_is_not_asked_while_the_doer_is_in_it(void **state)
 	EXPECT_EQ(w->home->stats.dumps, dumps);
 	EXPECT(world_resident(w, other) && !world_resident(w, other)->nr_rings);
 	/* What is not asked is waited for, and nobody spins meanwhile. */
-	EXPECT(w->home->nr_probes > 0 && w->home->nr_probes < 4);
+	waiting = gp_scheduler_of(w->home->backend)->nr_probes;
+	EXPECT(waiting > 0 && waiting < 4);
 	EXPECT(gp_home_wake_at(w->home) > w->home->now_ns);
-	w->doer.acting = false;
+	w->debug.acting = false;
 	world_run(w, 100 * GP_MSEC);
 	EXPECT(w->home->stats.probes > probes);
 	EXPECT_EQ(world_resident(w, other)->nr_rings, 1);
@@ -265,7 +317,7 @@ static void the_kill_switch_releases_and_outlasts_the_home(void **state)
 	EXPECT_EQ(gp_home_enable(w->home, false, why), 1);
 	world_run(w, 5 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
-	EXPECT_EQ(w->doer.deletes, 1);
+	EXPECT_EQ(w->debug.deletes, 1);
 	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_NONE);
 	EXPECT_EQ(gp_home_enable(w->home, false, why), 0);
 
@@ -275,10 +327,10 @@ static void the_kill_switch_releases_and_outlasts_the_home(void **state)
 	world_class(w, online, "online");
 	world_run(w, 100 * GP_MSEC);
 	EXPECT(!w->home->enabled);
-	EXPECT_EQ(w->doer.attaches, 1);		/* that of before */
+	EXPECT_EQ(w->debug.attaches, 1);		/* that of before */
 	EXPECT_EQ(gp_home_enable(w->home, true, why), 1);
 	world_run(w, 100 * GP_MSEC);
-	EXPECT_EQ(w->doer.attaches, 2);
+	EXPECT_EQ(w->debug.attaches, 2);
 }
 
 static void a_process_that_ends_while_held_leaves_nothing(void **state)
@@ -312,7 +364,7 @@ static void what_is_held_is_released_before_leaving(void **state)
 	EXPECT(!gp_home_quiet(w->home));
 	world_run(w, 5 * GP_MSEC);
 	EXPECT(gp_home_quiet(w->home));
-	EXPECT_EQ(w->doer.deletes, 1);
+	EXPECT_EQ(w->debug.deletes, 1);
 }
 
 static void a_process_that_cannot_be_attached_is_no_target(void **state)
@@ -320,7 +372,7 @@ static void a_process_that_cannot_be_attached_is_no_target(void **state)
 	struct world *w = *state;
 	u32 online, offline;
 
-	w->doer.attach_error = -EALREADY;
+	w->debug.attach_error = -EALREADY;
 	world_home(w, WORLD_ACTING WORLD_LOOKS);
 	online = world_process(w);
 	offline = world_process(w);
@@ -331,13 +383,13 @@ static void a_process_that_cannot_be_attached_is_no_target(void **state)
 	world_submit(w, offline, 0, 8);
 	world_submit(w, online, 0, 1);
 	world_run(w, 2 * GP_SEC);
-	EXPECT_EQ(w->doer.attaches, 1);
+	EXPECT_EQ(w->debug.attaches, 1);
 	EXPECT_EQ(w->holding, 1);
 	EXPECT(strstr(world_resident(w, offline)->trouble, "debugger"));
 	/* It is asked again, not at once. */
-	w->doer.attach_error = 0;
+	w->debug.attach_error = 0;
 	world_run(w, 10 * GP_SEC);
-	EXPECT_EQ(w->doer.attaches, 2);
+	EXPECT_EQ(w->debug.attaches, 2);
 	EXPECT(!world_resident(w, offline)->trouble[0]);
 }
 
@@ -359,8 +411,8 @@ static void queues_come_and_go(void **state)
 	world_queue_gone(w, online, 3);
 	world_run(w, 300 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
-	for (i = 0; i < w->home->sched->limits.queues; i++)
-		queues += w->home->sched->queues[i].seat != GP_NONE;
+	for (i = 0; i < world_sched(w)->limits.queues; i++)
+		queues += world_sched(w)->queues[i].seat != GP_NONE;
 	EXPECT_EQ(queues, WORLD_QUEUES);	/* three and one */
 }
 
@@ -407,7 +459,7 @@ static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
 	world_class(w, online, "online");
 	world_queue(w, online, 0);
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		w->doer.attach_error = cases[i].err;
+		w->debug.attach_error = cases[i].err;
 		offline = world_process(w);
 		world_queue(w, offline, 0);
 		world_run(w, GP_SEC);
@@ -415,6 +467,30 @@ static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
 			fail_msg("%d: %s", cases[i].err, world_resident(w, offline)->trouble);
 		world_end(w, offline);
 	}
+}
+
+static void online_work_beside_an_unpreemptible_process_is_told_if_configured(void **state)
+{
+	struct world *w = *state;
+	char text[GP_HOME_WHY];
+	u32 online, offline;
+
+	w->debug.attach_error = -EOPNOTSUPP;
+	world_home(w, WORLD_ACTING "unpreemptible = no-online-beside\n" WORLD_LOOKS);
+	online = world_process(w);
+	offline = world_process(w);
+	world_class(w, online, "online");
+	world_queue(w, online, 0);
+	world_queue(w, offline, 0);
+	world_run(w, 50 * GP_MSEC);
+	EXPECT(gp_home_trouble(w->home, world_resident(w, online), text));
+	EXPECT(strstr(text, "shares a GPU with") && strstr(text, "debug runtime"));
+	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 1);
+	/* A process that nobody has to preempt is no trouble. */
+	world_class(w, offline, "unmanaged");
+	world_run(w, 50 * GP_MSEC);
+	EXPECT(!gp_home_trouble(w->home, world_resident(w, online), text));
+	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 0);
 }
 
 static void a_reset_loses_who_was_there_and_nobody_after(void **state)
@@ -432,7 +508,7 @@ static void a_reset_loses_who_was_there_and_nobody_after(void **state)
 	world_run(w, 200 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_LOST);
 	EXPECT_EQ(world_state(w, online), GP_LOST);
-	EXPECT_EQ(w->doer.deletes, 1);
+	EXPECT_EQ(w->debug.deletes, 1);
 	EXPECT_EQ(w->home->stats.resets, 1);
 	EXPECT_EQ(w->home->stats.lost, 2);
 	EXPECT(!gp_home_busy(w->home));
@@ -482,6 +558,8 @@ PROVE(
 	CLAIM_WITH(observing_attaches_and_stops_nobody, world_up, world_down),
 	CLAIM_WITH(mechanism_none_decides_and_is_refused, world_up, world_down),
 	CLAIM_WITH(slow_probes_keep_nobody_waiting, world_up, world_down),
+	CLAIM_WITH(no_waves_on_the_first_of_several_xccs_proves_nothing, world_up, world_down),
+	CLAIM_WITH(no_waves_on_the_only_xcc_is_idle, world_up, world_down),
 	CLAIM_WITH(the_driver_is_not_asked_while_the_doer_is_in_it, world_up, world_down),
 	CLAIM_WITH(the_kill_switch_releases_and_outlasts_the_home, world_up, world_down),
 	CLAIM_WITH(a_process_that_ends_while_held_leaves_nothing, world_up, world_down),
@@ -490,6 +568,8 @@ PROVE(
 	CLAIM_WITH(queues_come_and_go, world_up, world_down),
 	CLAIM_WITH(a_bad_dump_is_trouble_and_nothing_else, world_up, world_down),
 	CLAIM_WITH(who_cannot_be_attached_is_listed_with_its_own_reason, world_up, world_down),
+	CLAIM_WITH(online_work_beside_an_unpreemptible_process_is_told_if_configured, world_up,
+		   world_down),
 	CLAIM_WITH(a_reset_loses_who_was_there_and_nobody_after, world_up, world_down),
 	CLAIM(what_the_driver_says_of_resets),
 )

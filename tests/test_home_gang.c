@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* A gang in the daemon's home: several processes, one task. */
+#include <stdio.h>
 #include <string.h>
 
 #include "home_world.h"
@@ -45,8 +46,8 @@ static void it_is_one_task_and_is_stopped_once_as_a_whole(void **state)
 	EXPECT(task_of(w, c.rank[0]) != GP_NONE);
 	EXPECT_EQ(task_of(w, c.rank[0]), task_of(w, c.rank[1]));
 	EXPECT(task_of(w, c.online) != task_of(w, c.rank[0]));
-	EXPECT_EQ(w->doer.attaches, 2);
-	EXPECT(gp_job_gripped(w->home, world_resident(w, c.rank[0])));
+	EXPECT_EQ(w->debug.attaches, 2);
+	EXPECT(gp_tasks_attached(w->home, world_resident(w, c.rank[0])));
 
 	world_submit(w, c.online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
@@ -55,13 +56,14 @@ static void it_is_one_task_and_is_stopped_once_as_a_whole(void **state)
 	world_complete(w, c.online, 0, 1);
 	world_run(w, 200 * GP_MSEC);
 	EXPECT_EQ(world_state(w, c.rank[1]), GP_ON);
-	gp_sched_account(w->home->sched, task_of(w, c.rank[1]), w->now_ns, &a);
+	gp_sched_account(world_sched(w), task_of(w, c.rank[1]), w->now_ns, &a);
 	EXPECT_EQ(a.stopped, 1);
 }
 
 static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
 {
 	struct world *w = *state;
+	char text[GP_HOME_WHY], pid[64];
 	struct cast c;
 	u32 late;
 
@@ -70,15 +72,26 @@ static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, c.rank[0]), GP_OFF);
 	/* One more rank comes and cannot be attached: all of them run. */
-	w->doer.attach_error = -EALREADY;
+	w->debug.attach_error = -EALREADY;
 	late = world_process(w);
 	world_queue(w, late, 0);
 	world_run(w, 50 * GP_MSEC);
 	EXPECT_EQ(task_of(w, late), task_of(w, c.rank[0]));
 	EXPECT_EQ(world_state(w, c.rank[0]), GP_ON);
+	/* Every process of the gang is listed with the reason, and counted. */
+	for (u32 i = 0; i < 2; i++) {
+		EXPECT(gp_home_trouble(w->home, world_resident(w, c.rank[i]), text));
+		snprintf(pid, sizeof(pid), "(%d) of its gang", w->process[late].pid);
+		EXPECT(strstr(text, pid) && strstr(text, "debugger"));
+	}
+	EXPECT(gp_home_trouble(w->home, world_resident(w, late), text));
+	EXPECT(!gp_home_trouble(w->home, world_resident(w, c.online), text));
+	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 3);
 	/* It ends: the others can be stopped again. */
 	world_end(w, late);
 	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 0);
+	EXPECT(!gp_home_trouble(w->home, world_resident(w, c.rank[0]), text));
 	world_complete(w, c.online, 0, 1);
 	world_run(w, 50 * GP_MSEC);
 	world_submit(w, c.online, 0, 1);
@@ -117,25 +130,25 @@ static void another_class_is_another_task(void **state)
 	world_class(w, c.rank[1], "idle");
 	EXPECT(task_of(w, c.rank[0]) != task_of(w, c.rank[1]));
 	world_run(w, 50 * GP_MSEC);
-	EXPECT_EQ(w->doer.deletes, 1);
+	EXPECT_EQ(w->debug.deletes, 1);
 	EXPECT_EQ(world_resident(w, c.rank[1])->grip, GP_GRIP_NONE);
 	world_class(w, c.rank[1], NULL);
 	EXPECT_EQ(task_of(w, c.rank[0]), task_of(w, c.rank[1]));
 	/* It may be attached again after a while, and then all can be stopped. */
 	world_run(w, 3 * GP_SEC);
-	EXPECT(gp_job_gripped(w->home, world_resident(w, c.rank[0])));
+	EXPECT(gp_tasks_attached(w->home, world_resident(w, c.rank[0])));
 }
 
 static void a_hold_of_one_is_a_hold_of_all(void **state)
 {
 	struct world *w = *state;
-	struct gp_who who;
+	struct gp_process_id who;
 	char why[GP_HOME_WHY];
 	struct cast c;
 	u64 granted;
 
 	stage(w, &c);
-	who = (struct gp_who){ .pid = w->process[c.rank[1]].pid };
+	who = (struct gp_process_id){ .pid = w->process[c.rank[1]].pid };
 	EXPECT_EQ(gp_home_hold(w->home, &who, GP_SEC, &granted, why), 0);
 	world_run(w, 5 * GP_MSEC);
 	EXPECT_EQ(world_state(w, c.rank[0]), GP_OFF);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* What gpreemptd answers. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +12,7 @@ static void status_tells_what_it_is(void **state)
 	json_t *a = room_call(r, "Status", "{}", NULL);
 
 	room_text(a, "policy", "priority");
-	room_text(a, "mechanism", "null");
+	room_text(a, "mechanism", "kfd-debug");
 	EXPECT_EQ(room_number(a, "gpus"), 1);
 	EXPECT_EQ(room_number(a, "processes"), 2);
 	EXPECT_EQ(room_number(a, "held"), 0);
@@ -44,6 +45,33 @@ static void list_shows_gpus_processes_seats_and_queues(void **state)
 	json_decref(a);
 	json_decref(room_call(r, "List", "{\"gpu\":\"7\"}", error));
 	EXPECT(!strcmp(error, "NotFound"));
+}
+
+static void a_process_that_cannot_be_preempted_is_in_status_list_and_stats(void **state)
+{
+	struct room *r = *state;
+	struct gp_resident *p = world_resident(r->w, r->offline);
+	const char *text;
+	char pid[128];
+	json_t *a;
+
+	p->grip = GP_GRIP_NONE;
+	p->grip_at_ns = GP_NEVER;
+	p->refused = true;
+	snprintf(p->trouble, sizeof(p->trouble), "its parent traces it");
+	a = room_call(r, "Status", "{}", NULL);
+	text = json_string_value(json_array_get(json_object_get(a, "trouble"), 0));
+	EXPECT(text && strstr(text, "1 processes cannot be preempted") &&
+	       strstr(text, "its parent traces it"));
+	json_decref(a);
+	room_pid(pid, sizeof(pid), r, r->offline, "");
+	a = room_call(r, "List", pid, NULL);
+	room_text(json_array_get(json_object_get(a, "processes"), 0), "trouble",
+		  "its parent traces it");
+	json_decref(a);
+	a = room_call(r, "Stats", "{}", NULL);
+	EXPECT_EQ(room_number(json_object_get(a, "counters"), "processes_unpreemptible"), 1);
+	json_decref(a);
 }
 
 static void stats_have_counters_and_parts(void **state)
@@ -84,28 +112,28 @@ static void a_policy_is_tried_set_and_refused(void **state)
 	EXPECT(json_is_false(json_object_get(a, "changed")));
 	room_text(a, "policy", "fair");
 	room_text(json_array_get(json_object_get(a, "parameters"), GP_SLICE), "value", "7ms");
-	EXPECT(r->w->home->sched->policy == &gp_policy_priority);
-	EXPECT(r->w->home->sched->param[GP_SLICE] != 7 * GP_MSEC);
+	EXPECT(world_sched(r->w)->policy == &gp_policy_priority);
+	EXPECT(r->w->home->param[GP_SLICE] != 7 * GP_MSEC);
 	json_decref(a);
 	a = room_call(r, "SetPolicy", "{\"policy\":\"fair\",\"parameters\":{\"slice\":\"3ms\"}}",
 		      NULL);
 	room_text(a, "policy", "fair");
-	EXPECT_EQ(r->w->home->sched->param[GP_SLICE], 3 * GP_MSEC);
+	EXPECT_EQ(r->w->home->param[GP_SLICE], 3 * GP_MSEC);
 	json_decref(a);
 	/* One bad word, and nothing of the call is done. */
 	json_decref(room_call(r, "SetPolicy",
 			      "{\"policy\":\"fifo\",\"parameters\":{\"slice\":\"3 parsec\"}}",
 			      error));
 	EXPECT(!strcmp(error, "InvalidParameter"));
-	EXPECT(r->w->home->sched->policy == &gp_policy_fair);
+	EXPECT(world_sched(r->w)->policy == &gp_policy_fair);
 	/* What the configuration may not say: looks that never come, a hold beyond its keeper. */
 	for (u32 i = 0; i < 3; i++) {
 		json_decref(room_call(r, "SetPolicy", wrong[i], error));
 		EXPECT(!strcmp(error, "InvalidParameter"));
 	}
-	EXPECT(r->w->home->sched->policy == &gp_policy_fair);
-	EXPECT(r->w->home->sched->param[GP_LOOK_MIN] < GP_MSEC);
-	EXPECT(r->w->home->sched->param[GP_LEASE] > GP_MSEC);
+	EXPECT(world_sched(r->w)->policy == &gp_policy_fair);
+	EXPECT(r->w->home->param[GP_LOOK_MIN] < GP_MSEC);
+	EXPECT(r->w->home->param[GP_LEASE] > GP_MSEC);
 	a = room_call(r, "SetPolicy", "{\"policy\":\"none\"}", NULL);
 	room_text(a, "policy", "none");
 	EXPECT(r->w->home->observe);
@@ -267,7 +295,7 @@ static void who_records_learns_whose_the_queues_are(void **state)
 	/* When nobody listens any more, nothing is made. */
 	for (i = 0; i < 4; i++)
 		room_spin(r);
-	EXPECT(!r->w->home->sched->trace.emit);
+	EXPECT(!world_sched(r->w)->trace.emit);
 }
 
 static void who_records_when_the_daemon_ends_is_not_told_of_it(void **state)
@@ -278,9 +306,9 @@ static void who_records_when_the_daemon_ends_is_not_told_of_it(void **state)
 	room_ask(fd, "Record", "{}", true);
 	json_decref(room_hear(r, fd));
 	room_spin(r);
-	EXPECT(r->w->home->sched->trace.emit);
+	EXPECT(world_sched(r->w)->trace.emit);
 	gp_methods_connect(r->methods, NULL);
-	EXPECT(!r->w->home->sched->trace.emit);
+	EXPECT(!world_sched(r->w)->trace.emit);
 	/* More than is kept before it is sent: looks, samples, and a process that ends. */
 	world_submit(r->w, r->online, 0, 1);
 	world_run(r->w, 200 * GP_MSEC);
@@ -293,6 +321,8 @@ static void who_records_when_the_daemon_ends_is_not_told_of_it(void **state)
 PROVE(
 	CLAIM_WITH(status_tells_what_it_is, room_up, room_down),
 	CLAIM_WITH(list_shows_gpus_processes_seats_and_queues, room_up, room_down),
+	CLAIM_WITH(a_process_that_cannot_be_preempted_is_in_status_list_and_stats, room_up,
+		   room_down),
 	CLAIM_WITH(stats_have_counters_and_parts, room_up, room_down),
 	CLAIM_WITH(a_policy_is_tried_set_and_refused, room_up, room_down),
 	CLAIM_WITH(classes_switches_and_reloads_reach_the_home, room_up, room_down),

@@ -35,7 +35,7 @@ static void a_hold_is_not_answered_while_it_runs_on_another_gpu(void **state)
 {
 	struct room *r = *state;
 	u32 i, task = world_resident(r->w, r->offline)->task;
-	struct null_seat *other = &r->w->doer.m.seat[1][task];
+	struct null_seat *other = &r->w->debug.m.seat[1][task];
 	int fd = room_connect(r->socket);
 	char text[128];
 	json_t *a;
@@ -47,13 +47,13 @@ static void a_hold_is_not_answered_while_it_runs_on_another_gpu(void **state)
 	for (i = 0; i < 20; i++)
 		room_spin(r);
 	EXPECT_EQ(world_state(r->w, r->offline), GP_OFF);
-	EXPECT_EQ(gp_sched_seat(r->w->home->sched, task, 1)->state, GP_ON);
+	EXPECT_EQ(gp_sched_seat(world_sched(r->w), task, 1)->state, GP_ON);
 	EXPECT_EQ(r->methods->nr_waiters, 1);
 	EXPECT_EQ(held(r), 0);
 	other->there = true;
 	a = room_hear(r, fd);
 	EXPECT(a && !json_object_get(a, "error"));
-	EXPECT_EQ(gp_sched_seat(r->w->home->sched, task, 1)->state, GP_OFF);
+	EXPECT_EQ(gp_sched_seat(world_sched(r->w), task, 1)->state, GP_OFF);
 	EXPECT_EQ(held(r), 1);
 	json_decref(a);
 	close(fd);
@@ -67,7 +67,7 @@ static void a_hold_of_who_cannot_be_held_fails_in_time(void **state)
 	room_pid(text, sizeof(text), r, r->online, ",\"lease_ns\":500000000");
 	json_decref(room_call(r, "Hold", text, error));
 	EXPECT(!strcmp(error, "Busy"));
-	r->w->doer.m.fault[world_resident(r->w, r->offline)->task] = NULL_REFUSES;
+	r->w->debug.m.fault[world_resident(r->w, r->offline)->task] = NULL_REFUSES;
 	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
 	json_decref(room_call(r, "Hold", text, error));
 	EXPECT(!strcmp(error, "TimedOut"));

@@ -140,8 +140,8 @@ static void classes_policy_and_holds_survive_a_restart(void **state)
 	EXPECT_EQ(restarts(r, why, sizeof(why)), 1);
 	EXPECT(strstr(why, "ended without a word"));
 	assert_string_equal(world_resident(r->w, r->offline)->class.name, "idle");
-	EXPECT(r->w->home->sched->policy == &gp_policy_fair);
-	EXPECT_EQ(r->w->home->sched->param[GP_SLICE], 3 * GP_MSEC);
+	EXPECT(world_sched(r->w)->policy == &gp_policy_fair);
+	EXPECT_EQ(world_sched(r->w)->param[GP_SLICE], 3 * GP_MSEC);
 	for (u32 i = 0; i < 20; i++)
 		room_spin(r);
 	EXPECT_EQ(world_state(r->w, r->offline), GP_OFF);
@@ -152,7 +152,7 @@ static void classes_policy_and_holds_survive_a_restart(void **state)
 	gp_methods_reloaded(r->methods);
 	gp_methods_end(r->methods, "the test ends it");
 	room_restart(r);
-	EXPECT(r->w->home->sched->policy == &gp_policy_priority);
+	EXPECT(world_sched(r->w)->policy == &gp_policy_priority);
 	EXPECT_EQ(restarts(r, why, sizeof(why)), 2);
 	EXPECT(strstr(why, "the test ends it"));
 	a = room_call(r, "Status", "{}", NULL);

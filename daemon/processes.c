@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "home.h"
+#include "home_private.h"
 #include "subject.h"
 
 /* ---- the list ---- */
@@ -30,7 +30,7 @@ static u32 place(const struct gp_home *h, pid_t pid)
 	return low;
 }
 
-struct gp_resident *gp_home_find(struct gp_home *h, const struct gp_who *who)
+struct gp_resident *gp_home_find(struct gp_home *h, const struct gp_process_id *who)
 {
 	u32 at = place(h, who->pid);
 
@@ -87,7 +87,6 @@ static struct gp_resident *arrive(struct gp_home *h, const struct gp_process *p)
 	r->birth = p->birth;
 	r->uid = p->uid;
 	r->task = GP_NONE;
-	r->kernel_task = GP_NONE;
 	r->rings_stale = true;
 	copy_name(r, p->comm);
 	watch_end(h, r);
@@ -96,7 +95,7 @@ static struct gp_resident *arrive(struct gp_home *h, const struct gp_process *p)
 	h->resident[at] = r;
 	h->nr_residents++;
 	h->stats.seen++;
-	gp_census_classify(h, r);
+	gp_processes_classify(h, r);
 	gp_home_news(h, GP_NEWS_PROCESS, r, "uses the GPU; class %s: %s", r->class.name,
 		     r->class_from);
 	return r;
@@ -107,7 +106,7 @@ static void depart(struct gp_home *h, u32 at)
 	struct gp_resident *r = h->resident[at];
 
 	gp_home_news(h, GP_NEWS_PROCESS, r, "is gone");
-	gp_job_leave(h, r);
+	gp_tasks_leave(h, r);
 	if (r->pidfd >= 0)
 		close(r->pidfd);
 	free(r->queues);
@@ -120,7 +119,7 @@ static void depart(struct gp_home *h, u32 at)
 	h->tend = true;
 }
 
-void gp_census_gone(struct gp_home *h, pid_t pid)
+void gp_processes_gone(struct gp_home *h, pid_t pid)
 {
 	u32 at = place(h, pid);
 
@@ -128,7 +127,7 @@ void gp_census_gone(struct gp_home *h, pid_t pid)
 		depart(h, at);
 }
 
-void gp_census_clear(struct gp_home *h)
+void gp_processes_clear(struct gp_home *h)
 {
 	while (h->nr_residents)
 		depart(h, h->nr_residents - 1);
@@ -136,7 +135,7 @@ void gp_census_clear(struct gp_home *h)
 
 /* ---- class ---- */
 
-void gp_census_classify(struct gp_home *h, struct gp_resident *r)
+void gp_processes_classify(struct gp_home *h, struct gp_resident *r)
 {
 	const struct gp_wish *wish = gp_wish_find(h, r->pid, r->start);
 	const struct gp_named_class *class = NULL;
@@ -145,7 +144,7 @@ void gp_census_classify(struct gp_home *h, struct gp_resident *r)
 
 	if (wish)
 		class = gp_rules_class(&h->config->rules, wish->class_name);
-	/* One that is ending belongs to nobody any more. */
+	/* A process that is ending has no /proc text any more. */
 	if (gp_subject_read(h->args.proc, r->pid, &subject))
 		subject = (struct gp_subject){ .uid = r->uid, .gid = (u32)-1 };
 	gp_rules_match(&h->config->rules, &subject, &match);
@@ -173,7 +172,7 @@ static void copy_queues(struct gp_home *h, struct gp_resident *r, const struct g
 	r->nr_queues = p->nr_queues;
 	r->rings_stale = true;
 	r->rings_at_ns = 0;
-	gp_job_settle(h, r);
+	gp_tasks_settle(h, r);
 }
 
 static void copy_usage(struct gp_resident *r, const struct gp_process *p)
@@ -192,12 +191,12 @@ static void copy_usage(struct gp_resident *r, const struct gp_process *p)
 
 static void meet(struct gp_home *h, const struct gp_process *p, u32 what)
 {
-	struct gp_resident *r = gp_home_find(h, &(struct gp_who){ .pid = p->pid });
+	struct gp_resident *r = gp_home_find(h, &(struct gp_process_id){ .pid = p->pid });
 	bool changed = p->queues_changed;
 
-	/* Another by a reused pid, or the same after an exec: for the driver all is new. */
+	/* Another process with a reused pid, or the same after an exec: all its queues are new. */
 	if (r && (r->start != p->start || r->birth != p->birth)) {
-		gp_census_gone(h, p->pid);
+		gp_processes_gone(h, p->pid);
 		r = NULL;
 	}
 	if (!r) {
@@ -212,10 +211,10 @@ static void meet(struct gp_home *h, const struct gp_process *p, u32 what)
 	if (changed || r->nr_queues != p->nr_queues)
 		copy_queues(h, r, p);
 	else if (r->task == GP_NONE && r->class.managed && r->nr_queues)
-		gp_job_settle(h, r);	/* not admitted then; perhaps now */
+		gp_tasks_settle(h, r);	/* not admitted then; perhaps now */
 }
 
-void gp_census_scan(struct gp_home *h, u32 what)
+void gp_processes_scan(struct gp_home *h, u32 what)
 {
 	const struct gp_process *p = NULL;
 	pid_t own = getpid();
@@ -236,7 +235,8 @@ void gp_census_scan(struct gp_home *h, u32 what)
 		if (!h->resident[i]->seen)
 			depart(h, i);
 	gp_wish_forget_ended(h);
-	gp_rings_refresh(h);
+	if (h->backend->ops->scanned)
+		h->backend->ops->scanned(h->backend);
 	h->tend = true;
 }
 
@@ -245,5 +245,5 @@ void gp_home_read_usage(struct gp_home *h)
 	if (h->now_ns < h->usage_at_ns)
 		return;
 	h->usage_at_ns = h->now_ns + h->config->daemon.scan_ns;
-	gp_census_scan(h, GP_SCAN_USAGE);
+	gp_processes_scan(h, GP_SCAN_USAGE);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What people want of the home: classes, holds, hints, another policy, the kill switch.
- * Whether they may was asked before.
+ * What users ask for: classes, holds, hints, another policy, the kill switch. The control socket
+ * has checked before that they may.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "home.h"
+#include "home_private.h"
 #include "subject.h"
 
 /* A hold that waits for its process to be attached is forgotten after that. */
@@ -51,8 +51,8 @@ void gp_wish_forget_ended(struct gp_home *h)
 			forget(h, &h->wish[i]);
 }
 
-/* Who has the pid now, if that is who is meant. */
-static int identify(const struct gp_home *h, const struct gp_who *who, struct gp_who *ret)
+/* The process that has the pid now. -ESRCH: none, or not the one that @who names. */
+static int identify(const struct gp_home *h, const struct gp_process_id *who, struct gp_process_id *ret)
 {
 	u64 start;
 
@@ -60,14 +60,14 @@ static int identify(const struct gp_home *h, const struct gp_who *who, struct gp
 		return -ESRCH;
 	if (who->start && who->start != start)
 		return -ESRCH;
-	*ret = (struct gp_who){ who->pid, start };
+	*ret = (struct gp_process_id){ who->pid, start };
 	return 0;
 }
 
-int gp_home_owner(struct gp_home *h, const struct gp_who *who, uid_t *ret)
+int gp_home_owner(struct gp_home *h, const struct gp_process_id *who, uid_t *ret)
 {
 	struct gp_subject subject;
-	struct gp_who is;
+	struct gp_process_id is;
 	int err = identify(h, who, &is);
 
 	if (!err)
@@ -93,11 +93,11 @@ static int by_rules(const struct gp_home *h, pid_t pid, const struct gp_named_cl
 	return 0;
 }
 
-int gp_home_raises(struct gp_home *h, const struct gp_who *who, const char *class_name)
+int gp_home_raises(struct gp_home *h, const struct gp_process_id *who, const char *class_name)
 {
 	const struct gp_named_class *to = NULL, *rules, *has;
 	const struct gp_wish *wish;
-	struct gp_who is;
+	struct gp_process_id is;
 
 	if (class_name) {
 		to = gp_rules_class(&h->config->rules, class_name);
@@ -115,7 +115,7 @@ int gp_home_raises(struct gp_home *h, const struct gp_who *who, const char *clas
 	return !gp_class_lowers(rules, to) || !gp_class_lowers(has, to);
 }
 
-static void class_now(struct gp_home *h, const struct gp_who *is, char *name)
+static void class_now(struct gp_home *h, const struct gp_process_id *is, char *name)
 {
 	const struct gp_wish *wish = gp_wish_find(h, is->pid, is->start);
 	const struct gp_named_class *rules;
@@ -127,10 +127,10 @@ static void class_now(struct gp_home *h, const struct gp_who *is, char *name)
 			 by_rules(h, is->pid, &rules) ? "" : rules->name);
 }
 
-int gp_home_may_wish(struct gp_home *h, const struct gp_who *who, char *why)
+int gp_home_may_wish(struct gp_home *h, const struct gp_process_id *who, char *why)
 {
 	u32 i, nr = 0;
-	struct gp_who is;
+	struct gp_process_id is;
 	uid_t uid;
 
 	if (identify(h, who, &is) || gp_home_owner(h, &is, &uid))
@@ -149,29 +149,27 @@ int gp_home_may_wish(struct gp_home *h, const struct gp_who *who, char *why)
 	return 0;
 }
 
-/* Would the policy take it? Only asked where there is a task. */
-static int admitted(struct gp_home *h, const struct gp_resident *r,
-		    const struct gp_named_class *class, char *why)
+/* Would @policy admit the task of @r with @class? */
+static int admitted(struct gp_home *h, const struct gp_policy *policy,
+		    const struct gp_resident *r, const struct gp_class *class, char *why)
 {
 	const char *reason = NULL;
-	u32 d;
-	int err = 0;
+	int err;
 
-	if (!r || r->task == GP_NONE || !class->managed || !h->sched->policy->admit)
+	if (!h->backend->ops->admits || r->task == GP_NONE)
 		return 0;
-	for (d = 0; !err && d < h->nr_gpus; d++)
-		if (r->devices & BIT_ULL(d))
-			err = h->sched->policy->admit(h->sched, d, r->task, &class->is, &reason);
+	err = h->backend->ops->admits(h->backend, policy, r->task, class, &reason);
 	return err ? refuse(why, err, reason ? reason : "not admitted") : 0;
 }
 
-int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *class_name,
+int gp_home_set_class(struct gp_home *h, const struct gp_process_id *who, const char *class_name,
 		      char *previous, char *now, char *why)
 {
 	const struct gp_named_class *class = NULL;
+	struct gp_backend_status status;
 	const struct gp_wish *old;
 	struct gp_resident *r;
-	struct gp_who is;
+	struct gp_process_id is;
 	uid_t uid;
 	int err;
 
@@ -182,7 +180,8 @@ int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *c
 		class = gp_rules_class(&h->config->rules, class_name);
 		if (!class)
 			return refuse(why, -EINVAL, "no such class");
-		err = admitted(h, r, class, why);
+		gp_home_status(h, &status);
+		err = r && class->managed ? admitted(h, status.policy, r, &class->is, why) : 0;
 		if (err)
 			return err;
 	}
@@ -199,8 +198,8 @@ int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *c
 	}
 	class_now(h, &is, now);
 	if (r) {
-		gp_census_classify(h, r);
-		gp_job_settle(h, r);
+		gp_processes_classify(h, r);
+		gp_tasks_settle(h, r);
 		if (strcmp(now, previous))
 			gp_home_news(h, GP_NEWS_CLASS, r, "has class %s now, %s before", now,
 				     previous);
@@ -211,7 +210,7 @@ int gp_home_set_class(struct gp_home *h, const struct gp_who *who, const char *c
 /* ---- one process ---- */
 
 /* A task, and a mechanism that could do something with it. */
-static int find_task(struct gp_home *h, const struct gp_who *who, struct gp_resident **ret,
+static int find_task(struct gp_home *h, const struct gp_process_id *who, struct gp_resident **ret,
 		     char *why)
 {
 	*ret = gp_home_find(h, who);
@@ -226,10 +225,10 @@ static int find_task(struct gp_home *h, const struct gp_who *who, struct gp_resi
 		      "that process has no queue yet");
 }
 
-int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 *granted,
+int gp_home_hold(struct gp_home *h, const struct gp_process_id *who, u64 lease_ns, u64 *granted,
 		 char *why)
 {
-	u64 longest = h->sched->param[GP_LEASE];
+	u64 longest = h->param[GP_LEASE];
 	struct gp_resident *r;
 	bool renewed;
 	int err = find_task(h, who, &r, why);
@@ -240,21 +239,21 @@ int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 
 		return refuse(why, -EINVAL, "a hold needs a lease");
 	if (!h->enabled)
 		return refuse(why, -EBUSY, "gpreempt is switched off; gpreempt on");
-	if (h->observe || !h->doer->ops->attaches)
-		return refuse(why, -EOPNOTSUPP, h->doer_trouble[0] ? h->doer_trouble :
+	if (h->observe || !h->backend->ops->preempts)
+		return refuse(why, -EOPNOTSUPP, h->backend_trouble[0] ? h->backend_trouble :
 			      "the daemon only observes; configure a policy and a mechanism");
 	if (!(r->class.is.flags & GP_PREEMPTIBLE))
 		return refuse(why, -EBUSY, "its class may not be preempted; give it another class");
 
 	*granted = lease_ns < longest ? lease_ns : longest;
-	renewed = h->sched->tasks[r->task].manual_until_ns > h->now_ns;
-	if (gp_job_gripped(h, r)) {
-		err = gp_sched_hold(h->sched, r->task, *granted, h->now_ns);
+	renewed = gp_home_held_until(h, r);
+	if (gp_tasks_attached(h, r)) {
+		err = h->backend->ops->hold(h->backend, r->task, *granted);
 		if (err)
 			return refuse(why, err, "it cannot be held");
 	} else {
 		/* As soon as it is attached. */
-		gp_job_lease(h, r, *granted, h->now_ns + h->config->daemon.attach_after_ns +
+		gp_tasks_lease(h, r, *granted, h->now_ns + h->config->daemon.attach_after_ns +
 			     ATTACH_NS);
 		h->tend = true;
 	}
@@ -265,20 +264,20 @@ int gp_home_hold(struct gp_home *h, const struct gp_who *who, u64 lease_ns, u64 
 	return 0;
 }
 
-int gp_home_release(struct gp_home *h, const struct gp_who *who, char *why)
+int gp_home_release(struct gp_home *h, const struct gp_process_id *who, char *why)
 {
 	struct gp_resident *r;
 	int err = find_task(h, who, &r, why);
 
 	if (err)
 		return err;
-	if (r->lease_ns || h->sched->tasks[r->task].manual_until_ns > h->now_ns)
+	if (r->lease_ns || gp_home_held_until(h, r))
 		gp_home_news(h, GP_NEWS_HOLD, r, "is released");
-	gp_job_lease(h, r, 0, 0);
-	return gp_sched_release(h->sched, r->task, h->now_ns);
+	gp_tasks_lease(h, r, 0, 0);
+	return h->backend->ops->hold(h->backend, r->task, 0);
 }
 
-int gp_home_hint(struct gp_home *h, const struct gp_who *who, u64 in_ns, u64 for_ns, char *why)
+int gp_home_hint(struct gp_home *h, const struct gp_process_id *who, u64 in_ns, u64 for_ns, char *why)
 {
 	struct gp_resident *r;
 	u64 at = h->now_ns + in_ns, until = at + for_ns;
@@ -288,11 +287,11 @@ int gp_home_hint(struct gp_home *h, const struct gp_who *who, u64 in_ns, u64 for
 		return err;
 	if (at < h->now_ns || until <= at)
 		return refuse(why, -EINVAL, "a hint needs a time to come and a time to last");
-	err = gp_sched_hint(h->sched, r->task, at, until, h->now_ns);
+	err = h->backend->ops->hint(h->backend, r->task, at, until);
 	return err ? refuse(why, err, "a hint may look ahead for an hour at most") : 0;
 }
 
-int gp_home_trigger(struct gp_home *h, const struct gp_who *who, char *why)
+int gp_home_trigger(struct gp_home *h, const struct gp_process_id *who, char *why)
 {
 	struct gp_resident *r;
 	int err = find_task(h, who, &r, why);
@@ -300,11 +299,11 @@ int gp_home_trigger(struct gp_home *h, const struct gp_who *who, char *why)
 
 	for (d = 0; !err && d < h->nr_gpus; d++)
 		if (r->devices & BIT_ULL(d))
-			gp_home_look(h, d);
+			h->backend->ops->look(h->backend, d);
 	return err;
 }
 
-/* ---- everybody ---- */
+/* ---- all processes ---- */
 
 static bool off_file(const struct gp_home *h, char *path, size_t size)
 {
@@ -312,14 +311,14 @@ static bool off_file(const struct gp_home *h, char *path, size_t size)
 	       snprintf(path, size, "%s/off", h->config->daemon.state) < (int)size;
 }
 
-bool gp_wish_switched_off(const struct gp_home *h)
+bool gp_switched_off(const struct gp_home *h)
 {
 	char path[GP_CONFIG_TEXT + 8];
 
 	return off_file(h, path, sizeof(path)) && !access(path, F_OK);
 }
 
-/* The switch is a file, so that whoever starts the next daemon sees it too. */
+/* The switch is a file, so that the next daemon sees it too. */
 static int keep_switch(const struct gp_home *h, bool on)
 {
 	char path[GP_CONFIG_TEXT + 8];
@@ -345,34 +344,47 @@ int gp_home_enable(struct gp_home *h, bool on, char *why)
 
 	/* Off in any case: that it is not kept is the smaller harm. */
 	h->enabled = on;
-	gp_sched_enable(h->sched, on, h->now_ns);
+	h->backend->ops->set(h->backend);
 	h->tend = true;
 	err = keep_switch(h, on);
 	if (changed)
 		gp_home_news(h, GP_NEWS_ENABLED, NULL, on ? "switched on" :
-			     "switched off: everybody is released");
+			     "switched off: all processes are released");
 	if (err)
 		return refuse(why, err, "done, but the state folder cannot be written: it will "
 			      "not survive a restart");
 	return changed;
 }
 
+int gp_home_try_policy(struct gp_home *h, const struct gp_policy *policy, char *why)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; !err && policy && i < h->nr_residents; i++)
+		err = admitted(h, policy, h->resident[i], &h->resident[i]->told, why);
+	return err;
+}
+
 int gp_home_set_policy(struct gp_home *h, const struct gp_policy *policy, char *why)
 {
-	const u64 *param = gp_config_params(h->config, policy);
+	const struct gp_policy *old = h->policy;
 	const char *reason = NULL;
-	u32 i;
 	int err;
 
 	if (policy && h->args.observe)
 		return refuse(why, -EBUSY, "started with --observe: it never acts");
-	err = gp_sched_set_policy(h->sched, policy ? policy : &gp_policy_fifo, h->now_ns, &reason);
-	if (err)
+	h->policy = policy ? policy : &gp_policy_fifo;
+	err = h->backend->ops->set_policy(h->backend, &reason);
+	if (err) {
+		h->policy = old;
 		return refuse(why, err, reason ? reason : "the policy cannot be used");
-	for (i = 0; policy && i < GP_NR_PARAMS; i++)
-		gp_sched_set(h->sched, (enum gp_param)i, param[i]);
+	}
+	if (policy)
+		memcpy(h->param, gp_config_params(h->config, policy), sizeof(h->param));
+	h->backend->ops->set(h->backend);
 	h->observe = !policy;
-	gp_home_choose_doer(h, false);
+	gp_backend_choose(h, false);
 	gp_home_news(h, GP_NEWS_POLICY, NULL, "policy %s", policy ? policy->name : "none");
 	h->tend = true;
 	return 0;
@@ -380,7 +392,13 @@ int gp_home_set_policy(struct gp_home *h, const struct gp_policy *policy, char *
 
 int gp_home_set_param(struct gp_home *h, enum gp_param param, u64 value)
 {
-	return gp_sched_set(h->sched, param, value);
+	if ((u32)param >= GP_NR_PARAMS)
+		return -EINVAL;
+	if (value < gp_params[param].min || value > gp_params[param].max)
+		return -ERANGE;
+	h->param[param] = value;
+	h->backend->ops->set(h->backend);
+	return 0;
 }
 
 int gp_home_reload(struct gp_home *h, struct gp_config *config, char *why)
@@ -401,11 +419,11 @@ int gp_home_reload(struct gp_home *h, struct gp_config *config, char *why)
 		return err;
 	}
 	for (i = 0; i < h->nr_residents; i++) {
-		gp_census_classify(h, h->resident[i]);
-		gp_job_settle(h, h->resident[i]);
+		gp_processes_classify(h, h->resident[i]);
+		gp_tasks_settle(h, h->resident[i]);
 	}
 	if (anew)
-		gp_home_choose_doer(h, true);
+		gp_backend_choose(h, true);
 	gp_config_free(old);
 	h->scan_at_ns = h->now_ns;
 	return 0;

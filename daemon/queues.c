@@ -2,30 +2,22 @@
 /*
  * Where the pointers of queues are, and what they say.
  *
- * Of a process that the doer has, the doer tells it. For all others the driver's dump of
- * descriptors does, so that nobody has to be debugged to be looked at. Either is asked when the
- * queues of a process have changed, not otherwise.
+ * The debug session of an attached process knows its queues. For all others the driver's dump of
+ * queue descriptors is read, so that no process has to be attached to be watched. Either is read
+ * only when the queues of a process have changed.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "home.h"
+#include "lib/mqd_dump.h"
+#include "scheduler.h"
+#include "uapi/kfd.h"
 
 /* Between two tries at a dump that did not show what sysfs shows. */
 #define AGAIN_NS	(20 * GP_MSEC)
 
 enum { TRIES_DOUBLE = 8 };
-
-u32 gp_rings_device(const struct gp_home *h, u32 gpu_id)
-{
-	u32 d;
-
-	for (d = 0; d < h->nr_gpus; d++)
-		if (h->gpu[d].gpu_id == gpu_id)
-			return d;
-	return GP_NONE;
-}
 
 static bool same_ring(const struct gp_ring *a, const struct gp_ring *b)
 {
@@ -34,13 +26,13 @@ static bool same_ring(const struct gp_ring *a, const struct gp_ring *b)
 	       a->at.ring_bytes == b->at.ring_bytes && a->at.kind == b->at.kind;
 }
 
-void gp_rings_forget(struct gp_home *h, struct gp_resident *r)
+void gp_queues_forget(struct gp_scheduler *s, struct gp_resident *r)
 {
 	u32 i;
 
 	for (i = 0; i < r->nr_rings; i++)
 		if (r->rings[i].queue != GP_NONE)
-			gp_queue_del(h->sched, r->rings[i].queue, h->now_ns);
+			gp_queue_del(s->sched, r->rings[i].queue, s->base.h->now_ns);
 	gp_pointers_free(r->pointers);
 	free(r->rings);
 	r->pointers = NULL;
@@ -54,11 +46,12 @@ void gp_rings_forget(struct gp_home *h, struct gp_resident *r)
 static bool add_ring(const struct gp_home *h, u32 gpu_id, const struct gp_ring_pointers *at,
 		     struct gp_ring *to)
 {
-	u32 device = gp_rings_device(h, gpu_id);
+	u32 device = gp_home_device(h, gpu_id);
 
 	if (device == GP_NONE || !at->read_at)
 		return false;
-	*to = (struct gp_ring){ .at = *at, .gpu_id = gpu_id, .device = device, .queue = GP_NONE };
+	*to = (struct gp_ring){ .at = *at, .gpu_id = gpu_id, .device = device,
+				.queue = GP_NONE };
 	return true;
 }
 
@@ -92,35 +85,48 @@ static bool has_queue(const struct gp_resident *r, u32 id)
 	return false;
 }
 
-/* The same by the doer. */
-static struct gp_ring *collect_had(const struct gp_home *h, const struct gp_resident *r,
-				   u32 *ret_count)
+static u32 ring_kind(u32 type)
 {
-	static struct gp_doer_queue queues[GP_PROCESS_QUEUES_MAX];
+	switch (type) {
+	case GP_KFD_QUEUE_AQL:
+		return GP_RING_AQL;
+	case GP_KFD_QUEUE_PM4:
+		return GP_RING_PM4;
+	default:
+		return GP_RING_SDMA;
+	}
+}
+
+/* The same from the debug session of @r. */
+static struct gp_ring *collect_attached(struct gp_scheduler *s, const struct gp_resident *r,
+					u32 *ret_count)
+{
+	static struct gp_kfd_queue_entry queues[GP_PROCESS_QUEUES_MAX];
 	struct gp_ring *rings;
 	int i, nr = -ENOENT;
 	u32 n = 0;
 
-	if (r->grip == GP_GRIP_HAS && h->doer->ops->queues)
-		nr = h->doer->ops->queues(h->doer, r->pid, queues);
+	if (r->grip == GP_GRIP_HAS && s->queues)
+		nr = s->queues(s, r->pid, queues);
 	if (nr <= 0)
 		return NULL;
 	rings = calloc((size_t)nr, sizeof(*rings));
 	for (i = 0; rings && i < nr; i++) {
-		const struct gp_doer_queue *q = &queues[i];
+		const struct gp_kfd_queue_entry *q = &queues[i];
 		const struct gp_ring_pointers at = {
-			.read_at = q->read_at, .write_at = q->write_at, .ring_base = q->ring_base,
-			.ring_bytes = q->ring_bytes, .kind = q->kind,
+			.read_at = q->read_pointer, .write_at = q->write_pointer,
+			.ring_base = q->ring_base, .ring_bytes = q->ring_bytes,
+			.kind = ring_kind(q->type),
 		};
 
-		n += has_queue(r, q->id) && add_ring(h, q->gpu_id, &at, &rings[n]);
+		n += has_queue(r, q->queue_id) && add_ring(s->base.h, q->gpu_id, &at, &rings[n]);
 	}
 	*ret_count = n;
 	return rings;
 }
 
-/* What was known keeps its queue of the scheduler; what is not there any more loses it. */
-static void carry_over(struct gp_home *h, struct gp_resident *r, struct gp_ring *rings, u32 nr)
+/* Known queues keep their number in the scheduler; queues that are gone leave it. */
+static void carry_over(struct gp_scheduler *s, struct gp_resident *r, struct gp_ring *rings, u32 nr)
 {
 	u32 i, j;
 
@@ -134,12 +140,12 @@ static void carry_over(struct gp_home *h, struct gp_resident *r, struct gp_ring 
 			old->queue = GP_NONE;
 		}
 		if (old->queue != GP_NONE)
-			gp_queue_del(h->sched, old->queue, h->now_ns);
+			gp_queue_del(s->sched, old->queue, s->base.h->now_ns);
 	}
 }
 
 /* New queues enter the scheduler with what their pointers say now. */
-static void enter(struct gp_home *h, struct gp_resident *r)
+static void enter(struct gp_scheduler *s, struct gp_resident *r)
 {
 	const struct gp_ring_pointers *at;
 	struct gp_pointers now;
@@ -154,12 +160,13 @@ static void enter(struct gp_home *h, struct gp_resident *r)
 		if (ring->queue != GP_NONE || !(at[i].flags & GP_RING_READ))
 			continue;
 		now = (struct gp_pointers){ at[i].rptr, at[i].wptr };
-		if (gp_queue_add(h->sched, r->task, ring->device, &now, h->now_ns, &ring->queue))
+		if (gp_queue_add(s->sched, r->task, ring->device, &now, s->base.h->now_ns,
+				 &ring->queue))
 			ring->queue = GP_NONE;
 	}
 }
 
-static void adopt(struct gp_home *h, struct gp_resident *r, struct gp_ring *rings, u32 nr)
+static void adopt(struct gp_scheduler *s, struct gp_resident *r, struct gp_ring *rings, u32 nr)
 {
 	struct gp_ring_pointers *at = calloc(nr ? nr : 1, sizeof(*at));
 	struct gp_pointers_set *set = NULL;
@@ -167,20 +174,20 @@ static void adopt(struct gp_home *h, struct gp_resident *r, struct gp_ring *ring
 
 	for (i = 0; at && i < nr; i++)
 		at[i] = rings[i].at;
-	if (!at || (nr && gp_pointers_alloc(h->args.proc, r->pid, at, nr, &set))) {
+	if (!at || (nr && gp_pointers_alloc(s->base.h->args.proc, r->pid, at, nr, &set))) {
 		free(at);
 		free(rings);
-		gp_rings_forget(h, r);
+		gp_queues_forget(s, r);
 		return;
 	}
-	carry_over(h, r, rings, nr);
+	carry_over(s, r, rings, nr);
 	gp_pointers_free(r->pointers);
 	free(r->rings);
 	free(at);
 	r->pointers = set;
 	r->rings = rings;
 	r->nr_rings = nr;
-	enter(h, r);
+	enter(s, r);
 }
 
 /* Does the dump show as many queues as sysfs? If not, they are just being made. */
@@ -189,7 +196,7 @@ static bool complete(const struct gp_home *h, const struct gp_resident *r)
 	u32 i, expected = 0, known = 0;
 
 	for (i = 0; i < r->nr_queues; i++)
-		expected += gp_rings_device(h, r->queues[i].gpu_id) != GP_NONE;
+		expected += gp_home_device(h, r->queues[i].gpu_id) != GP_NONE;
 	for (i = 0; i < r->nr_rings; i++)
 		known += r->rings[i].queue != GP_NONE;
 	return known == expected;
@@ -198,9 +205,12 @@ static bool complete(const struct gp_home *h, const struct gp_resident *r)
 #define UNWATCHED	"it cannot be watched: the driver's dump in debugfs cannot be read"
 
 /* Now or, if sysfs shows other queues, a while later. */
-static void refresh_one(struct gp_home *h, struct gp_resident *r, struct gp_ring *rings, u32 nr)
+static void refresh_one(struct gp_scheduler *s, struct gp_resident *r, struct gp_ring *rings,
+			u32 nr)
 {
-	adopt(h, r, rings, nr);
+	const struct gp_home *h = s->base.h;
+
+	adopt(s, r, rings, nr);
 	r->rings_stale = !complete(h, r);
 	if (!r->rings_stale) {
 		r->rings_tries = 0;
@@ -218,9 +228,10 @@ static bool due(const struct gp_home *h, const struct gp_resident *r)
 	return r->task != GP_NONE && r->rings_stale && h->now_ns >= r->rings_at_ns;
 }
 
-/* Whom the doer has needs no dump. Returns how many do, and one of them. */
-static u32 refresh_had(struct gp_home *h, pid_t *ret_one)
+/* Attached processes need no dump. Returns how many processes do, and the pid of one of them. */
+static u32 refresh_attached(struct gp_scheduler *s, pid_t *ret_one)
 {
+	struct gp_home *h = s->base.h;
 	u32 i, nr, left = 0;
 
 	for (i = 0; i < h->nr_residents; i++) {
@@ -229,9 +240,9 @@ static u32 refresh_had(struct gp_home *h, pid_t *ret_one)
 
 		if (!due(h, r))
 			continue;
-		rings = collect_had(h, r, &nr);
+		rings = collect_attached(s, r, &nr);
 		if (rings)
-			refresh_one(h, r, rings, nr);
+			refresh_one(s, r, rings, nr);
 		if (!due(h, r))
 			continue;
 		*ret_one = r->pid;
@@ -254,27 +265,34 @@ static int read_dump(struct gp_home *h, pid_t only, struct gp_mqd_list *ret)
 	return err;
 }
 
-void gp_rings_refresh(struct gp_home *h)
+/* The dump blocks while a process is being stopped; then it is read soon after. */
+static bool put_off(struct gp_scheduler *s)
 {
+	struct gp_home *h = s->base.h;
+	u32 i;
+
+	for (i = 0; i < h->nr_gpus; i++) {
+		if (!gp_scheduler_acting(s, i))
+			continue;
+		if (h->scan_at_ns > h->now_ns + AGAIN_NS)
+			h->scan_at_ns = h->now_ns + AGAIN_NS;
+		return true;
+	}
+	return false;
+}
+
+void gp_queues_refresh(struct gp_backend *b)
+{
+	struct gp_scheduler *s = gp_scheduler_of(b);
 	struct gp_mqd_list list = { 0 };
+	struct gp_home *h = b->h;
 	pid_t one = 0;
 	u32 i, nr;
 	int err;
 
-	/* Who decides looks by itself. */
-	if (h->doer->ops->decides)
+	nr = refresh_attached(s, &one);
+	if (!nr || put_off(s))
 		return;
-	nr = refresh_had(h, &one);
-	if (!nr)
-		return;
-	/* The dump waits for every process that is being stopped: after that, soon. */
-	for (i = 0; i < h->nr_gpus; i++) {
-		if (!gp_home_acting(h, i))
-			continue;
-		if (h->scan_at_ns > h->now_ns + AGAIN_NS)
-			h->scan_at_ns = h->now_ns + AGAIN_NS;
-		return;
-	}
 	err = read_dump(h, nr == 1 ? one : 0, &list);
 	for (i = 0; i < h->nr_residents; i++) {
 		struct gp_resident *r = h->resident[i];
@@ -284,7 +302,7 @@ void gp_rings_refresh(struct gp_home *h)
 			continue;
 		rings = err ? NULL : collect(h, r, &list, &nr);
 		if (rings)
-			refresh_one(h, r, rings, nr);
+			refresh_one(s, r, rings, nr);
 		else
 			r->rings_at_ns = h->now_ns + GP_SEC;
 		if (err && !r->trouble[0])
@@ -293,8 +311,8 @@ void gp_rings_refresh(struct gp_home *h)
 	gp_mqd_list_fini(&list);
 }
 
-u32 gp_rings_look(struct gp_home *h, struct gp_resident *r, u32 device, struct gp_sample *to,
-		  u32 room)
+u32 gp_queues_look(struct gp_scheduler *s, struct gp_resident *r, u32 device, struct gp_sample *to,
+		   u32 room)
 {
 	const struct gp_ring_pointers *at;
 	bool stopped = false;
@@ -304,13 +322,13 @@ u32 gp_rings_look(struct gp_home *h, struct gp_resident *r, u32 device, struct g
 		return 0;
 	if (gp_pointers_look(r->pointers)) {
 		/* It ends, or becomes another program. */
-		h->scan_at_ns = h->now_ns;
+		s->base.h->scan_at_ns = s->base.h->now_ns;
 		return 0;
 	}
 	at = gp_pointers_rings(r->pointers, &nr);
 	for (i = 0; i < nr; i++)
 		stopped |= (at[i].flags & GP_RING_MOVED) && at[i].rptr != at[i].wptr;
-	/* Where a queue stopped is looked at when it stops, not at every look after. */
+	/* The packet at which a queue stopped is read when it stops, not at every look. */
 	if (stopped)
 		gp_pointers_barriers(r->pointers);
 

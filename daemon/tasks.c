@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Which processes are one task of the scheduler: each by itself, or a gang together.
+ * Which processes are one task: each by itself, or a gang.
  *
- * The processes of a gang wait for each other, so it is on or off as a whole, on all GPUs of
- * all of them, and it may be preempted only while every one of them can be stopped: who joins
- * one that is held releases it until he can be stopped too.
+ * The processes of a gang wait for each other. So a gang is on or off as a whole, on all GPUs of
+ * all its processes, and is preemptible only while all of them are attached. A process that joins a
+ * held gang releases it until the process is attached too.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "home.h"
+#include "home_private.h"
 
-/* ---- who belongs together ---- */
+/* ---- members ---- */
 
 /* Would they be one gang? */
 static bool together(const struct gp_resident *a, const struct gp_resident *b)
@@ -43,16 +43,16 @@ static struct gp_resident *mate_of(const struct gp_home *h, const struct gp_resi
 	return x;
 }
 
-bool gp_job_first(const struct gp_home *h, u32 i)
+bool gp_tasks_first(const struct gp_home *h, u32 i)
 {
 	u32 first = 0;
 
-	/* Who is in no gang is alone: most are, and then nothing is searched. */
+	/* Most processes are in no gang; then there is nothing to search. */
 	return !h->resident[i]->gang[0] ||
 	       next_of(h, h->resident[i]->task, &first) == h->resident[i];
 }
 
-bool gp_job_gripped(const struct gp_home *h, const struct gp_resident *r)
+bool gp_tasks_attached(const struct gp_home *h, const struct gp_resident *r)
 {
 	const struct gp_resident *x;
 	u32 i = 0;
@@ -63,7 +63,76 @@ bool gp_job_gripped(const struct gp_home *h, const struct gp_resident *r)
 	return true;
 }
 
-void gp_job_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns)
+const struct gp_resident *gp_tasks_unpreemptible(const struct gp_home *h,
+						 const struct gp_resident *r)
+{
+	const struct gp_resident *x;
+	u32 i = 0;
+
+	if (r->task == GP_NONE || r->lost || !gp_home_acts(h) || !h->backend->ops->preempts ||
+	    !(r->class.is.flags & GP_PREEMPTIBLE))
+		return NULL;
+	if (r->refused || !r->gang[0])
+		return r->refused ? r : NULL;
+	while ((x = next_of(h, r->task, &i)) && !x->refused)
+		;
+	return x;
+}
+
+/* A process of a lower class on a GPU of @r that cannot be preempted; NULL. */
+static const struct gp_resident *unpreemptible_beside(const struct gp_home *h,
+						      const struct gp_resident *r)
+{
+	u32 i;
+
+	for (i = 0; r->task != GP_NONE && i < h->nr_residents; i++) {
+		const struct gp_resident *x = h->resident[i];
+
+		if (x->refused && (x->devices & r->devices) && x->task != r->task &&
+		    x->class.is.priority < r->class.is.priority && gp_tasks_unpreemptible(h, x))
+			return x;
+	}
+	return NULL;
+}
+
+const char *gp_home_trouble(const struct gp_home *h, const struct gp_resident *r, char *text)
+{
+	const struct gp_resident *x = gp_tasks_unpreemptible(h, r);
+
+	if (r->trouble[0])
+		snprintf(text, GP_HOME_WHY, "%s", r->trouble);
+	else if (x)
+		snprintf(text, GP_HOME_WHY, "%s (%d) of its gang cannot be preempted: %s",
+			 x->name, x->pid, x->trouble);
+	else if (h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE &&
+		 (x = unpreemptible_beside(h, r)))
+		snprintf(text, GP_HOME_WHY, "shares a GPU with %s (%d), which cannot be "
+			 "preempted: %s", x->name, x->pid, x->trouble);
+	else
+		return NULL;
+	return text;
+}
+
+u32 gp_home_unpreemptible(const struct gp_home *h, char *text)
+{
+	static bool of_task[GP_MAX_TASKS];
+	u32 i, n = 0;
+
+	memset(of_task, 0, sizeof(of_task));
+	for (i = 0; i < h->nr_residents; i++) {
+		const struct gp_resident *r = h->resident[i];
+
+		if (!r->refused || !gp_tasks_unpreemptible(h, r))
+			continue;
+		of_task[r->task] = true;
+		snprintf(text, GP_HOME_WHY, "%s (%d): %s", r->name, r->pid, r->trouble);
+	}
+	for (i = 0; i < h->nr_residents; i++)
+		n += h->resident[i]->task != GP_NONE && of_task[h->resident[i]->task];
+	return n;
+}
+
+void gp_tasks_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns)
 {
 	struct gp_resident *x;
 	u32 i = 0;
@@ -76,20 +145,7 @@ void gp_job_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, 
 
 /* ---- the end of a task ---- */
 
-static void add_parts(struct gp_account *sum, const struct gp_account *a)
-{
-	u32 i, j;
-
-	for (i = 0; i < GP_NR_PARTS; i++) {
-		sum->part[i].count += a->part[i].count;
-		sum->part[i].sum += a->part[i].sum;
-		if (a->part[i].max > sum->part[i].max)
-			sum->part[i].max = a->part[i].max;
-		for (j = 0; j < GP_HIST_BUCKETS; j++)
-			sum->part[i].bucket[j] += a->part[i].bucket[j];
-	}
-}
-
+/* Adds what the daemon's counters show of an account. */
 static void account_end(struct gp_home *h, const struct gp_account *a)
 {
 	struct gp_account *sum = &h->stats.ended;
@@ -107,21 +163,17 @@ static void account_end(struct gp_home *h, const struct gp_account *a)
 	sum->preempted_others += a->preempted_others;
 	sum->arrivals += a->arrivals;
 	sum->waiting_ns += a->waiting_ns;
-	if (a->longest_hold_ns > sum->longest_hold_ns)
-		sum->longest_hold_ns = a->longest_hold_ns;
 	for (i = 0; i < GP_NR_STATES; i++)
 		sum->state_ns[i] += a->state_ns[i];
-	add_parts(sum, a);
 }
 
-/* @r is of no task any more; the scheduler's is there still. */
-static void part(struct gp_home *h, struct gp_resident *r, const struct gp_account *a)
+/* @r has no task any more. @a: the account of the task it had. */
+static void part(struct gp_resident *r, const struct gp_account *a)
 {
-	gp_rings_forget(h, r);
 	r->stopped_before += a->stopped;
 	r->grip = GP_GRIP_NONE;
+	r->refused = false;
 	r->task = GP_NONE;
-	r->kernel_task = GP_NONE;
 	r->devices = 0;
 }
 
@@ -129,27 +181,25 @@ static void end_task(struct gp_home *h, u32 task)
 {
 	static struct gp_account a;
 	struct gp_resident *x;
+	u64 held_until;
 	u32 i = 0;
 
-	if (!gp_sched_account(h->sched, task, h->now_ns, &a))
+	if (!h->backend->ops->account(h->backend, task, &a, &held_until))
 		account_end(h, &a);
+	h->backend->ops->task_del(h->backend, task);
 	while ((x = next_of(h, task, &i)))
-		part(h, x, &a);
-	/* The doer first: what it held of this task runs before the number is used again. */
-	if (h->doer->ops->task_del)
-		h->doer->ops->task_del(h->doer, task);
-	gp_task_del(h->sched, task, h->now_ns);
+		part(x, &a);
 	h->tend = true;
 }
 
-/* ---- what the scheduler is told ---- */
+/* ---- class and GPUs ---- */
 
-/* What cannot be stopped is no target. */
+/* A task with a process that is not attached is not preemptible. */
 static struct gp_class class_of(const struct gp_home *h, const struct gp_resident *r)
 {
 	struct gp_class class = r->class.is;
 
-	if (h->doer->ops->attaches && (r->task == GP_NONE || !gp_job_gripped(h, r)))
+	if (h->backend->ops->preempts && (r->task == GP_NONE || !gp_tasks_attached(h, r)))
 		class.flags &= ~(u32)GP_PREEMPTIBLE;
 	return class;
 }
@@ -175,7 +225,7 @@ static void tell_class(struct gp_home *h, struct gp_resident *r)
 
 	if (same_class(&class, &r->told))
 		return;
-	if (gp_task_set_class(h->sched, r->task, &class, h->now_ns, &why)) {
+	if (h->backend->ops->task_class(h->backend, r->task, &class, &why)) {
 		not_admitted(r, why);
 		return;
 	}
@@ -189,7 +239,7 @@ static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
 	u32 i, d;
 
 	for (i = 0; i < r->nr_queues; i++) {
-		d = gp_rings_device(h, r->queues[i].gpu_id);
+		d = gp_home_device(h, r->queues[i].gpu_id);
 		if (d != GP_NONE)
 			devices |= BIT_ULL(d);
 	}
@@ -198,13 +248,12 @@ static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
 
 /* ---- coming and going ---- */
 
-void gp_job_leave(struct gp_home *h, struct gp_resident *r)
+void gp_tasks_leave(struct gp_home *h, struct gp_resident *r)
 {
 	static struct gp_account a;
 	struct gp_resident *mate;
 
 	if (r->task == GP_NONE) {
-		gp_rings_forget(h, r);
 		r->grip = GP_GRIP_NONE;
 		return;
 	}
@@ -213,12 +262,11 @@ void gp_job_leave(struct gp_home *h, struct gp_resident *r)
 		end_task(h, r->task);
 		return;
 	}
-	/* The others go on without it. */
-	if (r->grip != GP_GRIP_NONE)
-		h->doer->ops->process_del(h->doer, r->pid);
-	if (gp_sched_account(h->sched, r->task, h->now_ns, &a))
+	if (h->backend->ops->process_del)
+		h->backend->ops->process_del(h->backend, r);
+	if (gp_home_account(h, r, &a))
 		a.stopped = 0;
-	part(h, r, &a);
+	part(r, &a);
 	tell_class(h, mate);
 	h->tend = true;
 }
@@ -238,21 +286,19 @@ static void enter(struct gp_home *h, struct gp_resident *r, u64 devices)
 	const char *why = NULL;
 	u32 i;
 
-	/* Whoever had to leave its task because the gang came to one more GPU comes too. */
+	/* The other members may have left their task because the gang uses one more GPU. */
 	for (i = 0; i < h->nr_residents; i++)
 		if (together(r, h->resident[i]))
 			devices |= devices_of(h, h->resident[i]);
 	r->told = class_of(h, r);
 	r->devices = devices;
-	if (gp_task_add(h->sched, devices, &r->told, h->now_ns, &r->task, &why)) {
+	if (h->backend->ops->task_add(h->backend, devices, &r->told, &r->task, &why)) {
 		r->task = GP_NONE;
 		r->devices = 0;
 		not_admitted(r, why);
 		return;
 	}
 	admit(r, r);
-	if (h->doer->ops->task_add)
-		h->doer->ops->task_add(h->doer, r->task, devices);
 	for (i = 0; i < h->nr_residents; i++)
 		if (together(r, h->resident[i]) && devices_of(h, h->resident[i]))
 			admit(h->resident[i], r);
@@ -270,26 +316,26 @@ static const struct gp_resident *peer_of(const struct gp_home *h, const struct g
 	return NULL;
 }
 
-void gp_job_settle(struct gp_home *h, struct gp_resident *r)
+void gp_tasks_settle(struct gp_home *h, struct gp_resident *r)
 {
 	u64 devices = devices_of(h, r);
 	const struct gp_resident *mate, *peer;
 
-	/* It stays what it is, LOST, to its end; once left it is nobody's target. */
+	/* It stays LOST to its end; once it is left it is not preemptible. */
 	if (r->lost) {
 		if (r->task != GP_NONE)
 			tell_class(h, r);
 		return;
 	}
 	if (!r->class.managed || !devices) {
-		gp_job_leave(h, r);
+		gp_tasks_leave(h, r);
 		return;
 	}
 	/* Another class or another gang than those it was with. */
 	mate = r->task == GP_NONE ? NULL : mate_of(h, r);
 	peer = peer_of(h, r);
 	if (r->task != GP_NONE && ((mate && !together(r, mate)) || (peer && peer->task != r->task)))
-		gp_job_leave(h, r);
+		gp_tasks_leave(h, r);
 	if (r->task == GP_NONE && peer)
 		admit(r, peer);
 	/* A seat cannot be added to a task; one too many does no harm. */
@@ -304,15 +350,13 @@ void gp_job_settle(struct gp_home *h, struct gp_resident *r)
 	h->tend = true;
 }
 
-bool gp_job_at_rest(const struct gp_home *h, const struct gp_resident *r)
+bool gp_tasks_at_rest(const struct gp_home *h, const struct gp_resident *r)
 {
-	const struct gp_seat *seat;
+	struct gp_seat_view seat;
 	u32 d;
 
-	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
-		seat = gp_sched_seat(h->sched, r->task, d);
-		if (seat && seat->state != GP_ON && seat->state != GP_LOST)
+	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++)
+		if (!gp_home_seat(h, r, d, &seat) && seat.state != GP_ON && seat.state != GP_LOST)
 			return false;
-	}
 	return true;
 }

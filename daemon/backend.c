@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Which backend the decider uses, and the end of those that it used before. */
+#include "backend.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "home_private.h"
+
+static int make(struct gp_home *h, int (*backend)(struct gp_home *, struct gp_backend **, char *),
+		struct gp_backend **ret, char *why)
+{
+	const char *reason = NULL;
+	struct gp_backend *b;
+	int err = backend(h, &b, why);
+
+	if (err)
+		return err;
+	err = b->ops->set_policy(b, &reason);
+	if (err) {
+		snprintf(why, GP_HOME_WHY, "policy %s: %s", h->policy->name,
+			 reason ? reason : strerror(-err));
+		b->ops->free(b);
+		return err;
+	}
+	b->ops->set(b);
+	*ret = b;
+	return 0;
+}
+
+/* The module if it is loaded, else the driver's debug interface. */
+static int make_preempting(struct gp_home *h, struct gp_backend **ret)
+{
+	u8 choice = h->config->daemon.mechanism;
+	char why[GP_HOME_WHY] = "the module gpreempt is not loaded";
+	int err = -ENOENT;
+
+	if (choice != GP_USE_KFD_DEBUG && h->args.kmod)
+		err = make(h, gp_backend_module, ret, why);
+	if (err && choice == GP_USE_KMOD) {
+		snprintf(h->backend_trouble, sizeof(h->backend_trouble),
+			 "mechanism = kmod: %.180s; use auto or kfd-debug", why);
+		return err;
+	}
+	if (err && err != -ENOENT)
+		gp_home_news(h, GP_NEWS_TROUBLE, NULL, "%s; kfd-debug is used", why);
+	if (err)
+		err = make(h, gp_backend_debug, ret, why);
+	if (err)
+		snprintf(h->backend_trouble, sizeof(h->backend_trouble),
+			 "no process can be preempted: %.150s (%s)", why, strerror(-err));
+	return err;
+}
+
+static void retire(struct gp_home *h)
+{
+	struct gp_backend *b = h->backend;
+	struct gp_backend_status status;
+
+	b->ops->status(b, &status);
+	h->stats.ejections += status.ejections;
+	h->stats.stale_samples += status.stale_samples;
+	if (b->fd >= 0)
+		epoll_ctl(h->epoll, EPOLL_CTL_DEL, b->fd, NULL);
+	b->next = h->retired;
+	h->retired = b;
+	h->backend = NULL;
+	gp_resets_unwatch(h);
+	gp_backend_reap(h);
+}
+
+void gp_backend_reap(struct gp_home *h)
+{
+	struct gp_backend **at = &h->retired, *b;
+
+	while ((b = *at)) {
+		if (b->ops->retire && !b->ops->retire(b)) {
+			at = &b->next;
+			continue;
+		}
+		*at = b->next;
+		b->ops->free(b);
+		h->tend = true;
+	}
+}
+
+void gp_backend_drop_all(struct gp_home *h)
+{
+	struct gp_backend *b;
+
+	if (h->backend)
+		retire(h);
+	while ((b = h->retired)) {
+		h->retired = b->next;
+		b->ops->free(b);
+	}
+}
+
+static void take(struct gp_home *h, struct gp_backend *b)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_HOME_BACKEND };
+
+	h->backend = b;
+	if (b->fd >= 0)
+		epoll_ctl(h->epoll, EPOLL_CTL_ADD, b->fd, &e);
+	if (b->ops->preempts)
+		gp_resets_watch(h);
+}
+
+/* The driver is open only while a process may be preempted: it blocks a partition switch. */
+int gp_backend_choose(struct gp_home *h, bool anew)
+{
+	bool preempts = !h->observe && h->config->daemon.mechanism != GP_USE_NONE && h->nr_gpus;
+	struct gp_backend *none, *b = NULL;
+	char why[GP_HOME_WHY];
+	u32 i;
+	int err;
+
+	if (h->backend && preempts == h->backend->ops->preempts && !anew)
+		return 0;
+	err = make(h, gp_backend_none, &none, why);
+	if (err)
+		return err;
+	/* Tasks end with their backend and are made again for the next one. */
+	for (i = 0; i < h->nr_residents; i++)
+		gp_tasks_leave(h, h->resident[i]);
+	if (h->backend)
+		retire(h);
+	h->backend_trouble[0] = 0;
+	if (preempts && !make_preempting(h, &b))
+		none->ops->free(none);
+	take(h, b ? b : none);
+	if (h->backend_trouble[0])
+		gp_home_news(h, GP_NEWS_TROUBLE, NULL, "%s", h->backend_trouble);
+	for (i = 0; i < h->nr_residents; i++)
+		gp_tasks_settle(h, h->resident[i]);
+	gp_home_describe(h);
+	h->tend = true;
+	return 0;
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The scheduler of core/ decides; the driver's debug interface (kfd-debug) carries it out.
+ *
+ * A process is attached only if it is in the way of another, and it is preemptible for the
+ * scheduler only while it is attached. So the scheduler does not try again and again to stop a
+ * process that cannot be stopped.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/mechanism_kfd_debug.h"
+#include "scheduler.h"
+#include "uapi/kfd.h"
+
+enum { EVENTS = 4096 };		/* of one run; the rest waits for the next */
+
+/* Until a process is attached again, by what became of the last try. */
+#define SOON_NS		(1 * GP_SEC)
+#define LATER_NS	(10 * GP_SEC)
+#define RARELY_NS	(60 * GP_SEC)
+
+struct debug {
+	struct gp_scheduler s;	/* first */
+	struct gp_kfdm *m;
+	int kfd_fd;
+	/* retirement */
+	pthread_t reaper;
+	bool reaping;
+	atomic_bool reaped;
+};
+
+static struct gp_kfdm *kfdm(struct gp_backend *b)
+{
+	return ((struct debug *)b)->m;
+}
+
+/* ---- tasks ---- */
+
+static int debug_task_add(struct gp_backend *b, u64 devices, const struct gp_class *class,
+			  u32 *ret, const char **why)
+{
+	int err = gp_scheduler_task_add(b, devices, class, ret, why);
+
+	if (!err)
+		gp_kfdm_task_add(kfdm(b), *ret, devices);
+	return err;
+}
+
+static void debug_task_del(struct gp_backend *b, u32 task)
+{
+	/* The mechanism first: it releases the processes before the number is used again. */
+	gp_kfdm_task_del(kfdm(b), task);
+	gp_scheduler_task_del(b, task);
+}
+
+static void debug_process_del(struct gp_backend *b, struct gp_resident *r)
+{
+	if (r->grip != GP_GRIP_NONE)
+		gp_kfdm_process_del(kfdm(b), r->pid);
+	gp_scheduler_process_del(b, r);
+}
+
+/* ---- attaching ---- */
+
+/* The tasks on each GPU. */
+struct company {
+	u32 tasks[GP_MAX_DEVICES];
+	u32 highest[GP_MAX_DEVICES];	/* priority */
+};
+
+static void gather(const struct gp_home *h, struct company *c)
+{
+	u32 i, d;
+
+	memset(c, 0, sizeof(*c));
+	for (i = 0; i < h->nr_residents; i++) {
+		const struct gp_resident *r = h->resident[i];
+		bool first = r->task != GP_NONE && gp_tasks_first(h, i);
+
+		for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
+			if (!(r->devices & BIT_ULL(d)))
+				continue;
+			c->tasks[d] += first;
+			if (r->class.is.priority > c->highest[d])
+				c->highest[d] = r->class.is.priority;
+		}
+	}
+}
+
+static bool in_the_way(const struct gp_home *h, const struct gp_resident *r,
+		       const struct company *c)
+{
+	bool strict = gp_scheduler_of(h->backend)->sched->policy == &gp_policy_priority;
+	u32 d;
+
+	if (r->lease_ns)
+		return true;
+	for (d = 0; d < h->nr_gpus; d++) {
+		if (!(r->devices & BIT_ULL(d)))
+			continue;
+		if (strict ? c->highest[d] > r->class.is.priority : c->tasks[d] > 1)
+			return true;
+	}
+	return false;
+}
+
+static bool old_enough(const struct gp_home *h, const struct gp_resident *r)
+{
+	u64 after = h->config->daemon.attach_after_ns;
+	u32 i;
+
+	for (i = 0; i < r->nr_queues; i++)
+		if (r->queues[i].type == GP_PROCESS_COMPUTE &&
+		    h->now_ns >= r->queues[i].seen_ns + after)
+			return true;
+	return false;
+}
+
+static bool may_be_attached(const struct gp_home *h, const struct gp_resident *r)
+{
+	return gp_home_acts(h) && r->task != GP_NONE && !r->lost &&
+	       (r->class.is.flags & GP_PREEMPTIBLE);
+}
+
+static void attach(struct gp_home *h, struct gp_resident *r)
+{
+	const struct gp_kfdm_process process = { .pid = r->pid, .start = r->start };
+
+	r->grip_at_ns = h->now_ns + SOON_NS;
+	if (h->args.holding)
+		h->args.holding(h->args.ctx);
+	if (!gp_kfdm_process_add(kfdm(h->backend), r->task, &process))
+		r->grip = GP_GRIP_ASKED;
+}
+
+static void debug_tend(struct gp_backend *b)
+{
+	struct gp_home *h = b->h;
+	struct company c;
+	u32 i;
+
+	gather(h, &c);
+	h->tend_later = false;
+	for (i = 0; i < h->nr_residents; i++) {
+		struct gp_resident *r = h->resident[i];
+
+		if (may_be_attached(h, r)) {
+			if (r->grip == GP_GRIP_NONE && h->now_ns >= r->grip_at_ns &&
+			    in_the_way(h, r, &c) && old_enough(h, r))
+				attach(h, r);
+		} else if (r->grip != GP_GRIP_NONE && !gp_tasks_at_rest(h, r)) {
+			/* It is left when it is on the GPU again. */
+			h->tend_later = true;
+		} else if (r->grip != GP_GRIP_NONE) {
+			gp_kfdm_process_del(kfdm(b), r->pid);
+			r->grip = GP_GRIP_NONE;
+			gp_tasks_settle(h, r);
+		}
+	}
+}
+
+static u64 ask_again_after(int err)
+{
+	switch (err) {
+	case -EAGAIN:
+	case -ESRCH:
+		return SOON_NS;
+	case -EALREADY:
+	case -EBUSY:
+		return LATER_NS;
+	default:
+		return RARELY_NS;
+	}
+}
+
+static const char *why_not(int err)
+{
+	switch (err) {
+	case -EAGAIN:
+		return "its runtime is not enabled yet";
+	case -EOPNOTSUPP:
+		return "its ROCm never enables the debug runtime (older than 5.7 or so)";
+	case -ENOSYS:
+		return "the driver has no debug interface (before Linux 6.5), no hardware "
+		       "scheduler, or does not save running waves (amdgpu.cwsr_enable=0)";
+	case -EALREADY:
+		return "a debugger has it (rocgdb, or another gpreemptd)";
+	case -EXDEV:
+		return "it has not opened every GPU it could, and this kernel's driver would crash "
+		       "(a bug of suspend_queues)";
+	case -EPERM:
+		return "it may not be traced; see kernel.yama.ptrace_scope and our capabilities";
+	case -EBUSY:
+		return "the driver debugs another process; this GPU can do one at a time";
+	case -ESRCH:
+		return "it is ending";
+	default:
+		return strerror(-err);
+	}
+}
+
+static void not_attached(struct gp_home *h, struct gp_resident *r, int err)
+{
+	r->grip = GP_GRIP_NONE;
+	gp_tasks_lease(h, r, 0, 0);
+	r->grip_at_ns = h->now_ns + ask_again_after(err);
+	r->refused = err != -ESRCH;
+	/* A process that is ending is no trouble. */
+	if (!r->lost && err != -ESRCH && strcmp(r->trouble, why_not(err))) {
+		snprintf(r->trouble, sizeof(r->trouble), "%s", why_not(err));
+		gp_home_news(h, err == -EAGAIN ? GP_NEWS_PROCESS : GP_NEWS_TROUBLE, r,
+			     "cannot be preempted: %s", r->trouble);
+	}
+	gp_tasks_settle(h, r);
+}
+
+static void attached(struct gp_home *h, struct gp_resident *r)
+{
+	h->stats.attached++;
+	r->grip = GP_GRIP_HAS;
+	r->refused = false;
+	r->trouble[0] = 0;
+	gp_tasks_settle(h, r);
+	gp_home_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
+	if (!gp_tasks_attached(h, r))
+		return;
+	if (r->lease_ns && h->now_ns < r->lease_until_ns)
+		h->backend->ops->hold(h->backend, r->task, r->lease_ns);
+	gp_tasks_lease(h, r, 0, 0);
+}
+
+static void take_event(struct gp_home *h, const struct gp_kfdm_event *e)
+{
+	struct gp_resident *r = gp_home_find(h, &(struct gp_process_id){ .pid = e->pid });
+
+	if (!r || r->task != e->task)
+		return;
+	switch (e->what) {
+	case GP_KFDM_ATTACHED:
+		r->rings_at_ns = 0;	/* the session knows its queues */
+		attached(h, r);
+		break;
+	case GP_KFDM_NOT_ATTACHED:
+		h->stats.attach_failed++;
+		not_attached(h, r, e->err);
+		break;
+	case GP_KFDM_LEFT:
+		h->stats.left++;
+		not_attached(h, r, e->err);
+		break;
+	case GP_KFDM_RETAKEN:
+		gp_home_news(h, GP_NEWS_QUEUE, r, "made %u queues while held: off again",
+			     e->count);
+		h->scan_at_ns = h->now_ns;
+		break;
+	case GP_KFDM_QUEUES:
+		/* Queue ids are reused, so the known pointers may be of another queue. */
+		r->rings_stale = true;
+		r->rings_at_ns = 0;
+		h->scan_at_ns = h->now_ns;
+		break;
+	}
+}
+
+static bool debug_acting(struct gp_scheduler *s, u32 device)
+{
+	return gp_kfdm_acting(kfdm(&s->base), device);
+}
+
+static int debug_queues(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_entry *to)
+{
+	int nr = gp_kfdm_queues(kfdm(&s->base), pid, to, GP_PROCESS_QUEUES_MAX);
+
+	return nr < GP_PROCESS_QUEUES_MAX ? nr : GP_PROCESS_QUEUES_MAX;
+}
+
+/* ---- what is due ---- */
+
+static void debug_run(struct gp_backend *b)
+{
+	struct gp_kfdm_event e;
+	u32 i;
+
+	for (i = 0; i < EVENTS && !gp_kfdm_next(kfdm(b), &e); i++)
+		take_event(b->h, &e);
+	gp_scheduler_run(b);
+}
+
+static u64 debug_wake_at(struct gp_backend *b)
+{
+	u64 at = gp_scheduler_wake_at(b), deadline = gp_kfdm_wake_at(kfdm(b));
+
+	return at < deadline ? at : deadline;
+}
+
+/*
+ * A process with a single thread is stopped while it is being attached, also after the request for
+ * that was withdrawn.
+ */
+static bool debug_busy(struct gp_backend *b)
+{
+	return gp_kfdm_attaching(kfdm(b)) || gp_scheduler_busy(b);
+}
+
+static void debug_counters(struct gp_backend *b, struct gp_backend_counters *ret,
+			   gp_counter_fn *tell, void *ctx)
+{
+	struct gp_kfdm_stats s = { 0 };
+
+	(void)tell;
+	(void)ctx;
+	gp_kfdm_stats(kfdm(b), &s);
+	*ret = (struct gp_backend_counters){
+		.attaches = s.attaches, .attach_failures = s.attach_failures,
+		.detaches = s.detaches, .suspends = s.suspends, .resumes = s.resumes,
+		.suspend_failures = s.suspend_failures, .late = s.late, .retakes = s.retakes,
+		.retake_ns_max = s.retake_ns_max, .retake_ns_sum = s.retake_ns_sum,
+		.runtime_ends = s.runtime_ends,
+	};
+}
+
+/* ---- life ---- */
+
+static void *reap(void *ctx)
+{
+	struct debug *d = ctx;
+
+	gp_kfdm_free(d->m);
+	atomic_store(&d->reaped, true);
+	return NULL;
+}
+
+/*
+ * gp_kfdm_free() waits for threads that may be in the driver, up to 9 s if the GPU hangs. So a
+ * thread calls it, and the main loop goes on. Without that thread, free() waits.
+ */
+static bool debug_retire(struct gp_backend *b)
+{
+	struct debug *d = (struct debug *)b;
+
+	if (!d->reaping && pthread_create(&d->reaper, NULL, reap, d))
+		return true;
+	d->reaping = true;
+	return atomic_load(&d->reaped);
+}
+
+static void debug_free(struct gp_backend *b)
+{
+	struct debug *d = (struct debug *)b;
+
+	if (d->reaping)
+		pthread_join(d->reaper, NULL);
+	else
+		gp_kfdm_free(d->m);
+	if (d->kfd_fd >= 0)
+		close(d->kfd_fd);
+	gp_scheduler_fini(&d->s);
+	free(d);
+}
+
+static const struct gp_backend_ops debug_ops = {
+	GP_SCHEDULER_OPS,
+	.name		= "kfd-debug",
+	.preempts	= true,
+	.retire		= debug_retire,
+	.free		= debug_free,
+	.task_add	= debug_task_add,
+	.task_del	= debug_task_del,
+	.process_del	= debug_process_del,
+	.run		= debug_run,
+	.tend		= debug_tend,
+	.wake_at	= debug_wake_at,
+	.busy		= debug_busy,
+	.counters	= debug_counters,
+};
+
+static int start(struct debug *d, struct gp_home *h, const char **why)
+{
+	const struct gp_daemon_settings *set = &h->config->daemon;
+	struct gp_kfdm_gpu gpus[GP_GPUS_MAX];
+	struct gp_kfdm_args args = {
+		.gpus = gpus, .nr_gpus = h->nr_gpus, .grace = set->grace,
+		.attach_interval_ns = GP_SEC / (set->attach_rate ? set->attach_rate : 1),
+		.kfd_root = h->args.kfd,
+	};
+	u32 i;
+	int err;
+
+	*why = "cannot open /dev/kfd; is the driver loaded, and is this root?";
+	d->kfd_fd = args.kfd_fd = open(h->args.node ? h->args.node : "/dev/kfd",
+				       O_RDWR | O_CLOEXEC);
+	if (d->kfd_fd < 0)
+		return -errno;
+	for (i = 0; i < h->nr_gpus; i++)
+		gpus[i] = (struct gp_kfdm_gpu){ h->gpu[i].gpu_id, h->gpu[i].cus };
+	*why = "cannot start the threads of kfd-debug";
+	err = gp_kfdm_alloc(&args, &d->m);
+	if (err)
+		return err;
+	*why = "out of memory";
+	return gp_scheduler_init(&d->s, h, gp_kfdm_mechanism(d->m));
+}
+
+int gp_backend_debug(struct gp_home *h, struct gp_backend **ret, char *why)
+{
+	struct debug *d = calloc(1, sizeof(*d));
+	const char *reason = "out of memory";
+	int err = -ENOMEM;
+
+	if (d) {
+		d->kfd_fd = -1;
+		err = start(d, h, &reason);
+	}
+	if (err) {
+		snprintf(why, GP_HOME_WHY, "%s", reason);
+		if (d)
+			debug_free(&d->s.base);
+		return err;
+	}
+	d->s.base.ops = &debug_ops;
+	d->s.base.fd = gp_kfdm_fd(d->m);
+	d->s.acting = debug_acting;
+	d->s.queues = debug_queues;
+	*ret = &d->s.base;
+	return 0;
+}

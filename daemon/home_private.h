@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What the files of the decider share:
+ *
+ *	home.c		life; descriptors, time and what is due
+ *	processes.c	which processes use the GPUs, and which class each has
+ *	tasks.c		which processes are one task: each by itself, or a gang
+ *	requests.c	what users ask for: classes, holds, hints, policy, the kill switch
+ *	resets.c	GPUs that the driver resets, and the processes lost by that
+ *	backend.c	which backend is used; the others are named in backend.h
+ */
+#ifndef GP_DAEMON_HOME_PRIVATE_H
+#define GP_DAEMON_HOME_PRIVATE_H
+
+#include "home.h"
+#include "lib/gpu.h"
+#include "lib/pointers.h"
+#include "lib/process.h"
+#include "lib/reset.h"
+
+/* Is a process attached, so that it can be taken off the GPU? */
+enum gp_grip {
+	GP_GRIP_NONE,		/* no: it is not preemptible for the scheduler */
+	GP_GRIP_ASKED,
+	GP_GRIP_HAS,
+};
+
+/* A queue whose pointers we can read. */
+struct gp_ring {
+	struct gp_ring_pointers at;
+	u32 gpu_id;
+	u32 device;
+	u32 queue;		/* the scheduler's number; GP_NONE: of a GPU that is not ours */
+};
+
+/* A process that has the driver open. */
+struct gp_resident {
+	pid_t pid;
+	u64 start, birth;
+	uid_t uid;
+	int pidfd;		/* -1: none */
+	bool seen;		/* by the scan under way */
+	bool lost;		/* by a reset: the driver runs nothing of it any more */
+	char name[64];
+
+	struct gp_named_class class;	/* @class.file is not valid */
+	char class_from[GP_MATCH_WHY];
+	char gang[GP_GANG_NAME];	/* "": none */
+
+	/* from sysfs */
+	struct gp_process_queue *queues;
+	u32 nr_queues;
+	struct gp_process_gpu *usage;	/* as of the last gp_home_read_usage() */
+	u32 nr_usage;
+
+	/* tasks.c; all processes of a gang have the same task */
+	u32 task;		/* GP_NONE: none: no queues, not managed, not admitted */
+	u64 devices;
+	struct gp_class told;	/* the class of its task, as the backend was told */
+	u64 stopped_before;	/* by earlier tasks; one more GPU means another task */
+
+	/* queues.c */
+	struct gp_pointers_set *pointers;
+	struct gp_ring *rings;
+	u32 nr_rings;
+	bool rings_stale;
+	u64 rings_at_ns;	/* not to be read again before */
+	u32 rings_tries;
+
+	/* the backend's */
+	u8 grip;		/* enum gp_grip */
+	u64 grip_at_ns;		/* not to be attached again before */
+	u64 lease_ns;		/* to be held as soon as it is attached; 0: no */
+	u64 lease_until_ns;	/* the request for that expires */
+	bool refused;		/* it could not be attached; @trouble says why */
+	char trouble[128];	/* what is wrong with it; "" */
+};
+
+/* A class that was requested for a process and what it executes. */
+struct gp_wish {
+	struct gp_process_id who;
+	uid_t uid;		/* of the process */
+	char class_name[GP_CLASS_NAME];
+};
+
+/*
+ * Users without privilege have some each and none of the last ones, so that no user takes all of
+ * them, nor all users together those of root and the group.
+ */
+enum { GP_WISHES = 1024, GP_WISHES_PER_USER = 256, GP_WISHES_KEPT = 128 };
+
+struct gp_home_stats {
+	u64 runs, scans, looks, probes, dumps;
+	u64 refused;		/* actions that the mechanism refused at once */
+	u64 stray;		/* answers to actions that nothing waited for */
+	u64 seen, gone;		/* processes */
+	u64 attached, attach_failed, left;
+	u64 resets, lost;	/* of GPUs; processes lost by them */
+	u64 scan_ns_max, look_ns_max;
+	/* of earlier backends and tasks, so that sums only grow */
+	u64 ejections, stale_samples;
+	struct gp_account ended;
+};
+
+struct gp_home {
+	struct gp_home_args args;
+	struct gp_config *config;
+	u64 now_ns;
+	u64 started_ns;
+
+	struct gp_gpu_info gpu[GP_GPUS_MAX];	/* by device */
+	u32 nr_gpus;
+	u32 generation;
+	bool outdated;
+
+	/* settings; the backend is told them */
+	const struct gp_policy *policy;	/* fifo while it only observes */
+	u64 param[GP_NR_PARAMS];
+	bool observe;		/* no policy: no process is attached or held */
+	bool enabled;		/* the kill switch */
+	bool leaving;
+	struct gp_trace watcher, recorder;	/* gp_home_trace() */
+
+	struct gp_backend *backend;	/* never NULL after gp_home_new() */
+	struct gp_backend *retired;	/* still releasing; nothing is attached meanwhile */
+	char backend_trouble[GP_HOME_WHY];
+
+	struct gp_scanner *scanner;
+	struct gp_resident **resident;	/* ordered by pid */
+	u32 nr_residents;
+	struct gp_wish wish[GP_WISHES];
+	u32 nr_wishes;
+	u64 scan_at_ns;
+	u64 usage_at_ns;	/* not to be read again before */
+	bool tend;		/* a process may have to be attached or left */
+	bool tend_later;	/* when the next answer has come */
+	int dump_error;		/* of the last dump; 0 */
+
+	int epoll;
+	int inotify;
+	struct gp_reset_watch *resets;	/* NULL: not watched */
+	struct gp_home_stats stats;
+};
+
+/* Values of epoll_event.data in home.epoll; others are pids. */
+#define GP_HOME_BACKEND	(~0ull)
+#define GP_HOME_INOTIFY	(~0ull - 1)
+#define GP_HOME_RESETS	(~0ull - 2)
+
+/* home.c */
+void gp_home_news(struct gp_home *h, u32 kind, const struct gp_resident *who,
+		  const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* May processes be attached and held: a policy, enabled, not leaving? */
+bool gp_home_acts(const struct gp_home *h);
+/* The device of a GPU; GP_NONE: not one of ours. */
+u32 gp_home_device(const struct gp_home *h, u32 gpu_id);
+
+/* backend.c */
+/* Replaces the backend if the settings want another one, or in any case if @anew. */
+int gp_backend_choose(struct gp_home *h, bool anew);
+/* Frees retired backends that are done. */
+void gp_backend_reap(struct gp_home *h);
+/* Frees all; waits. */
+void gp_backend_drop_all(struct gp_home *h);
+
+/* processes.c */
+/* @what: enum gp_scan_what */
+void gp_processes_scan(struct gp_home *h, u32 what);
+/* @pid ended: cheaper than a scan. */
+void gp_processes_gone(struct gp_home *h, pid_t pid);
+void gp_processes_clear(struct gp_home *h);
+/* Gives @r the class of the rules or of a request. */
+void gp_processes_classify(struct gp_home *h, struct gp_resident *r);
+
+/* tasks.c */
+/* Makes the task of @r what its class, gang and queues want. */
+void gp_tasks_settle(struct gp_home *h, struct gp_resident *r);
+/* @r leaves its task; a gang goes on without it. */
+void gp_tasks_leave(struct gp_home *h, struct gp_resident *r);
+/* The task of @r is on, or lost, on all its GPUs. */
+bool gp_tasks_at_rest(const struct gp_home *h, const struct gp_resident *r);
+/* Is resident @i the first of its task? For counting each task once. */
+bool gp_tasks_first(const struct gp_home *h, u32 i);
+/* Are all processes of its task attached? @r has a task. */
+bool gp_tasks_attached(const struct gp_home *h, const struct gp_resident *r);
+/*
+ * A process because of which the task of @r cannot be preempted, though its class may be: its
+ * trouble says why. NULL: there is none.
+ */
+const struct gp_resident *gp_tasks_unpreemptible(const struct gp_home *h,
+						 const struct gp_resident *r);
+/* Hold the task for @lease_ns as soon as all of it is attached; 0: no (more). */
+void gp_tasks_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns);
+
+/* resets.c */
+void gp_resets_watch(struct gp_home *h);
+void gp_resets_unwatch(struct gp_home *h);
+void gp_resets_take(struct gp_home *h);
+/* @what: enum gp_reset_what */
+void gp_resets_event(struct gp_home *h, u32 device, u32 what);
+
+/* requests.c */
+const struct gp_wish *gp_wish_find(const struct gp_home *h, pid_t pid, u64 start);
+void gp_wish_forget_ended(struct gp_home *h);
+/* Is the kill switch off, by the state folder? */
+bool gp_switched_off(const struct gp_home *h);
+
+#endif /* GP_DAEMON_HOME_PRIVATE_H */

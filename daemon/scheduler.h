@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The part that backend_none and backend_debug share: a scheduler of core/ in this process, fed
+ * with the pointers of queues (queues.c) and the driver's wave counters (occupancy.c).
+ */
+#ifndef GP_DAEMON_SCHEDULER_H
+#define GP_DAEMON_SCHEDULER_H
+
+#include "home_private.h"
+
+enum {
+	GP_SCHEDULER_SEATS	= 4096,
+	GP_SCHEDULER_PROBES	= GP_SCHEDULER_SEATS,	/* a seat has at most one at a time */
+};
+
+struct gp_kfd_queue_entry;
+
+/* A wave counter that is to be read. */
+struct gp_probe {
+	u32 device, task;
+};
+
+struct gp_scheduler {
+	struct gp_backend base;	/* first */
+	struct gp_sched *sched;
+	void *memory;
+	struct gp_mechanism *mechanism;	/* carries actions out; NULL: none does */
+	struct gp_sample *samples;
+	u32 *tasks;
+	struct gp_probe *probe;	/* a ring of GP_SCHEDULER_PROBES */
+	u32 first_probe, nr_probes;
+
+	/*
+	 * Of backend_debug, else NULL. @acting: a question to the driver about @device would have
+	 * to wait for an action. @queues: the queues of an attached process, at most
+	 * GP_PROCESS_QUEUES_MAX; returns how many, or -errno if they are not known now.
+	 */
+	bool (*acting)(struct gp_scheduler *s, u32 device);
+	int (*queues)(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_entry *to);
+};
+
+static inline struct gp_scheduler *gp_scheduler_of(const struct gp_backend *b)
+{
+	return (struct gp_scheduler *)b;
+}
+
+static inline bool gp_scheduler_acting(struct gp_scheduler *s, u32 device)
+{
+	return s->acting && s->acting(s, device);
+}
+
+/* -ENOMEM. @s is zeroed but for base.ops; gp_scheduler_fini() in any case. */
+int gp_scheduler_init(struct gp_scheduler *s, struct gp_home *h, struct gp_mechanism *mechanism);
+void gp_scheduler_fini(struct gp_scheduler *s);
+
+/* The functions of struct gp_backend_ops. */
+int gp_scheduler_set_policy(struct gp_backend *b, const char **why);
+void gp_scheduler_set(struct gp_backend *b);
+int gp_scheduler_task_add(struct gp_backend *b, u64 devices, const struct gp_class *class,
+			  u32 *ret, const char **why);
+void gp_scheduler_task_del(struct gp_backend *b, u32 task);
+int gp_scheduler_task_class(struct gp_backend *b, u32 task, const struct gp_class *class,
+			    const char **why);
+int gp_scheduler_admits(struct gp_backend *b, const struct gp_policy *policy, u32 task,
+			const struct gp_class *class, const char **why);
+void gp_scheduler_process_del(struct gp_backend *b, struct gp_resident *r);
+void gp_scheduler_reset(struct gp_backend *b);
+int gp_scheduler_hold(struct gp_backend *b, u32 task, u64 lease_ns);
+int gp_scheduler_hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns);
+void gp_scheduler_look(struct gp_backend *b, u32 device);
+void gp_scheduler_run(struct gp_backend *b);
+void gp_scheduler_decide(struct gp_backend *b);
+u64 gp_scheduler_wake_at(struct gp_backend *b);
+bool gp_scheduler_busy(struct gp_backend *b);
+int gp_scheduler_seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret);
+int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret,
+			 u64 *held_until);
+void gp_scheduler_device(struct gp_backend *b, u32 device, struct gp_device_view *ret);
+void gp_scheduler_status(struct gp_backend *b, struct gp_backend_status *ret);
+void gp_scheduler_trace(struct gp_backend *b);
+void gp_scheduler_describe(struct gp_backend *b);
+
+/* Those that backend_none and backend_debug have in common. */
+#define GP_SCHEDULER_OPS							\
+	.set_policy = gp_scheduler_set_policy, .set = gp_scheduler_set,		\
+	.task_class = gp_scheduler_task_class,					\
+	.admits = gp_scheduler_admits, .reset = gp_scheduler_reset,		\
+	.hold = gp_scheduler_hold, .hint = gp_scheduler_hint,			\
+	.look = gp_scheduler_look, .decide = gp_scheduler_decide,		\
+	.scanned = gp_queues_refresh, .seat = gp_scheduler_seat,		\
+	.account = gp_scheduler_account, .device = gp_scheduler_device,		\
+	.status = gp_scheduler_status, .trace = gp_scheduler_trace,		\
+	.describe = gp_scheduler_describe
+
+/* ---- queues.c: where the pointers of queues are, and what they say ---- */
+
+/* Finds the pointers of queues that have changed. */
+void gp_queues_refresh(struct gp_backend *b);
+void gp_queues_forget(struct gp_scheduler *s, struct gp_resident *r);
+/* Samples of @r on @device into @to; returns how many. */
+u32 gp_queues_look(struct gp_scheduler *s, struct gp_resident *r, u32 device, struct gp_sample *to,
+		   u32 room);
+
+/* ---- occupancy.c: whether tasks execute, by the driver's wave counters ---- */
+
+void gp_occupancy_ask(struct gp_scheduler *s, u32 device, u32 task);
+/* Reads a bounded number of counters. Returns true if it read any. */
+bool gp_occupancy_run(struct gp_scheduler *s);
+/* Can one be read now? If not, the backend's descriptor becomes readable when it can. */
+bool gp_occupancy_due(struct gp_scheduler *s);
+
+#endif /* GP_DAEMON_SCHEDULER_H */

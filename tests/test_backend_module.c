@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The module backend: what it tells the module, and its view of what the module did. The functions
+ * of lib/kmod.h are in this file: they note what they are told, and tell the events of a test.
+ */
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "home_world.h"
+#include "lib/kmod.h"
+
+#define CONFIG	"policy = priority\ndefault_class = offline\nattach_after = 0\nscan = 10ms\n"
+/* All children of a test are in its cgroup. */
+#define GANG	"[rule job]\ncgroup = **\nclass = offline\ngang = cgroup\n"
+
+/* ---- the module ---- */
+
+static struct {
+	int attach_error;
+	u32 attaches, detaches;
+	u32 held, handle;	/* how often, and which task was last */
+	u64 lease_ns;
+	struct gp_uapi_event event[16];
+	u32 nr_events;
+	struct gp_uapi_seat seat;	/* what GP_IOC_SEAT answers; task 0: refused */
+	bool refuses_class;
+} module;
+
+int gp_kmod_open(const char *path, struct gp_uapi_version *is)
+{
+	(void)path;
+	(void)is;
+	return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+int gp_kmod_call(int fd, unsigned long call, void *arg)
+{
+	struct gp_uapi_seat *seat = arg;
+
+	(void)fd;
+	if (call != GP_IOC_SEAT || !module.seat.task)
+		return -ENOTTY;
+	EXPECT_EQ(seat->gpu_id, WORLD_GPU);
+	*seat = module.seat;
+	return 0;
+}
+
+int gp_kmod_attach(int fd, const struct gp_kmod_process *processes, u32 nr,
+		   const struct gp_class *class, u32 *ret)
+{
+	(void)fd;
+	(void)class;
+	EXPECT(nr && processes[0].pid);
+	if (module.attach_error)
+		return module.attach_error;
+	*ret = ++module.attaches;
+	return 0;
+}
+
+int gp_kmod_detach(int fd, u32 task)
+{
+	(void)fd;
+	EXPECT(task && task <= module.attaches);
+	module.detaches++;
+	return 0;
+}
+
+int gp_kmod_preempt(int fd, const struct gp_kmod_move *move, u32 *nr_done)
+{
+	(void)fd;
+	(void)nr_done;
+	EXPECT_EQ(move->nr, 1);
+	module.held++;
+	module.handle = move->tasks[0];
+	module.lease_ns = move->lease_ns;
+	return 0;
+}
+
+int gp_kmod_resume(int fd, const struct gp_kmod_move *move, u32 *nr_done)
+{
+	(void)fd;
+	(void)move;
+	(void)nr_done;
+	return 0;
+}
+
+int gp_kmod_set_class(int fd, u32 task, const struct gp_class *class)
+{
+	(void)fd;
+	(void)task;
+	(void)class;
+	return module.refuses_class ? -ENOSPC : 0;
+}
+
+int gp_kmod_set_policy(int fd, const char *name)
+{
+	(void)fd;
+	(void)name;
+	return 0;
+}
+
+int gp_kmod_set_param(int fd, const char *name, u64 value)
+{
+	(void)fd;
+	(void)name;
+	(void)value;
+	return 0;
+}
+
+int gp_kmod_set_mechanism(int fd, const char *name, u32 grace)
+{
+	(void)fd;
+	(void)name;
+	(void)grace;
+	return 0;
+}
+
+int gp_kmod_enable(int fd, bool on)
+{
+	(void)fd;
+	(void)on;
+	return 0;
+}
+
+int gp_kmod_subscribe(int fd, u32 what, int eventfd)
+{
+	(void)fd;
+	(void)what;
+	(void)eventfd;
+	return 0;
+}
+
+int gp_kmod_hint(int fd, u32 task, u64 in_ns, u64 for_ns)
+{
+	(void)fd;
+	(void)task;
+	(void)in_ns;
+	(void)for_ns;
+	return 0;
+}
+
+int gp_kmod_trigger(int fd, u32 task)
+{
+	(void)fd;
+	(void)task;
+	return 0;
+}
+
+int gp_kmod_next(int fd, struct gp_uapi_event *ret)
+{
+	(void)fd;
+	if (!module.nr_events)
+		return -EAGAIN;
+	*ret = module.event[0];
+	memmove(module.event, module.event + 1, --module.nr_events * sizeof(*module.event));
+	return 0;
+}
+
+const struct gp_uapi_stats *gp_kmod_stats(int fd)
+{
+	(void)fd;
+	return NULL;
+}
+
+/* ---- claims ---- */
+
+static int up(void **state)
+{
+	struct world *w;
+
+	world_up(state);
+	w = *state;
+	w->kmod = "/dev/null";
+	memset(&module, 0, sizeof(module));
+	return 0;
+}
+
+static u64 hold(struct world *w, u32 i, u64 lease_ns)
+{
+	struct gp_process_id who = { .pid = w->process[i].pid };
+	char why[GP_HOME_WHY] = "";
+	u64 granted = 0;
+
+	if (gp_home_hold(w->home, &who, lease_ns, &granted, why))
+		fail_msg("%s", why);
+	return granted;
+}
+
+static void a_hold_is_the_modules(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	world_home(w, CONFIG);
+	i = world_process(w);
+	world_queue(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(module.attaches, 1);
+	EXPECT_EQ(module.held, 0);
+	hold(w, i, 100 * GP_MSEC);
+	EXPECT_EQ(module.held, 1);
+	EXPECT_EQ(module.lease_ns, 100 * GP_MSEC);
+}
+
+static void a_hold_of_who_cannot_be_attached_yet_comes_when_it_can(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	world_home(w, CONFIG);
+	i = world_process(w);
+	world_queue(w, i, 0);
+	module.attach_error = -EEXIST;
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_resident(w, i)->grip, GP_GRIP_NONE);
+	hold(w, i, 100 * GP_MSEC);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(module.held, 0);
+	module.attach_error = 0;
+	world_run(w, 2 * GP_SEC);
+	EXPECT_EQ(module.attaches, 1);
+	EXPECT_EQ(module.held, 1);
+	EXPECT_EQ(module.handle, 1);
+	EXPECT_EQ(module.lease_ns, 100 * GP_MSEC);
+	EXPECT_EQ(world_resident(w, i)->lease_ns, 0);
+}
+
+static void a_hold_that_came_too_late_is_none(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	world_home(w, CONFIG);
+	i = world_process(w);
+	world_queue(w, i, 0);
+	module.attach_error = -EEXIST;
+	world_run(w, 30 * GP_MSEC);
+	hold(w, i, 100 * GP_MSEC);
+	world_run(w, 10 * GP_SEC);
+	module.attach_error = 0;
+	world_run(w, 2 * GP_SEC);
+	EXPECT_EQ(module.attaches, 1);
+	EXPECT_EQ(module.held, 0);
+}
+
+/* Another set of processes is another task to the module: it lets go of the first. */
+static void who_is_attached_anew_stays_held_for_the_rest_of_its_lease(void **state)
+{
+	struct world *w = *state;
+	u32 rank[2], i;
+	u64 granted;
+
+	world_home(w, CONFIG GANG);
+	for (i = 0; i < 2; i++) {
+		rank[i] = world_process(w);
+		world_queue(w, rank[i], 0);
+	}
+	world_run(w, 50 * GP_MSEC);
+	granted = hold(w, rank[0], 400 * GP_MSEC);
+	EXPECT_EQ(module.held, 1);
+	world_run(w, 20 * GP_MSEC);
+	world_end(w, rank[1]);
+	world_run(w, 100 * GP_MSEC);
+	EXPECT_EQ(module.held, 2);
+	EXPECT_EQ(module.handle, module.attaches);
+	EXPECT(module.lease_ns < granted && module.lease_ns > granted - 100 * GP_MSEC);
+}
+
+/* ---- the view ---- */
+
+struct seen {
+	u32 states, parts;
+	struct gp_rec last;	/* with parts */
+};
+
+static void watch(void *ctx, const struct gp_rec *rec)
+{
+	struct seen *seen = ctx;
+
+	seen->states += rec->kind == GP_REC_STATE;
+	seen->parts += rec->kind == GP_REC_PARTS;
+	if (rec->kind == GP_REC_PARTS)
+		seen->last = *rec;
+}
+
+/* A world with one attached process, and a watcher. */
+static u32 stage(struct world *w, struct seen *seen)
+{
+	const struct gp_trace watcher = { watch, seen };
+	u32 i;
+
+	*seen = (struct seen){ 0 };
+	world_home(w, CONFIG);
+	i = world_process(w);
+	world_queue(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(module.attaches, 1);
+	gp_home_trace(w->home, &watcher, NULL);
+	return i;
+}
+
+static void tell(struct world *w, u32 kind, u32 gpu_id, const u64 *arg)
+{
+	struct gp_uapi_event *e = &module.event[module.nr_events++];
+
+	*e = (struct gp_uapi_event){ .kind = kind, .gpu_id = gpu_id, .task = 1 };
+	memcpy(e->arg, arg, sizeof(e->arg));
+	world_run(w, GP_MSEC);
+	EXPECT_EQ(module.nr_events, 0);
+}
+
+static void tell_state(struct world *w, u64 to)
+{
+	const u64 arg[8] = { 0, to };
+
+	tell(w, GP_UAPI_EVENT_STATE, WORLD_GPU, arg);
+}
+
+static const struct gp_account *account(struct world *w, u32 i)
+{
+	static struct gp_account a;
+
+	EXPECT_EQ(gp_home_account(w->home, world_resident(w, i), &a), 0);
+	return &a;
+}
+
+static void a_preemption_is_told_with_its_parts(void **state)
+{
+	const u64 is[8] = { 10, 20, 30, 40, 50, 2, 0, 12345 };
+	struct world *w = *state;
+	struct seen seen;
+	u32 i = stage(w, &seen);
+
+	tell(w, GP_UAPI_EVENT_PREEMPTION, WORLD_GPU, is);
+	EXPECT_EQ(seen.parts, 1);
+	EXPECT_EQ(seen.last.task, world_resident(w, i)->task);
+	EXPECT_EQ(seen.last.device, 0);
+	for (u32 part = 0; part < GP_PART_TOTAL; part++) {
+		EXPECT_EQ(seen.last.arg[part], is[part]);
+		EXPECT_EQ(account(w, i)->part[part].count, 1);
+	}
+	EXPECT_EQ(seen.last.arg[GP_PART_TOTAL], 150);
+	EXPECT_EQ(seen.last.arg[GP_NR_PARTS], 2);
+	EXPECT_EQ(seen.last.arg[GP_NR_PARTS + 1], 12345);
+}
+
+static void a_part_that_is_within_another_is_not_counted(void **state)
+{
+	const u64 is[8] = { 10, 20, 30, GP_PART_WITHIN, GP_PART_WITHIN, 1, 0, 7 };
+	struct world *w = *state;
+	struct seen seen;
+	u32 i = stage(w, &seen);
+
+	tell(w, GP_UAPI_EVENT_PREEMPTION, WORLD_GPU, is);
+	EXPECT_EQ(account(w, i)->part[GP_PART_SAVE].count, 0);
+	EXPECT_EQ(account(w, i)->part[GP_PART_SWITCH].count, 0);
+	EXPECT_EQ(seen.last.arg[GP_PART_TOTAL], 60);
+	EXPECT_EQ(seen.last.arg[GP_PART_SAVE], GP_PART_WITHIN);
+}
+
+static void a_preemption_on_an_unknown_gpu_is_only_counted(void **state)
+{
+	const u64 is[8] = { 1, 1, 1, 1, 1, 1, 0, 1 };
+	struct world *w = *state;
+	struct seen seen;
+	u32 i = stage(w, &seen);
+
+	tell(w, GP_UAPI_EVENT_PREEMPTION, WORLD_GPU + 7, is);
+	EXPECT_EQ(seen.parts, 0);
+	EXPECT_EQ(account(w, i)->part[GP_PART_TOTAL].count, 1);
+	/* Nor does a state there change anything. */
+	tell(w, GP_UAPI_EVENT_STATE, WORLD_GPU + 7, (u64[8]){ 0, GP_OFF });
+	EXPECT_EQ(world_state(w, i), GP_ON);
+}
+
+static void states_that_were_not_told_must_have_passed(void **state)
+{
+	struct world *w = *state;
+	struct seen seen;
+	u32 i = stage(w, &seen);
+
+	tell_state(w, GP_OFF);
+	EXPECT_EQ(seen.states, 2);		/* by way of STOPPING */
+	EXPECT_EQ(account(w, i)->stopped, 1);
+	EXPECT_EQ(world_state(w, i), GP_OFF);
+	world_run(w, 20 * GP_MSEC);
+	EXPECT(account(w, i)->state_ns[GP_OFF] >= 20 * GP_MSEC);
+	tell_state(w, GP_LOST);
+	tell_state(w, GP_ON);
+	EXPECT_EQ(account(w, i)->late, 1);
+	EXPECT(account(w, i)->longest_hold_ns >= 20 * GP_MSEC);
+	tell_state(w, GP_NR_STATES);
+	EXPECT_EQ(world_state(w, i), GP_ON);
+}
+
+static void states_are_read_only_after_events_were_dropped(void **state)
+{
+	struct world *w = *state;
+	struct seen seen;
+	u32 i = stage(w, &seen);
+
+	module.seat = (struct gp_uapi_seat){ .task = 1, .state = GP_OFF, .work = GP_PENDING,
+					     .arrivals = 5, .waiting_ns = 7 };
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_state(w, i), GP_ON);
+	EXPECT_EQ(account(w, i)->arrivals, 5);
+	EXPECT_EQ(account(w, i)->waiting_ns, 7);
+	tell(w, GP_UAPI_EVENT_DROPPED, 0, (u64[8]){ 3 });
+	EXPECT_EQ(world_state(w, i), GP_OFF);
+}
+
+static void an_ejection_in_the_kernel_is_shown(void **state)
+{
+	struct gp_backend_status status;
+	struct world *w = *state;
+	char why[GP_HOME_WHY];
+	struct seen seen;
+
+	stage(w, &seen);
+	EXPECT(!strcmp(gp_home_policy_name(w->home), "priority"));
+	tell(w, GP_UAPI_EVENT_EJECTED, 0, (u64[8]){ 0 });
+	gp_home_status(w->home, &status);
+	EXPECT(status.ejected);
+	EXPECT_EQ(status.ejections, 1);
+	EXPECT(!strcmp(gp_home_policy_name(w->home), "fifo"));
+	/* Another parameter does not bring the policy back; setting the policy does. */
+	EXPECT_EQ(gp_home_set_param(w->home, GP_SLICE, 3 * GP_MSEC), 0);
+	EXPECT(!strcmp(gp_home_policy_name(w->home), "fifo"));
+	EXPECT_EQ(gp_home_set_policy(w->home, &gp_policy_priority, why), 0);
+	EXPECT(!strcmp(gp_home_policy_name(w->home), "priority"));
+}
+
+static void a_class_that_the_module_refuses_is_trouble(void **state)
+{
+	struct world *w = *state;
+	struct seen seen;
+	u32 i = stage(w, &seen);
+
+	module.refuses_class = true;
+	world_class(w, i, "idle");
+	EXPECT(strstr(world_resident(w, i)->trouble, "not admitted"));
+}
+
+static void a_reset_loses_the_seats_of_the_view(void **state)
+{
+	struct world *w = *state;
+	struct seen seen;
+	u32 i = stage(w, &seen);
+
+	gp_resets_event(w->home, 0, GP_RESET_BEGINS);
+	EXPECT_EQ(world_state(w, i), GP_LOST);
+	EXPECT(world_resident(w, i)->lost);
+}
+
+PROVE(
+	CLAIM_WITH(a_hold_is_the_modules, up, world_down),
+	CLAIM_WITH(a_hold_of_who_cannot_be_attached_yet_comes_when_it_can, up, world_down),
+	CLAIM_WITH(a_hold_that_came_too_late_is_none, up, world_down),
+	CLAIM_WITH(who_is_attached_anew_stays_held_for_the_rest_of_its_lease, up, world_down),
+	CLAIM_WITH(a_preemption_is_told_with_its_parts, up, world_down),
+	CLAIM_WITH(a_part_that_is_within_another_is_not_counted, up, world_down),
+	CLAIM_WITH(a_preemption_on_an_unknown_gpu_is_only_counted, up, world_down),
+	CLAIM_WITH(states_that_were_not_told_must_have_passed, up, world_down),
+	CLAIM_WITH(states_are_read_only_after_events_were_dropped, up, world_down),
+	CLAIM_WITH(an_ejection_in_the_kernel_is_shown, up, world_down),
+	CLAIM_WITH(a_class_that_the_module_refuses_is_trouble, up, world_down),
+	CLAIM_WITH(a_reset_loses_the_seats_of_the_view, up, world_down),
+)
