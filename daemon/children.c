@@ -7,6 +7,7 @@ static struct {
 	int fd;			/* 0: not connected (descriptor 0 is never the channel) */
 	u32 last;		/* number given */
 	struct gp_child_owner owner[GP_NR_ROLES];
+	pid_t pid[GP_SUPERVISOR_CHILDREN];	/* those that live; 0: free */
 } here;
 
 int gp_children_connect(int fd)
@@ -59,11 +60,31 @@ void gp_children_kill(u32 child)
 		gp_channel_send(here.fd, &m.is, NULL, 0);
 }
 
+static void replace_pid(pid_t old, pid_t new)
+{
+	for (u32 i = 0; i < GP_SUPERVISOR_CHILDREN; i++) {
+		if (here.pid[i] != old)
+			continue;
+		here.pid[i] = new;
+		return;
+	}
+}
+
+bool gp_children_has(pid_t pid)
+{
+	for (u32 i = 0; pid && i < GP_SUPERVISOR_CHILDREN; i++)
+		if (here.pid[i] == pid)
+			return true;
+	return false;
+}
+
 static void take(const struct gp_supervisor_message *m, int *fds)
 {
 	const struct gp_child_owner *owner = &here.owner[m->role];
 	bool started = m->is.kind == GP_SUP_STARTED;
 
+	if (m->pid)
+		replace_pid(started ? 0 : m->pid, started ? m->pid : 0);
 	if (started && owner->started) {
 		owner->started(owner->ctx, m->child, m->err ? -1 : fds[0],
 			       m->err || fds[0] < 0 ? m->err ? m->err : -EPROTO : 0);

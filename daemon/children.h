@@ -34,6 +34,9 @@ int gp_children_start(u32 role, uid_t user, u32 *ret);
 /* SIGKILL; ended() follows. A child also ends when its channel is closed. */
 void gp_children_kill(u32 child);
 
+/* Is it the pid of one that was started and has not ended? */
+bool gp_children_has(pid_t pid);
+
 /* Takes what the supervisor said. 0, or -EPIPE: it is gone. */
 int gp_children_run(void);
 

@@ -21,13 +21,18 @@ struct gp_syscalls {
 struct gp_confinement {
 	u64 caps;		/* bit per CAP_*: the rest is dropped */
 	int oom;		/* oom_score_adj, if it may be set */
-	const struct gp_syscalls *syscalls;	/* NULL: all */
 };
 
 /*
- * Drops capabilities, sets no_new_privs, makes the process undumpable and installs the filter of
- * system calls. Also where the process has few rights to begin with. 0 or -errno.
+ * Drops capabilities, sets no_new_privs and makes the process undumpable. Also where the process
+ * has few rights to begin with. 0 or -errno.
  */
 int gp_confine(const struct gp_confinement *to);
+
+/*
+ * From now on the process makes only these calls. Called by the role itself, once it has opened
+ * what it needs. No effect under a sanitizer and on other processors than x86-64. 0 or -errno.
+ */
+int gp_confine_syscalls(const struct gp_syscalls *to);
 
 #endif /* GP_DAEMON_CONFINE_H */

@@ -43,8 +43,8 @@ struct gp_supervisor_message {
 	u32 child;		/* number, chosen by the decider, never used twice */
 	u32 role;
 	u32 user;
-	s32 pid;
-	s32 err;
+	int pid;
+	int err;
 	u32 unused;
 };
 

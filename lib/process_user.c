@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "user.h"
+#include "process_user.h"
 
 #include <fcntl.h>
 #include <limits.h>

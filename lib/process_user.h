@@ -6,8 +6,8 @@
  * out of a range that /etc/subuid gives to a user: then it belongs to that user. Without such a
  * range its uid is taken as it is.
  */
-#ifndef GP_LIB_USER_H
-#define GP_LIB_USER_H
+#ifndef GP_LIB_PROCESS_USER_H
+#define GP_LIB_PROCESS_USER_H
 
 #include <sys/types.h>
 
@@ -21,4 +21,4 @@ struct gp_user_files {
 /* 0; -ESRCH: no such process; or -errno of reading it. @files may be NULL. */
 int gp_process_user(const struct gp_user_files *files, pid_t pid, uid_t *ret);
 
-#endif /* GP_LIB_USER_H */
+#endif /* GP_LIB_PROCESS_USER_H */
