@@ -47,7 +47,7 @@ struct holder {
 
 bool gp_holder_check(const struct gp_holder_request *r, bool control)
 {
-	bool to_control = r->is.kind >= GP_HOLDER_OPEN && r->is.kind <= GP_HOLDER_POKE;
+	bool to_control = r->is.kind >= GP_HOLDER_OPEN && r->is.kind <= GP_HOLDER_GET_KFD;
 
 	if (!r->is.kind || r->is.kind > GP_HOLDER_LAST_REQUEST || to_control != control ||
 	    r->is.bytes != sizeof(*r) || r->flags & ~(u32)GP_HOLDER_STAY_ATTACHED)
@@ -210,25 +210,13 @@ static int get_kfd(const struct holder *h, const struct gp_holder_request *r, in
 static void *errand_main(void *arg)
 {
 	struct errand *e = arg;
-	bool kfd = e->r.is.kind == GP_HOLDER_GET_KFD;
-	struct gp_holder_reply m =
-		GP_MESSAGE(struct gp_holder_reply, kfd ? GP_HOLDER_KFD : GP_HOLDER_POKED,
-			   .serial = e->r.serial, .pid = e->r.pid);
+	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_KFD,
+		.serial = e->r.serial, .pid = e->r.pid);
 	int fds[2] = { -1, -1 };
 
-	if (kfd) {
-		m.err = get_kfd(e->h, &e->r, fds);
-	} else {
-		m.err = check_target(e->h, &e->r);
-		if (!m.err)
-			m.err = gp_session_needs_poke(NULL, e->r.pid);
-		if (m.err == 1) {
-			m.count = 1;
-			m.err = gp_session_poke(e->r.pid);
-		}
-	}
-	gp_channel_send(e->h->control, &m.is, fds, kfd && !m.err ? 2 : 0);
-	if (kfd && !m.err) {
+	m.err = get_kfd(e->h, &e->r, fds);
+	gp_channel_send(e->h->control, &m.is, fds, m.err ? 0 : 2);
+	if (!m.err) {
 		close(fds[0]);
 		close(fds[1]);
 	}
@@ -278,9 +266,8 @@ static void take_request(struct holder *h, const struct gp_holder_request *r, in
 	err = run_errand(h, r);
 	if (!err)
 		return;
-	m = GP_MESSAGE(struct gp_holder_reply,
-		       r->is.kind == GP_HOLDER_GET_KFD ? GP_HOLDER_KFD : GP_HOLDER_POKED,
-		       .serial = r->serial, .pid = r->pid, .err = err);
+	m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_KFD, .serial = r->serial, .pid = r->pid,
+		       .err = err);
 	gp_channel_send(h->control, &m.is, NULL, 0);
 }
 

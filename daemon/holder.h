@@ -32,7 +32,7 @@
 
 enum {
 	GP_HOLDER_SESSIONS	= 512,	/* of a user */
-	GP_HOLDER_ERRANDS	= 8,	/* GET_KFD and POKE under way, of a user */
+	GP_HOLDER_ERRANDS	= 8,	/* GET_KFD under way, of a user */
 	GP_HOLDER_ENTRIES	= 16,	/* queues in a message */
 };
 
@@ -40,18 +40,15 @@ enum gp_holder_kind {
 	/* to the holder, on its control channel */
 	GP_HOLDER_OPEN = 1,	/* @pid, @start, @flags; the session's channel as a descriptor */
 	GP_HOLDER_GET_KFD,	/* @pid, @start, @serial */
-	GP_HOLDER_POKE,		/* @pid, @start, @serial */
-	/* to a session, on its channel */
+	/* to a session, on its channel; the end of the channel ends the session */
 	GP_HOLDER_HOLD,		/* @serial, @gpu_id, @until_ns, @grace */
 	GP_HOLDER_RENEW,	/* @until_ns: of all that the session holds */
 	GP_HOLDER_RELEASE,	/* @serial, @gpu_id */
 	GP_HOLDER_REFRESH,	/* look at the queues again: QUEUES follows */
-	GP_HOLDER_CLOSE,	/* resume everything and leave the process; then the channel ends */
-	GP_HOLDER_LAST_REQUEST = GP_HOLDER_CLOSE,
+	GP_HOLDER_LAST_REQUEST = GP_HOLDER_REFRESH,
 
 	/* by the holder */
 	GP_HOLDER_KFD,		/* @serial, @err, or a pidfd and the KFD descriptor */
-	GP_HOLDER_POKED,	/* @serial, @err; @count: 1: it slept in the driver */
 	GP_HOLDER_STUCK,	/* @pid: its session is in the driver since @ns; 0: no more */
 	/* by a session */
 	GP_HOLDER_ATTACHED,
