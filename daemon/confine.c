@@ -41,14 +41,11 @@ static int drop_capabilities(u64 keep)
 /* Lowering it needs CAP_SYS_RESOURCE. Without that the unit's value stays. */
 static void set_oom(int adjust)
 {
-	char text[16];
-	int n = snprintf(text, sizeof(text), "%d", adjust);
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	if (write(fd, text, (size_t)n) < 0)
-		;	/* as above */
+	dprintf(fd, "%d", adjust);
 	close(fd);
 }
 

@@ -139,11 +139,11 @@ void gp_ward_forget(struct gp_holders *h, struct gp_ward *w)
 {
 	if (w->state == GP_WARD_DEAD)
 		return;
-	gp_ward_fail_ops(h, w, -ECONNRESET);
+	w->state = GP_WARD_DEAD;
 	if (w->channel >= 0)
 		close(w->channel);
 	w->channel = -1;
-	w->state = GP_WARD_DEAD;
+	gp_ward_fail_ops(h, w, -ECONNRESET);
 	if (w->user) {
 		w->user->nr_wards--;
 		w->user->idle_ns = gp_holders_now(h);
@@ -220,9 +220,9 @@ static void take_left(struct gp_holders *h, struct gp_ward *w, int err)
 	h->stats.sessions.runtime_ends += err == -EAGAIN;
 	if (w->state == GP_WARD_ATTACHED) {
 		gp_holders_tell(h, w, (struct gp_kfdm_event){ .what = GP_KFDM_LEFT, .err = err });
+		gp_ward_close(h, w);
 		/* A process that is gone is off; in all other cases it runs. */
 		gp_ward_fail_ops(h, w, err == -ESRCH ? -ESRCH : -EPERM);
-		gp_ward_close(h, w);
 	}
 }
 
@@ -360,8 +360,10 @@ static void tend_user(struct gp_holders *h, struct gp_hold_user *u, u64 now)
 			gp_holders_due(h, u->not_before_ns);
 		} else if (!u->child) {
 			u->started_ns = now;
-			if (gp_children_start(GP_ROLE_HOLDER, u->uid, &u->child))
+			if (gp_children_start(GP_ROLE_HOLDER, u->uid, &u->child)) {
 				u->not_before_ns = now + u->backoff_ns;
+				gp_holders_due(h, u->not_before_ns);
+			}
 		}
 		return;
 	}
@@ -491,6 +493,8 @@ void gp_holders_tend(struct gp_holders *h, u64 now)
 			continue;
 		if (!gp_channel_send(a->user->control, &r.is, NULL, 0))
 			a->serial = ++h->serial;
+		else
+			gp_holders_due(h, now + h->args.attach_interval_ns);
 	}
 	for (struct gp_ward *w = h->wards; w; w = w->next)
 		renew(h, w, now);
