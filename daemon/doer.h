@@ -6,7 +6,7 @@
 #ifndef GP_DAEMON_DOER_H
 #define GP_DAEMON_DOER_H
 
-#include "lib/mechanism_kfd_debug.h"
+#include "holders.h"
 #include "lib/process.h"
 
 struct gp_doer;
@@ -31,7 +31,7 @@ struct gp_doer_ops {
 	bool decides;
 
 	void (*free)(struct gp_doer *d);
-	/* As the functions of the same names in lib/mechanism_kfd_debug.h. NULL: nothing to do. */
+	/* As the functions of the same names in holders.h. NULL: nothing to do. */
 	int (*task_add)(struct gp_doer *d, u32 task, u64 devices);
 	int (*task_del)(struct gp_doer *d, u32 task);
 	int (*process_add)(struct gp_doer *d, u32 task, pid_t pid, u64 start);

@@ -117,6 +117,7 @@ static u64 ask_again_after(int err)
 	switch (err) {
 	case -EAGAIN:
 	case -ESRCH:
+	case -ECONNRESET:
 		return SOON_NS;
 	case -EALREADY:
 	case -EBUSY:
@@ -147,6 +148,10 @@ static const char *why_not(int err)
 		return "the driver debugs another process; this GPU can do one at a time";
 	case -ESRCH:
 		return "it is ending";
+	case -ECONNRESET:
+		return "the holder process of its user died; it is started again";
+	case -ETIME:
+		return "the driver hangs on it; its holder process was given up";
 	default:
 		return strerror(-err);
 	}

@@ -22,9 +22,14 @@
 #include <sys/types.h>
 
 #include "core/mechanism.h"
-#include "lib/mechanism_kfd_debug.h"
 
 struct gp_holders;
+struct gp_kfd_queue_entry;
+
+struct gp_kfdm_gpu {
+	u32 gpu_id;
+	u32 cus;		/* gp_gpu_info; for the permille of a probe */
+};
 
 struct gp_holders_args {
 	const struct gp_kfdm_gpu *gpus;	/* their index is the core's device */
@@ -89,6 +94,23 @@ bool gp_holders_in_trouble(const struct gp_holders *h, uid_t user);
 int gp_holders_queues(const struct gp_holders *h, pid_t pid, struct gp_kfd_queue_entry *to,
 		      u32 room);
 
+enum gp_kfdm_what {
+	GP_KFDM_ATTACHED,	/* from now on it can be stopped */
+	GP_KFDM_NOT_ATTACHED,	/* @err as of gp_session_open(); it is forgotten */
+	GP_KFDM_LEFT,		/* @err: -EAGAIN: runtime disabled; -ESRCH: gone; forgotten */
+	GP_KFDM_QUEUES,		/* it has new queues; @count of them */
+	GP_KFDM_RETAKEN,	/* it was held: they were suspended, too, @ns after the event */
+};
+
+struct gp_kfdm_event {
+	u32 what;		/* enum gp_kfdm_what */
+	u32 task;
+	pid_t pid;
+	int err;
+	u32 count;
+	u64 ns;
+};
+
 /*
  * The next thing that happened. -EAGAIN: nothing. Errors besides those of gp_session_open():
  * -ECONNRESET: its holder died; -ETIME: it hangs in the driver; -EACCES: of another user.
@@ -110,6 +132,17 @@ struct gp_holders_kfd {
 
 /* -EAGAIN: no answer yet. */
 int gp_holders_next_kfd(struct gp_holders *h, struct gp_holders_kfd *ret);
+
+struct gp_kfdm_stats {
+	u64 attaches, attach_failures, detaches;
+	u64 suspends, resumes;		/* driver calls that worked */
+	u64 suspend_failures;		/* undone */
+	u64 late;			/* stops that ended after their deadline, and were undone */
+	u64 retakes;			/* new queues of held processes, taken off again */
+	u64 retake_ns_max, retake_ns_sum;
+	u64 runtime_ends;		/* targets that shut their runtime down */
+	u64 events_dropped;		/* they were not read */
+};
 
 struct gp_holders_stats {
 	struct gp_kfdm_stats sessions;

@@ -297,8 +297,8 @@ static int start_decider(struct supervisor *s)
 	s->silent_at_ns = GP_NEVER;
 	s->decider = fork();
 	if (!s->decider) {
-		/* It lets go of everything in good order. */
-		die_with_parent(parent, SIGTERM);
+		/* Its holders die, too, so there is nothing to release. */
+		die_with_parent(parent, SIGKILL);
 		run_decider(s, ends[1]);
 	}
 	err = s->decider < 0 ? -errno : 0;

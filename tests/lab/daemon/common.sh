@@ -58,8 +58,10 @@ device() { sed -n "s/^$1 //p" "/sys/kernel/debug/vgpu/${gpu:-0}/counters"; }
 attached() { [ "$(count attaches)" -gt 0 ] 2>/dev/null; }
 state_is() { call List "{\"pid\":$2}" | grep -q "\"state\":\"$1\""; }
 can_be_held() { call Hold "{\"pid\":$1,\"lease_ns\":25000000000,\"wait\":true}" >/dev/null; }
-# The daemon is the keeper's child.
-daemon_of() { tr -d ' ' <"/proc/$1/task/$1/children"; }
+# Of the children of the supervisor: the decider, and the holders.
+children_of() { for pid in $(cat "/proc/$1/task/$1/children"); do [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != "$2" ] || echo "$pid"; done; }
+daemon_of() { children_of "$1" gpreemptd; }
+holders_of() { children_of "$1" gp-holder; }
 start() {
 	./gpreemptd 2>/tmp/daemon &
 	keeper=$!
@@ -130,7 +132,7 @@ kill_daemons() {
 	aimed=0
 	saved=$(device waves_saved)
 	while [ $i -lt "$1" ]; do
-		./gpreemptd --no-keeper 2>/tmp/daemon &
+		./gpreemptd 2>/tmp/daemon &
 		keeper=$!
 		aim=
 		[ $((i % 5)) -ne 2 ] || aim=init
