@@ -5,7 +5,6 @@
 
 static struct {
 	int fd;			/* 0: not connected (descriptor 0 is never the channel) */
-	u32 last;		/* number given */
 	struct gp_child_owner owner[GP_NR_ROLES];
 	pid_t pid[GP_SUPERVISOR_CHILDREN];	/* those that live; 0: free */
 } here;
@@ -35,26 +34,20 @@ void gp_children_own(u32 role, const struct gp_child_owner *owner)
 	here.owner[role] = owner ? *owner : (struct gp_child_owner){ 0 };
 }
 
-int gp_children_start(u32 role, uid_t user, u32 *ret)
+int gp_children_start(u32 role, u64 child, uid_t user, int channel)
 {
 	struct gp_supervisor_message m =
-		GP_MESSAGE(struct gp_supervisor_message, GP_SUP_START, .child = here.last + 1,
+		GP_MESSAGE(struct gp_supervisor_message, GP_SUP_START, .child = child,
 			   .role = role, .user = user);
-	int err;
 
-	if (!here.fd)
-		return -EPIPE;
-	err = gp_channel_send(here.fd, &m.is, NULL, 0);
-	if (err)
-		return err;
-	*ret = ++here.last;
-	return 0;
+	return here.fd ? gp_channel_send(here.fd, &m.is, &channel, 1) : -EPIPE;
 }
 
-void gp_children_kill(u32 child)
+void gp_children_kill(u32 role, u64 child)
 {
 	struct gp_supervisor_message m =
-		GP_MESSAGE(struct gp_supervisor_message, GP_SUP_KILL, .child = child);
+		GP_MESSAGE(struct gp_supervisor_message, GP_SUP_KILL, .child = child,
+			   .role = role);
 
 	if (here.fd)
 		gp_channel_send(here.fd, &m.is, NULL, 0);
@@ -78,29 +71,26 @@ bool gp_children_has(pid_t pid)
 	return false;
 }
 
-static void take(const struct gp_supervisor_message *m, int *fds)
+static void take(const struct gp_supervisor_message *m)
 {
 	const struct gp_child_owner *owner = &here.owner[m->role];
 	bool started = m->is.kind == GP_SUP_STARTED;
 
 	if (m->pid)
 		replace_pid(started ? 0 : m->pid, started ? m->pid : 0);
-	if (started && owner->started) {
-		owner->started(owner->ctx, m->child, m->err ? -1 : fds[0],
-			       m->err || fds[0] < 0 ? m->err ? m->err : -EPROTO : 0);
-		fds[0] = -1;
-	} else if (!started && owner->ended) {
+	if (started && m->err && owner->failed)
+		owner->failed(owner->ctx, m->child, m->err);
+	else if (!started && owner->ended)
 		owner->ended(owner->ctx, m->child, m->err);
-	}
 }
 
 int gp_children_run(void)
 {
 	struct gp_supervisor_message m;
-	int fds[GP_CHANNEL_FDS], n;
+	int n;
 
 	while (here.fd) {
-		n = gp_channel_recv(here.fd, &m, sizeof(m), fds);
+		n = gp_channel_recv(here.fd, &m, sizeof(m), NULL);
 		if (n == -EAGAIN)
 			return 0;
 		/* A supervisor that sends nonsense is as good as gone. */
@@ -109,10 +99,7 @@ int gp_children_run(void)
 			gp_children_disconnect();
 			break;
 		}
-		take(&m, fds);
-		for (u32 i = 0; i < GP_CHANNEL_FDS; i++)
-			if (fds[i] >= 0)
-				close(fds[i]);
+		take(&m);
 	}
 	return -EPIPE;
 }

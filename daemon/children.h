@@ -19,20 +19,25 @@ void gp_children_disconnect(void);
 int gp_children_fd(void);
 
 struct gp_child_owner {
-	/* @channel is the owner's from here on. -1: it could not be started, @err says why. */
-	void (*started)(void *ctx, u32 child, int channel, int err);
+	/* It could not be started. */
+	void (*failed)(void *ctx, u64 child, int err);
 	/* @status as of waitpid(). Not called for one that could not be started. */
-	void (*ended)(void *ctx, u32 child, int status);
+	void (*ended)(void *ctx, u64 child, int status);
 	void *ctx;
 };
 
 /* NULL: the role has no owner any more; what is said about its children is ignored. */
 void gp_children_own(u32 role, const struct gp_child_owner *owner);
 
-/* 0 and its number in *@ret; started() or ended() follows. -EPIPE: the supervisor is gone. */
-int gp_children_start(u32 role, uid_t user, u32 *ret);
+/*
+ * Starts a process that serves @user at @channel, which stays the caller's and may be closed. What
+ * is sent over the other end meanwhile is not lost. @child: chosen by the owner, never 0, never
+ * used twice for @role. 0: failed() or, one day, ended() follows; -EPIPE: there is no supervisor;
+ * -EAGAIN.
+ */
+int gp_children_start(u32 role, u64 child, uid_t user, int channel);
 /* SIGKILL; ended() follows. A child also ends when its channel is closed. */
-void gp_children_kill(u32 child);
+void gp_children_kill(u32 role, u64 child);
 
 /* Is it the pid of one that was started and has not ended? */
 bool gp_children_has(pid_t pid);

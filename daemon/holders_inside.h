@@ -28,8 +28,8 @@ struct gp_hold_user {
 	u32 source;		/* GP_SOURCE_USER, first */
 	struct gp_hold_user *next;
 	uid_t uid;
-	u32 child;		/* of children.h; 0: no holder */
-	int control;		/* -1: not there (yet) */
+	u64 child;		/* of children.h; 0: no holder */
+	int control;		/* -1: it is gone, or there is none */
 	u32 nr_wards, nr_asks, nr_stuck;
 	u64 started_ns;
 	u64 not_before_ns;	/* no holder is started before */
@@ -38,7 +38,7 @@ struct gp_hold_user {
 };
 
 /*
- *	        holder ready        ATTACHED             process_del
+ *	         its turn           ATTACHED             process_del
  *	WAITING -----------> OPENING ------> ATTACHED ------------> LEAVING
  *	   |                   |  FAILED        | LEFT                 | its turn, or it is off
  *	   v                   v                v                      v

@@ -73,7 +73,7 @@ void gp_hold_user_drop(struct gp_holders *h, struct gp_hold_user *u)
 	free(u);
 }
 
-static struct gp_hold_user *user_by_child(const struct gp_holders *h, u32 child)
+static struct gp_hold_user *user_by_child(const struct gp_holders *h, u64 child)
 {
 	struct gp_hold_user *u;
 
@@ -82,42 +82,45 @@ static struct gp_hold_user *user_by_child(const struct gp_holders *h, u32 child)
 	return u;
 }
 
-static void holder_started(void *ctx, u32 child, int channel, int err)
+static void holder_gone(void *ctx, u64 child, int why)
 {
 	struct gp_holders *h = ctx;
 	struct gp_hold_user *u = user_by_child(h, child);
 
-	if (!err && (!u || gp_holders_watch(h, channel, u)))
-		err = -ENOMEM;
-	if (err && channel >= 0)
-		close(channel);
-	if (!u)
-		return;
-	if (err) {
-		drop_holder(h, u);
-		return;
-	}
-	h->stats.started++;
-	u->control = channel;
-	gp_holders_due(h, 0);
-}
-
-static void holder_ended(void *ctx, u32 child, int status)
-{
-	struct gp_holders *h = ctx;
-	struct gp_hold_user *u = user_by_child(h, child);
-
-	(void)status;
+	(void)why;
 	if (!u)
 		return;
 	h->stats.died++;
 	drop_holder(h, u);
 }
 
+static int start_holder(struct gp_holders *h, struct gp_hold_user *u, u64 now)
+{
+	/* Of all mechanisms that this process has had: a number is used once. */
+	static u64 last_child;
+	int ends[2], err = gp_channel_pair(ends);
+
+	if (err)
+		return err;
+	u->started_ns = now;
+	err = gp_children_start(GP_ROLE_HOLDER, last_child + 1, u->uid, ends[1]);
+	close(ends[1]);
+	if (!err)
+		err = gp_holders_watch(h, ends[0], u);
+	if (err) {
+		close(ends[0]);
+		return err;
+	}
+	u->child = ++last_child;
+	u->control = ends[0];
+	h->stats.started++;
+	return 0;
+}
+
 void gp_holders_own_role(struct gp_holders *h, bool own)
 {
 	const struct gp_child_owner owner = {
-		.started = holder_started, .ended = holder_ended, .ctx = h,
+		.failed = holder_gone, .ended = holder_gone, .ctx = h,
 	};
 
 	gp_children_own(GP_ROLE_HOLDER, own ? &owner : NULL);
@@ -332,9 +335,9 @@ void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
 		if (n == -EAGAIN)
 			return;
 		if (n != (int)sizeof(m)) {
-			/* The supervisor says when it has ended; one that says nonsense is ended. */
+			/* The supervisor says when it has ended. One that says nonsense is killed. */
 			if (n != -EPIPE)
-				gp_children_kill(u->child);
+				gp_children_kill(GP_ROLE_HOLDER, u->child);
 			close(u->control);
 			u->control = -1;
 			return;
@@ -358,12 +361,9 @@ static void tend_user(struct gp_holders *h, struct gp_hold_user *u, u64 now)
 	if (u->nr_wards || u->nr_asks) {
 		if (!u->child && now < u->not_before_ns) {
 			gp_holders_due(h, u->not_before_ns);
-		} else if (!u->child) {
-			u->started_ns = now;
-			if (gp_children_start(GP_ROLE_HOLDER, u->uid, &u->child)) {
-				u->not_before_ns = now + u->backoff_ns;
-				gp_holders_due(h, u->not_before_ns);
-			}
+		} else if (!u->child && start_holder(h, u, now)) {
+			u->not_before_ns = now + u->backoff_ns;
+			gp_holders_due(h, u->not_before_ns);
 		}
 		return;
 	}
@@ -421,9 +421,9 @@ static struct gp_ward *next_errand(const struct gp_holders *h, bool *ret_at_once
 		*ret_at_once = w->state == GP_WARD_LEAVING && (w->wanted || w->ops);
 		if (*ret_at_once)
 			return w;
-		if (!next && (w->state == GP_WARD_LEAVING ||
-			      (w->state == GP_WARD_WAITING && w->user->control >= 0 &&
-			       is_free(h, w))))
+		/* The list begins with the latest. */
+		if (w->state == GP_WARD_LEAVING ||
+		    (w->state == GP_WARD_WAITING && w->user->control >= 0 && is_free(h, w)))
 			next = w;
 	}
 	return next;

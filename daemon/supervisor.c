@@ -34,7 +34,7 @@ enum { POKED_USERS = 64 };
 
 struct child {
 	pid_t pid;		/* 0: none in this place */
-	u32 number;		/* the decider's; 0: our own */
+	u64 number;		/* the decider's; 0: our own */
 	u32 role;
 	uid_t user;
 	u64 kill_at_ns;
@@ -98,10 +98,10 @@ void gp_heart_rest(struct gp_heart *heart)
 
 /* ---- children ---- */
 
-static struct child *find_child(struct supervisor *s, u32 number)
+static struct child *find_child(struct supervisor *s, u32 role, u64 number)
 {
-	for (u32 i = 0; i < GP_SUPERVISOR_CHILDREN; i++)
-		if (s->child[i].pid && s->child[i].number == number)
+	for (u32 i = 0; number && i < GP_SUPERVISOR_CHILDREN; i++)
+		if (s->child[i].pid && s->child[i].role == role && s->child[i].number == number)
 			return &s->child[i];
 	return NULL;
 }
@@ -146,49 +146,45 @@ static void run_role(const struct supervisor *s, const struct gp_role *role, uid
 	_exit(role->main(3, user));
 }
 
-/* 0 and *@ret_channel, or -errno. */
-static int start_child(struct supervisor *s, u32 number, u32 role, uid_t user, int *ret_channel)
+/* Its pid, or -errno. @channel stays the caller's. */
+static pid_t start_child(struct supervisor *s, const struct gp_supervisor_message *m, int channel)
 {
 	pid_t parent = getpid();
 	struct child *c = NULL;
-	int ends[2], err;
 
-	if (role >= GP_NR_ROLES || !s->roles || !s->roles[role].main)
+	if (m->role >= GP_NR_ROLES || !s->roles || !s->roles[m->role].main)
 		return -EOPNOTSUPP;
 	for (u32 i = 0; !c && i < GP_SUPERVISOR_CHILDREN; i++)
 		c = s->child[i].pid ? NULL : &s->child[i];
 	if (!c)
 		return -EAGAIN;
-	err = gp_channel_pair(ends);
-	if (err)
-		return err;
 	*c = (struct child){
-		.number = number, .role = role, .user = user,
-		.kill_at_ns = role == GP_ROLE_POKE ? clock_ns() + POKE_NS : GP_NEVER,
+		.number = m->child, .role = m->role, .user = m->user,
+		.kill_at_ns = m->role == GP_ROLE_POKE ? clock_ns() + POKE_NS : GP_NEVER,
 	};
 	c->pid = fork();
 	if (!c->pid) {
 		die_with_parent(parent, SIGKILL);
-		run_role(s, &s->roles[role], user, ends[1]);
+		run_role(s, &s->roles[m->role], m->user, channel);
 	}
-	err = c->pid < 0 ? -errno : 0;
-	close(ends[1]);
-	if (err) {
+	if (c->pid < 0) {
 		c->pid = 0;
-		close(ends[0]);
-		return err;
+		return -errno;
 	}
 	s->nr_children++;
-	*ret_channel = ends[0];
-	return 0;
+	return c->pid;
 }
 
 static void poke_user(struct supervisor *s, uid_t user)
 {
-	int channel;
+	struct gp_supervisor_message m = { .role = GP_ROLE_POKE, .user = user };
+	/* Nobody talks to it. */
+	int channel = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (!start_child(s, 0, GP_ROLE_POKE, user, &channel))
-		close(channel);
+	if (channel < 0)
+		return;
+	start_child(s, &m, channel);
+	close(channel);
 }
 
 /* A daemon before us may have died while processes waited for it in the driver. */
@@ -386,36 +382,31 @@ static void tend_gap(struct supervisor *s, u64 now)
 
 /* ---- requests ---- */
 
-static void answer_start(struct supervisor *s, const struct gp_supervisor_message *m)
+static void answer_start(struct supervisor *s, const struct gp_supervisor_message *m, int channel)
 {
 	struct gp_supervisor_message reply =
 		GP_MESSAGE(struct gp_supervisor_message, GP_SUP_STARTED, .child = m->child,
-			   .role = m->role, .user = m->user);
-	struct child *c;
-	int channel = -1;
+			   .role = m->role, .user = m->user, .err = -EINVAL);
+	pid_t pid = -EINVAL;
 
-	if (!m->child || find_child(s, m->child) || m->role == GP_ROLE_POKE)
-		reply.err = -EINVAL;
-	else
-		reply.err = start_child(s, m->child, m->role, m->user, &channel);
-	c = reply.err ? NULL : find_child(s, m->child);
-	reply.pid = c ? c->pid : 0;
-	/* If the decider does not read, the channel closes and the child ends. */
-	gp_channel_send(s->channel, &reply.is, &channel, channel >= 0);
-	if (channel >= 0)
-		close(channel);
+	if (m->child && channel >= 0 && m->role != GP_ROLE_POKE && !find_child(s, m->role, m->child))
+		pid = start_child(s, m, channel);
+	reply.err = pid < 0 ? pid : 0;
+	reply.pid = pid < 0 ? 0 : pid;
+	/* A decider that does not read knows of the child by its channel. */
+	gp_channel_send(s->channel, &reply.is, NULL, 0);
 }
 
-static void take_request(struct supervisor *s, const struct gp_supervisor_message *m)
+static void take_request(struct supervisor *s, const struct gp_supervisor_message *m, int channel)
 {
 	struct child *c;
 
 	switch (m->is.kind) {
 	case GP_SUP_START:
-		answer_start(s, m);
+		answer_start(s, m, channel);
 		break;
 	case GP_SUP_KILL:
-		c = m->child ? find_child(s, m->child) : NULL;
+		c = find_child(s, m->role, m->child);
 		if (c && !c->ended)
 			kill(c->pid, SIGKILL);
 		break;
@@ -433,16 +424,22 @@ static void take_request(struct supervisor *s, const struct gp_supervisor_messag
 static void take_requests(struct supervisor *s)
 {
 	struct gp_supervisor_message m;
-	int n;
+	int fds[GP_CHANNEL_FDS], n;
+	bool good;
 
 	while (s->channel >= 0) {
-		n = gp_channel_recv(s->channel, &m, sizeof(m), NULL);
+		n = gp_channel_recv(s->channel, &m, sizeof(m), fds);
 		if (n == -EAGAIN)
 			return;
-		if (n == (int)sizeof(m) && m.is.kind >= GP_SUP_START && m.is.kind <= GP_SUP_REST) {
-			take_request(s, &m);
+		good = n == (int)sizeof(m) && m.is.kind >= GP_SUP_START &&
+		       m.is.kind <= GP_SUP_REST;
+		if (good)
+			take_request(s, &m, fds[0]);
+		for (u32 i = 0; i < GP_CHANNEL_FDS; i++)
+			if (fds[i] >= 0)
+				close(fds[i]);
+		if (good)
 			continue;
-		}
 		if (n != -EPIPE)
 			gp_log(GP_LOG_ERROR, "malformed message from the decider");
 		if (s->serves_caller) {

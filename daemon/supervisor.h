@@ -3,9 +3,9 @@
  * The supervisor: the main process of the daemon and the parent of all others.
  *
  * It has one thread, touches no process of a user, and forks on request. The decider is its first
- * child. Over a channel (channel.h) the decider asks for a holder or a reader of a user; the reply
- * carries the channel of the new process. Only the supervisor kills and reaps, so a pid that it
- * signals is always its own child's.
+ * child. Over a channel (channel.h) the decider asks for a holder or a reader of a user; the request
+ * carries the channel that the new process is to serve. Only the supervisor kills and reaps, so a
+ * pid that it signals is always its own child's.
  *
  * A decider that died abnormally, or is silent while it should beat, is started again. First its
  * holders and readers must have ended: they do so when their channels close, and are killed if
@@ -29,23 +29,22 @@ enum {
 
 enum gp_supervisor_kind {
 	/* by the decider */
-	GP_SUP_START = 1,	/* @child, @role, @user: start a process */
-	GP_SUP_KILL,		/* @child */
+	GP_SUP_START = 1,	/* @role, @child, @user, and its channel as a descriptor */
+	GP_SUP_KILL,		/* @role, @child */
 	GP_SUP_BEAT,		/* I am well, and will say so again */
 	GP_SUP_REST,		/* my silence does no harm from now on */
 	/* by the supervisor */
-	GP_SUP_STARTED,		/* @child: @err, or 0 with @pid and the channel as a descriptor */
-	GP_SUP_ENDED,		/* @child ended: @err is its wait status */
+	GP_SUP_STARTED,		/* @role, @child: @err, or 0 with @pid */
+	GP_SUP_ENDED,		/* @role, @child ended: @err is its wait status */
 };
 
 struct gp_supervisor_message {
 	struct gp_message is;
-	u32 child;		/* number, chosen by the decider, never used twice */
+	u64 child;		/* of @role; chosen by the decider, never 0, never used twice */
 	u32 role;
 	u32 user;
 	int pid;
 	int err;
-	u32 unused;
 };
 
 static_assert(sizeof(struct gp_supervisor_message) == 32, "size is part of the protocol");

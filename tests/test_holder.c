@@ -21,15 +21,7 @@ static struct {
 	int status;
 } holder;
 
-static void on_started(void *ctx, u32 child, int channel, int err)
-{
-	(void)ctx;
-	(void)child;
-	EXPECT_EQ(err, 0);
-	holder.control = channel;
-}
-
-static void on_ended(void *ctx, u32 child, int status)
+static void on_ended(void *ctx, u64 child, int status)
 {
 	(void)ctx;
 	(void)child;
@@ -44,16 +36,16 @@ static bool supervisor_is_gone(void)
 
 static void start_holder(uid_t user)
 {
-	static const struct gp_child_owner owner = { .started = on_started, .ended = on_ended };
-	int channel;
-	u32 child;
+	static const struct gp_child_owner owner = { .failed = on_ended, .ended = on_ended };
+	int channel, ends[2];
 
-	holder = (typeof(holder)){ .control = -1 };
 	EXPECT_EQ(gp_supervisor_fork(gp_roles, &channel), 0);
 	EXPECT_EQ(gp_children_connect(channel), 0);
 	gp_children_own(GP_ROLE_HOLDER, &owner);
-	EXPECT_EQ(gp_children_start(GP_ROLE_HOLDER, user, &child), 0);
-	AWAIT(supervisor_is_gone() || holder.control >= 0);
+	EXPECT_EQ(gp_channel_pair(ends), 0);
+	EXPECT_EQ(gp_children_start(GP_ROLE_HOLDER, 1, user, ends[1]), 0);
+	close(ends[1]);
+	holder = (typeof(holder)){ .control = ends[0] };
 }
 
 static void end_holder(void)

@@ -494,22 +494,22 @@ static void a_decider_whose_supervisor_dies_dies_too(void **state)
 
 /* ---- children ---- */
 
-/* What the owner was told. */
+/* What the owner was told, and our end of the channel of the last child. */
 static struct {
-	u32 child, started, ended;
+	u64 child;
+	u32 failed, ended;
 	int channel, err, status;
 } told;
 
-static void on_started(void *ctx, u32 child, int channel, int err)
+static void on_failed(void *ctx, u64 child, int err)
 {
 	(void)ctx;
-	told.started++;
+	told.failed++;
 	told.child = child;
-	told.channel = channel;
 	told.err = err;
 }
 
-static void on_ended(void *ctx, u32 child, int status)
+static void on_ended(void *ctx, u64 child, int status)
 {
 	(void)ctx;
 	told.ended++;
@@ -517,7 +517,7 @@ static void on_ended(void *ctx, u32 child, int status)
 	told.status = status;
 }
 
-static const struct gp_child_owner owner = { .started = on_started, .ended = on_ended };
+static const struct gp_child_owner owner = { .failed = on_failed, .ended = on_ended };
 
 static bool ran(void)
 {
@@ -536,13 +536,15 @@ static void connect_supervisor(void)
 		gp_children_own(i, &owner);
 }
 
-static u32 start_child(u32 role, uid_t user)
+static u64 start_child(u32 role, uid_t user)
 {
-	u32 child = 0, before = told.started;
+	static u64 child;
+	int ends[2];
 
-	EXPECT_EQ(gp_children_start(role, user, &child), 0);
-	AWAIT(ran() || told.started > before);
-	EXPECT_EQ(told.child, child);
+	EXPECT_EQ(gp_channel_pair(ends), 0);
+	EXPECT_EQ(gp_children_start(role, ++child, user, ends[1]), 0);
+	close(ends[1]);
+	told.channel = ends[0];
 	return child;
 }
 
@@ -557,15 +559,14 @@ static struct gp_supervisor_message greeting(void)
 static void a_child_serves_its_user_over_its_own_channel_and_ends_with_it(void **state)
 {
 	struct gp_supervisor_message m;
-	u32 child;
+	u64 child;
 
 	(void)state;
 	connect_supervisor();
 	child = start_child(GP_ROLE_HOLDER, 1234);
-	EXPECT_EQ(told.err, 0);
 	m = greeting();
 	EXPECT_EQ(m.user, 1234);
-	EXPECT(gp_children_has(m.pid));
+	AWAIT(ran() || gp_children_has(m.pid));
 	close(told.channel);
 	AWAIT(ran() || told.ended);
 	EXPECT_EQ(told.child, child);
@@ -576,14 +577,14 @@ static void a_child_serves_its_user_over_its_own_channel_and_ends_with_it(void *
 
 static void a_child_is_killed_on_request_and_a_stopped_holder_at_once(void **state)
 {
-	u32 child;
+	u64 child;
 
 	(void)state;
 	connect_supervisor();
 	child = start_child(GP_ROLE_READER, 1);
 	close(told.channel);
 	EXPECT_EQ(told.ended, 0);
-	gp_children_kill(child);
+	gp_children_kill(GP_ROLE_READER, child);
 	AWAIT(ran() || told.ended);
 	EXPECT(told.child == child && WIFSIGNALED(told.status));
 	child = start_child(GP_ROLE_HOLDER, 1);
@@ -610,7 +611,11 @@ static void a_role_that_is_unknown_or_not_for_deciders_is_refused(void **state)
 	(void)state;
 	connect_supervisor();
 	start_child(GP_ROLE_POKE, 1);
-	EXPECT(told.err == -EINVAL && told.channel == -1);
+	AWAIT(ran() || told.failed);
+	EXPECT_EQ(told.err, -EINVAL);
+	close(told.channel);
+	EXPECT_EQ(gp_children_start(GP_NR_ROLES - 1 + 5, 1, 1, 0), 0);
+	AWAIT(ran());		/* it is not for any owner: the connection is given up */
 	EXPECT_EQ(told.ended, 0);
 	gp_children_disconnect();
 }
@@ -684,8 +689,6 @@ static void a_decider_that_sends_a_malformed_message_is_killed_and_started_again
 /* The first one has a child that does not care, and dies. */
 static int dies_with_a_child(void *ctx, struct gp_heart *heart)
 {
-	u32 child;
-
 	(void)ctx;
 	if (shared->lives++) {
 		shared->restarts = heart->restarts;
@@ -696,12 +699,10 @@ static int dies_with_a_child(void *ctx, struct gp_heart *heart)
 	EXPECT(!heart->reason[0]);
 	gp_children_own(GP_ROLE_HOLDER, &owner);
 	gp_children_own(GP_ROLE_READER, &owner);
-	EXPECT_EQ(gp_children_start(GP_ROLE_HOLDER, 1, &child), 0);
-	while (!told.started)
-		gp_children_run();
+	start_child(GP_ROLE_HOLDER, 1);
 	shared->child = greeting().pid;
-	EXPECT_EQ(gp_children_start(GP_ROLE_READER, 1, &child), 0);
-	while (told.started < 2)
+	start_child(GP_ROLE_READER, 1);
+	while (!gp_children_has(shared->child))
 		gp_children_run();
 	raise(SIGKILL);
 	return 0;
