@@ -393,6 +393,15 @@ static void open_session(struct gp_holders *h, struct gp_ward *w)
 		err = gp_channel_send(w->user->control, &r.is, &ends[1], 1);
 		close(ends[1]);
 	}
+	if (err == -EPIPE) {
+		/* Its holder has just died. It waits for the next one. */
+		close(w->channel);
+		w->channel = -1;
+		w->state = GP_WARD_WAITING;
+		close(w->user->control);
+		w->user->control = -1;
+		return;
+	}
 	if (!err)
 		err = gp_holders_watch(h, w->channel, w);
 	if (err)

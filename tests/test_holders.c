@@ -605,6 +605,31 @@ static void holders_that_die_are_started_again_more_and_more_seldom(void **state
 	EXPECT(stats.started == 8 && stats.died == 8);
 }
 
+static void a_process_added_in_the_moment_its_holder_dies_waits_for_the_next_holder(void **state)
+{
+	struct world *w = *state;
+	int control, s;
+
+	add(w, 1, 10, ALICE);
+	control = start_holder(w, ALICE);
+	s = opened(control, 10);
+	says(s, GP_HOLDER_ATTACHED, 0);
+	expect_event(w, GP_KFDM_ATTACHED, 10, 0);
+	w->now_ns += 10 * GP_MSEC;
+	close(control);
+	add(w, 2, 11, ALICE);
+	run(w);
+	holder_dies(w);
+	run(w);
+	w->now_ns += GP_SEC;
+	control = start_holder(w, ALICE);
+	close(s);
+	s = opened(control, 11);
+	EXPECT(s >= 0);
+	close(s);
+	close(control);
+}
+
 static void attaching_and_leaving_take_turns_but_one_that_is_off_is_left_at_once(void **state)
 {
 	struct world *w = *state;
@@ -803,6 +828,8 @@ PROVE(
 	CLAIM_WITH(a_process_that_hangs_its_session_is_given_up_and_stops_no_other_task, up, down),
 	CLAIM_WITH(a_stuck_session_is_trouble_of_its_user, up, down),
 	CLAIM_WITH(holders_that_die_are_started_again_more_and_more_seldom, up, down),
+	CLAIM_WITH(a_process_added_in_the_moment_its_holder_dies_waits_for_the_next_holder, up,
+		   down),
 	CLAIM_WITH(attaching_and_leaving_take_turns_but_one_that_is_off_is_left_at_once, up, down),
 	CLAIM_WITH(a_session_that_says_nonsense_is_ended, up, down),
 	CLAIM_WITH(queues_come_in_several_messages_and_only_in_order, up, down),

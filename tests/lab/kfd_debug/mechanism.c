@@ -86,6 +86,7 @@ static void attach(struct gp_holders *m, const struct target *t)
 	add(m, t);
 	e = event(m);
 	EQ(e.what, GP_KFDM_ATTACHED);
+	EQ(e.err, 0);
 	EQ(e.pid, t->pid);
 	EQ(e.task, TASK);
 }
@@ -445,6 +446,9 @@ static void user_of_another(void)
 		doze(m);
 	EQ(kfd.err, 0);
 	CHECK(kfd.pid == t.pid && kfd.pidfd >= 0 && kfd.kfd_fd >= 0);
+	/* As long as it is open here, the driver does not forget the process. */
+	close(kfd.pidfd);
+	close(kfd.kfd_fd);
 	gp_holders_free(m);
 	target_ends_right(&t);
 }
