@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "holder.h"
-#include "lib/kfd_debug.h"
+#include "lib/kfd_debug/session.h"
 
 enum { GP_HOLDER_GPUS = 64 };
 

@@ -9,7 +9,7 @@
 #include <limits.h>
 
 #include "lib/gpu.h"
-#include "lib/kfd_debug.h"
+#include "lib/kfd_debug/session.h"
 #include "lib/process_user.h"
 #include "lib/sysfs.h"
 #include "log.h"

@@ -6,7 +6,7 @@
 #include "fake_driver.h"
 #include "gp_test.h"
 #include "lib/gpreempt.h"
-#include "lib/kfd_debug.h"
+#include "lib/kfd_debug/session.h"
 
 static struct gp_session session(void)
 {

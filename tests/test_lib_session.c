@@ -19,9 +19,9 @@
 #include "fake_tree.h"
 #include "gp_test.h"
 #include "lib/gpreempt.h"
-#include "lib/kfd_debug.h"
+#include "lib/kfd_debug/session.h"
 #include "lib/process.h"
-#include "lib/seize.h"
+#include "lib/kfd_debug/seize.h"
 
 static volatile sig_atomic_t signals;
 
