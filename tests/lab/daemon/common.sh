@@ -123,13 +123,23 @@ preempt_often() {
 	# shellcheck disable=SC2086
 	{ kill -CONT $onlines; right often_online $onlines; right often_offline $offlines; }
 }
-# kill_daemons N: a daemon is started and killed at any instant, N times; of five, one while somebody is in hsa_init and
-# one while somebody is in hsa_shut_down. Says how often, how often it hit one there, and what they saved.
+# kill_daemons N: a process of the daemon is killed at any instant, N times: in turn the supervisor, the decider and a
+# holder; of five, one while a process is in hsa_init and one while a process is in hsa_shut_down. Says how often, how
+# often it hit one there, and what they saved.
 is_at() { [ "$(cat /proc/"$passer"/comm)" = "gpload-$1" ]; }
+none_runs() { ! pidof gpreemptd >/dev/null; }
+# The process to be killed in round $1. A holder is there only while processes are attached.
+victim() {
+	case $(($1 % 3)) in
+	1) daemon_of $keeper ;;
+	2) holders_of $keeper | head -n 1 ;;
+	esac
+}
 kill_daemons() {
 	i=0
 	killed=0
 	aimed=0
+	kinds=
 	saved=$(device waves_saved)
 	while [ $i -lt "$1" ]; do
 		./gpreemptd 2>/tmp/daemon &
@@ -146,12 +156,22 @@ kill_daemons() {
 		fi
 		usleep $(($(od -An -N2 -tu2 /dev/urandom) % 100 * 10000))
 		[ -z "$aim" ] || ! is_at $aim || aimed=$((aimed + 1))
-		kill -KILL $keeper && killed=$((killed + 1))
+		victim=$(victim $i)
+		kill -KILL "${victim:-$keeper}" && killed=$((killed + 1))
+		if [ -n "$victim" ]; then
+			kinds="$kinds$((i % 3))"
+			until_true 30 answers || fact not_back $i
+			kill $keeper
+		else
+			kinds="${kinds}0"
+		fi
 		wait $keeper
+		until_true 10 none_runs || fact still_runs $i
 		[ -z "$aim" ] || wait "$passer" || fact passer "$aim $?"
 		i=$((i + 1))
 	done
 	fact killed_daemons $killed
+	fact killed_kinds $kinds
 	fact aimed_kills $aimed
 	fact saved_by_killed $(($(device waves_saved) - saved))
 }
