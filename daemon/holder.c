@@ -37,6 +37,7 @@ struct holder {
 	uid_t user;
 	atomic_bool watching;
 	u64 active_ns;		/* when a session held something or was in the driver */
+	u64 looked_ns;		/* when the sessions were looked at last */
 	u32 nr_sessions;
 	struct gp_holder_session *sessions;
 	_Atomic u32 errands;
@@ -124,6 +125,16 @@ static int open_session(struct holder *h, const struct gp_holder_request *r, int
 	return 0;
 }
 
+static void report(const struct holder *h, struct gp_holder_session *s, u64 since)
+{
+	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_STUCK,
+					      .pid = s->pid, .ns = since);
+
+	if (h->control >= 0)
+		gp_channel_send(h->control, &m.is, NULL, 0);
+	s->reported = since;
+}
+
 static void reap_sessions(struct holder *h)
 {
 	struct gp_holder_session **at = &h->sessions, *s;
@@ -135,6 +146,8 @@ static void reap_sessions(struct holder *h)
 		}
 		*at = s->next;
 		pthread_join(s->thread, NULL);
+		if (s->reported)
+			report(h, s, 0);
 		close(s->channel);
 		free(s);
 		h->nr_sessions--;
@@ -306,24 +319,18 @@ static void take_requests(struct holder *h)
 
 /* ---- the lease clock ---- */
 
-static void report(const struct holder *h, struct gp_holder_session *s, u64 since)
-{
-	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_STUCK,
-					      .pid = s->pid, .ns = since);
-
-	if (h->control >= 0)
-		gp_channel_send(h->control, &m.is, NULL, 0);
-	s->reported = since;
-}
-
-/* A thread that neither resumes in time nor sits in the driver is broken. */
+/*
+ * A thread that neither resumes in time nor sits in the driver is broken. But if this thread was
+ * late, too, the machine stood still, and the session gets another tick.
+ */
 static void check_session(struct holder *h, struct gp_holder_session *s, u64 now)
 {
 	u64 until = atomic_load(&s->until_ns), since = atomic_load(&s->call_ns);
+	bool late = now > h->looked_ns + 2 * TICK_NS;
 
 	if (until || since)
 		h->active_ns = now;
-	if (until && now > until + GP_HOLDER_LATE_NS && !since &&
+	if (until && now > until + GP_HOLDER_LATE_NS && !since && !late &&
 	    atomic_load(&s->until_ns) == until && !atomic_load(&s->call_ns)) {
 		gp_log(GP_LOG_ERROR, "holder of user %u: process %d was not released in time; "
 		       "ending, so that the driver releases everything", h->user, s->pid);
@@ -394,6 +401,7 @@ int gp_holder_main(int channel, uid_t user)
 		now = gp_holder_now();
 		for (struct gp_holder_session *s = h.sessions; s; s = s->next)
 			check_session(&h, s, now);
+		h.looked_ns = now;
 		if (h.leave_until_ns && (!h.nr_sessions || now >= h.leave_until_ns))
 			return 0;
 	}

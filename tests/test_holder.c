@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* A real holder process on a driver that the test is (fake_driver.h). */
+#include <dirent.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -329,6 +333,49 @@ static void a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other(vo
 	end_holder();
 }
 
+/* The thread of the only session of the holder. */
+static pid_t session_thread(void)
+{
+	char path[300];
+	struct dirent *e;
+	pid_t pid = 0, tid = 0;
+	DIR *dir = opendir("/proc");
+
+	while (!pid && (e = readdir(dir)))
+		pid = gp_children_has(atoi(e->d_name)) ? atoi(e->d_name) : 0;
+	closedir(dir);
+	EXPECT(pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (!tid && (e = readdir(dir)))
+		tid = atoi(e->d_name) != pid ? atoi(e->d_name) : 0;
+	closedir(dir);
+	EXPECT(tid);
+	return tid;
+}
+
+static void a_holder_whose_session_misses_the_end_of_its_lease_ends_itself(void **state)
+{
+	pid_t tid;
+	int s;
+
+	(void)state;
+	start_holder(getuid());
+	s = attach(0);
+	AWAIT(!supervisor_is_gone());
+	tid = session_thread();
+	EXPECT_EQ(hold(s, fake_now() + 200 * GP_MSEC), 0);
+	/* The thread stands still, and not in the driver. */
+	EXPECT_EQ(ptrace(PTRACE_SEIZE, tid, 0, 0), 0);
+	EXPECT_EQ(ptrace(PTRACE_INTERRUPT, tid, 0, 0), 0);
+	/* It is ours to trace, so its end is ours to see before the supervisor sees the holder's. */
+	AWAIT(waitpid(tid, NULL, __WALL | WNOHANG) < 0);
+	AWAIT(supervisor_is_gone() || holder.ended);
+	EXPECT(WIFEXITED(holder.status) && WEXITSTATUS(holder.status) == 3);
+	close(s);
+	end_holder();
+}
+
 static void an_older_driver_gets_its_calls_from_the_thread_that_traces(void **state)
 {
 	int s;
@@ -423,6 +470,7 @@ PROVE(
 	WITH(a_malformed_request_ends_its_channel),
 	WITH(a_process_of_another_user_is_refused),
 	WITH(a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other),
+	WITH(a_holder_whose_session_misses_the_end_of_its_lease_ends_itself),
 	WITH(an_older_driver_gets_its_calls_from_the_thread_that_traces),
 	WITH(a_stop_that_the_hardware_refuses_is_refused_counted_and_undone),
 )
