@@ -80,7 +80,7 @@ struct gp_holder_request {
 struct gp_holder_reply {
 	struct gp_message is;
 	u64 serial;
-	u64 command_ns, done_ns;	/* CLOCK_MONOTONIC around the driver's call; 0: none was made */
+	u64 command_ns, done_ns;	/* CLOCK_MONOTONIC around the driver's call; 0: none */
 	u64 ns;
 	int err;
 	int pid;

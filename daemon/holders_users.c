@@ -335,7 +335,7 @@ void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
 		if (n == -EAGAIN)
 			return;
 		if (n != (int)sizeof(m)) {
-			/* The supervisor says when it has ended. One that says nonsense is killed. */
+			/* The supervisor says when it has ended. A broken one is killed. */
 			if (n != -EPIPE)
 				gp_children_kill(GP_ROLE_HOLDER, u->child);
 			close(u->control);

@@ -389,7 +389,8 @@ static void answer_start(struct supervisor *s, const struct gp_supervisor_messag
 			   .role = m->role, .user = m->user, .err = -EINVAL);
 	pid_t pid = -EINVAL;
 
-	if (m->child && channel >= 0 && m->role != GP_ROLE_POKE && !find_child(s, m->role, m->child))
+	if (m->child && channel >= 0 && m->role != GP_ROLE_POKE &&
+	    !find_child(s, m->role, m->child))
 		pid = start_child(s, m, channel);
 	reply.err = pid < 0 ? pid : 0;
 	reply.pid = pid < 0 ? 0 : pid;

@@ -3,9 +3,9 @@
  * The supervisor: the main process of the daemon and the parent of all others.
  *
  * It has one thread, touches no process of a user, and forks on request. The decider is its first
- * child. Over a channel (channel.h) the decider asks for a holder or a reader of a user; the request
- * carries the channel that the new process is to serve. Only the supervisor kills and reaps, so a
- * pid that it signals is always its own child's.
+ * child. Over a channel (channel.h) the decider asks for a holder or a reader of a user. The
+ * request carries the channel that the new process is to serve. Only the supervisor kills and
+ * reaps, so a pid that it signals is always its own child's.
  *
  * A decider that died abnormally, or is silent while it should beat, is started again. First its
  * holders and readers must have ended: they do so when their channels close, and are killed if

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Drivers that the lab's cannot be: an older one that insists on its tracer, one whose hardware lets
- * go of some queues only, one that hangs. ptrace is real, and so are its targets. Its state is shared
- * with children of the test.
+ * Drivers that the lab's cannot be: an older one that insists on its tracer, one whose hardware
+ * lets go of some queues only, one that hangs. ptrace is real, and so are its targets. Its state
+ * is shared with children of the test.
  */
 #ifndef GP_FAKE_DRIVER_H
 #define GP_FAKE_DRIVER_H

@@ -77,7 +77,7 @@ static int filters(void)
 		return 4;
 	if (syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR) >= 0 || errno != EPERM)
 		return 5;
-	if (syscall(SYS_openat, AT_FDCWD, "/tmp/x", O_RDONLY | O_CREAT, 0600) >= 0 || errno != EPERM)
+	if (syscall(SYS_openat, AT_FDCWD, "/tmp/x", O_CREAT, 0600) >= 0 || errno != EPERM)
 		return 6;
 	if (!syscall(SYS_ioctl, 1, TIOCSTI, "x") || errno != EPERM)
 		return 7;

@@ -368,7 +368,7 @@ static void a_holder_whose_session_misses_the_end_of_its_lease_ends_itself(void 
 	/* The thread stands still, and not in the driver. */
 	EXPECT_EQ(ptrace(PTRACE_SEIZE, tid, 0, 0), 0);
 	EXPECT_EQ(ptrace(PTRACE_INTERRUPT, tid, 0, 0), 0);
-	/* It is ours to trace, so its end is ours to see before the supervisor sees the holder's. */
+	/* We trace it, so we see its end before the supervisor sees the holder's. */
 	AWAIT(waitpid(tid, NULL, __WALL | WNOHANG) < 0);
 	AWAIT(supervisor_is_gone() || holder.ended);
 	EXPECT(WIFEXITED(holder.status) && WEXITSTATUS(holder.status) == 3);

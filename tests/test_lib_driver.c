@@ -12,7 +12,8 @@ static struct gp_session session(void)
 {
 	struct gp_session s;
 
-	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){ .pid = driver->target[0].pid }), 0);
+	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
+		.pid = driver->target[0].pid }), 0);
 	return s;
 }
 
@@ -107,12 +108,13 @@ static void a_grace_is_1_to_255_thousand_clocks(void **state)
 	gp_session_close(&s);
 }
 
+#define WITH(claim)	CLAIM_WITH(claim, fake_driver_up, fake_driver_down)
+
 PROVE(
-	CLAIM_WITH(a_driver_that_knows_its_debugger_traces_nobody, fake_driver_up, fake_driver_down),
-	CLAIM_WITH(only_a_driver_that_insists_on_its_tracer_keeps_it, fake_driver_up, fake_driver_down),
-	CLAIM_WITH(a_suspend_that_is_done_by_half_is_undone, fake_driver_up, fake_driver_down),
-	CLAIM_WITH(a_queue_that_has_vanished_is_looked_for_once_and_the_others_are_held, fake_driver_up,
-		   fake_driver_down),
-	CLAIM_WITH(a_suspend_that_fails_on_its_way_is_undone, fake_driver_up, fake_driver_down),
-	CLAIM_WITH(a_grace_is_1_to_255_thousand_clocks, fake_driver_up, fake_driver_down),
+	WITH(a_driver_that_knows_its_debugger_traces_nobody),
+	WITH(only_a_driver_that_insists_on_its_tracer_keeps_it),
+	WITH(a_suspend_that_is_done_by_half_is_undone),
+	WITH(a_queue_that_has_vanished_is_looked_for_once_and_the_others_are_held),
+	WITH(a_suspend_that_fails_on_its_way_is_undone),
+	WITH(a_grace_is_1_to_255_thousand_clocks),
 )

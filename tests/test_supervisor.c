@@ -42,7 +42,7 @@ static struct shared *shared;
 typedef int (*decider_main)(void *ctx, struct gp_heart *heart);
 
 /*
- * Virtual time. The linker redirects the supervisor's clock_gettime() and poll() here. A machine that
+ * Virtual time. The linker redirects the supervisor's clock_gettime() and poll(). A machine that
  * keeps the daemon or the supervisor waiting does not change virtual time.
  */
 int __real_clock_gettime(clockid_t clock, struct timespec *ret);
@@ -708,7 +708,7 @@ static int dies_with_a_child(void *ctx, struct gp_heart *heart)
 	return 0;
 }
 
-static void the_next_decider_starts_when_the_children_of_the_last_are_gone_and_knows_why(void **state)
+static void the_next_decider_starts_when_the_last_ones_children_are_gone_and_knows_why(void **state)
 {
 	(void)state;
 	EXPECT_EQ(keep(dies_with_a_child), 0);
@@ -770,7 +770,7 @@ PROVE(
 	CLAIM_WITH(a_role_that_is_unknown_or_not_for_deciders_is_refused, up, down),
 	CLAIM_WITH(a_supervisor_ends_with_its_caller_and_ends_its_children, up, down),
 	CLAIM_WITH(a_decider_that_sends_a_malformed_message_is_killed_and_started_again, up, down),
-	CLAIM_WITH(the_next_decider_starts_when_the_children_of_the_last_are_gone_and_knows_why,
+	CLAIM_WITH(the_next_decider_starts_when_the_last_ones_children_are_gone_and_knows_why,
 		   up, down),
 	CLAIM_WITH(systemd_is_told_in_one_datagram, up, down),
 )
