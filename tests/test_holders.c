@@ -203,6 +203,19 @@ static int attached(struct world *w, int control, u32 task, pid_t pid, uid_t use
 	return session;
 }
 
+/* The same of the first process of @user, whose holder is started. */
+static int first_of(struct world *w, u32 task, pid_t pid, uid_t user, int *control)
+{
+	int session;
+
+	add(w, task, pid, user);
+	*control = start_holder(w, user);
+	session = opened(*control, pid);
+	says(session, GP_HOLDER_ATTACHED, 0);
+	expect_event(w, GP_KFDM_ATTACHED, pid, 0);
+	return session;
+}
+
 /* @out and @in are digits: tasks. The deadline is 100 ms from now. */
 static u64 begin(struct world *w, u32 device, const char *out, const char *in)
 {
@@ -287,11 +300,7 @@ static void a_hold_has_a_lease_that_is_renewed_until_it_is_released(void **state
 	struct gp_holder_request r;
 	u64 action;
 
-	add(w, 1, 10, ALICE);
-	control = start_holder(w, ALICE);
-	s = opened(control, 10);
-	says(s, GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, 10, 0);
+	s = first_of(w, 1, 10, ALICE, &control);
 	action = begin(w, 0, "1", "");
 	EXPECT(gp_holders_acting(w->h, 0) && !gp_holders_acting(w->h, 1));
 	r = asked(s, GP_HOLDER_HOLD);
@@ -330,11 +339,7 @@ static void a_lease_that_ended_although_it_is_wanted_is_taken_again(void **state
 	struct gp_holder_request r;
 	int control, s;
 
-	add(w, 1, 10, ALICE);
-	control = start_holder(w, ALICE);
-	s = opened(control, 10);
-	says(s, GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, 10, 0);
+	s = first_of(w, 1, 10, ALICE, &control);
 	stop(w, s, 1);
 	/* We were stopped meanwhile. */
 	w->now_ns += 3 * LEASE;
@@ -361,17 +366,9 @@ static void a_lease_that_ended_although_it_is_wanted_is_taken_again(void **state
 /* A gang of two processes of two users, and its sessions. */
 static void make_gang(struct world *w, int control[2], int s[2])
 {
-	add(w, 1, 10, ALICE);
-	control[0] = start_holder(w, ALICE);
-	s[0] = opened(control[0], 10);
-	says(s[0], GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, 10, 0);
+	s[0] = first_of(w, 1, 10, ALICE, &control[0]);
 	w->now_ns += 10 * GP_MSEC;
-	add(w, 1, 11, BOB);
-	control[1] = start_holder(w, BOB);
-	s[1] = opened(control[1], 11);
-	says(s[1], GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, 11, 0);
+	s[1] = first_of(w, 1, 11, BOB, &control[1]);
 }
 
 static void end_gang(struct world *w, const int control[2], const int s[2])
@@ -464,11 +461,7 @@ static void tasks_start_when_those_that_stop_have_stopped(void **state)
 	int control, s[2];
 	u64 action;
 
-	add(w, 1, 10, ALICE);
-	control = start_holder(w, ALICE);
-	s[0] = opened(control, 10);
-	says(s[0], GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, 10, 0);
+	s[0] = first_of(w, 1, 10, ALICE, &control);
 	s[1] = attached(w, control, 2, 11, ALICE);
 	stop(w, s[0], 1);
 	action = begin(w, 0, "2", "1");
@@ -487,17 +480,9 @@ static u64 hang(struct world *w, int control[2], int s[2])
 {
 	u64 action;
 
-	add(w, 1, 10, ALICE);
-	control[0] = start_holder(w, ALICE);
-	s[0] = opened(control[0], 10);
-	says(s[0], GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, 10, 0);
+	s[0] = first_of(w, 1, 10, ALICE, &control[0]);
 	w->now_ns += 10 * GP_MSEC;
-	add(w, 2, 11, BOB);
-	control[1] = start_holder(w, BOB);
-	s[1] = opened(control[1], 11);
-	says(s[1], GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, 11, 0);
+	s[1] = first_of(w, 2, 11, BOB, &control[1]);
 	action = begin(w, 0, "1", "");
 	asked(s[0], GP_HOLDER_HOLD);
 	EXPECT_EQ(gp_holders_wake_at(w->h), w->now_ns + 100 * GP_MSEC);
@@ -610,11 +595,7 @@ static void a_process_added_in_the_moment_its_holder_dies_waits_for_the_next_hol
 	struct world *w = *state;
 	int control, s;
 
-	add(w, 1, 10, ALICE);
-	control = start_holder(w, ALICE);
-	s = opened(control, 10);
-	says(s, GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, 10, 0);
+	s = first_of(w, 1, 10, ALICE, &control);
 	w->now_ns += 10 * GP_MSEC;
 	close(control);
 	add(w, 2, 11, ALICE);
