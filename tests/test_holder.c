@@ -459,9 +459,43 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 	end_holder();
 }
 
+static void the_table_is_honest(void **state)
+{
+	const struct gp_kfdm_gpu gpu = { 1, 1 };
+	struct gp_holders_args args = { .gpus = &gpu, .nr_gpus = 1 }, bad = args;
+	struct gp_mechanism *m;
+	struct gp_holders *h;
+	u32 task = 7;
+	struct gp_action a = { .id = 64, .nr_out = 1, .tasks = &task };
+
+	(void)state;
+	bad.nr_gpus = 0;
+	EXPECT_EQ(gp_holders_alloc(&bad, &h), -EINVAL);
+	bad = args;
+	bad.grace = 256;
+	EXPECT_EQ(gp_holders_alloc(&bad, &h), -EINVAL);
+	bad = args;
+	bad.lease_ns = GP_HOLDER_LEASE_MAX_NS + 1;
+	EXPECT_EQ(gp_holders_alloc(&bad, &h), -EINVAL);
+	EXPECT_EQ(gp_holders_alloc(&args, &h), 0);
+	m = gp_holders_mechanism(h);
+	EXPECT_EQ(gp_mechanism_check(m->ops), 0);
+	EXPECT_EQ(m->ops->begin(m, &a, 0), -ENOENT);
+	EXPECT_EQ(gp_holders_task_add(h, 7, 2), 0);
+	EXPECT_EQ(gp_holders_task_add(h, 7, 2), -EEXIST);
+	EXPECT_EQ(m->ops->begin(m, &a, 0), -ENOENT);
+	a.device = 1;
+	EXPECT_EQ(m->ops->begin(m, &a, 0), -ENODEV);
+	EXPECT_EQ(gp_holders_task_del(h, 7), 0);
+	EXPECT_EQ(gp_holders_task_del(h, 7), -ENOENT);
+	EXPECT_EQ(gp_holders_process_del(h, 7), -ENOENT);
+	gp_holders_free(h);
+}
+
 #define WITH(claim)	CLAIM_WITH(claim, fake_driver_up, fake_driver_down)
 
 PROVE(
+	CLAIM(the_table_is_honest),
 	CLAIM(requests_are_checked),
 	CLAIM(a_lease_is_at_most_ten_seconds_long_and_not_over),
 	WITH(a_lease_that_is_too_long_or_over_is_refused_and_nothing_is_suspended),

@@ -768,37 +768,7 @@ static void descriptors_of_a_process_come_from_the_holder_of_its_user(void **sta
 	close(fds[1]);
 }
 
-static void the_table_is_honest(void **state)
-{
-	const struct gp_kfdm_gpu gpu = { 1, 1 };
-	struct gp_holders_args args = { .gpus = &gpu, .nr_gpus = 1 }, bad = args;
-	struct world *w = *state;
-	struct gp_holders *h;
-	u32 task = 7;
-	struct gp_action a = { .id = 64, .nr_out = 1, .tasks = &task };
-
-	EXPECT_EQ(gp_mechanism_check(w->m->ops), 0);
-	bad.nr_gpus = 0;
-	EXPECT_EQ(gp_holders_alloc(&bad, &h), -EINVAL);
-	bad = args;
-	bad.grace = 256;
-	EXPECT_EQ(gp_holders_alloc(&bad, &h), -EINVAL);
-	bad = args;
-	bad.lease_ns = GP_HOLDER_LEASE_MAX_NS + 1;
-	EXPECT_EQ(gp_holders_alloc(&bad, &h), -EINVAL);
-	EXPECT_EQ(w->m->ops->begin(w->m, &a, 0), -ENOENT);
-	EXPECT_EQ(gp_holders_task_add(w->h, 7, 2), 0);
-	EXPECT_EQ(gp_holders_task_add(w->h, 7, 2), -EEXIST);
-	EXPECT_EQ(w->m->ops->begin(w->m, &a, 0), -ENOENT);
-	a.device = 2;
-	EXPECT_EQ(w->m->ops->begin(w->m, &a, 0), -ENODEV);
-	EXPECT_EQ(gp_holders_task_del(w->h, 7), 0);
-	EXPECT_EQ(gp_holders_task_del(w->h, 7), -ENOENT);
-	EXPECT_EQ(gp_holders_process_del(w->h, 7), -ENOENT);
-}
-
 PROVE(
-	CLAIM_WITH(the_table_is_honest, up, down),
 	CLAIM_WITH(every_user_has_one_holder, up, down),
 	CLAIM_WITH(a_hold_has_a_lease_that_is_renewed_until_it_is_released, up, down),
 	CLAIM_WITH(a_lease_that_ended_although_it_is_wanted_is_taken_again, up, down),
