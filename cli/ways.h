@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "gp_env.h"
-#include "lib/kfd_debug.h"
+#include "lib/kfd_debug/session.h"
 #include "uapi/gpreempt.h"
 
 /* What one call took, by CLOCK_MONOTONIC. */

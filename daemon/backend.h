@@ -57,12 +57,7 @@ struct gp_backend_ops {
 
 	/* ---- life ---- */
 
-	/*
-	 * Begins to release everything, or continues. Returns true when that is done; then free()
-	 * does not wait. Only these two are called from now on. NULL: free() never waits.
-	 */
-	bool (*retire)(struct gp_backend *b);
-	/* Releases everything; waits for the driver if retire() did not return true before. */
+	/* Releases everything. Does not wait for the driver. */
 	void (*free)(struct gp_backend *b);
 
 	/* ---- settings; a new backend gets both calls ---- */
@@ -153,7 +148,6 @@ struct gp_backend {
 	const struct gp_backend_ops *ops;
 	struct gp_home *h;
 	int fd;			/* readable: run() has something to do; -1: never */
-	struct gp_backend *next;	/* in home.retired */
 };
 
 /*

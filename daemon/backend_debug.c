@@ -6,15 +6,13 @@
  * scheduler only while it is attached. So the scheduler does not try again and again to stop a
  * process that cannot be stopped.
  */
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/mechanism_kfd_debug.h"
+#include "holders.h"
+#include "lib/process_user.h"
 #include "scheduler.h"
 #include "uapi/kfd.h"
 
@@ -27,17 +25,12 @@ enum { EVENTS = 4096 };		/* of one run; the rest waits for the next */
 
 struct debug {
 	struct gp_scheduler s;	/* first */
-	struct gp_kfdm *m;
-	int kfd_fd;
-	/* retirement */
-	pthread_t reaper;
-	bool reaping;
-	atomic_bool reaped;
+	struct gp_holders *holders;
 };
 
-static struct gp_kfdm *kfdm(struct gp_backend *b)
+static struct gp_holders *holders(struct gp_backend *b)
 {
-	return ((struct debug *)b)->m;
+	return ((struct debug *)b)->holders;
 }
 
 /* ---- tasks ---- */
@@ -48,21 +41,21 @@ static int debug_task_add(struct gp_backend *b, u64 devices, const struct gp_cla
 	int err = gp_scheduler_task_add(b, devices, class, ret, why);
 
 	if (!err)
-		gp_kfdm_task_add(kfdm(b), *ret, devices);
+		gp_holders_task_add(holders(b), *ret, devices);
 	return err;
 }
 
 static void debug_task_del(struct gp_backend *b, u32 task)
 {
 	/* The mechanism first: it releases the processes before the number is used again. */
-	gp_kfdm_task_del(kfdm(b), task);
+	gp_holders_task_del(holders(b), task);
 	gp_scheduler_task_del(b, task);
 }
 
 static void debug_process_del(struct gp_backend *b, struct gp_resident *r)
 {
 	if (r->grip != GP_GRIP_NONE)
-		gp_kfdm_process_del(kfdm(b), r->pid);
+		gp_holders_process_del(holders(b), r->pid);
 	gp_scheduler_process_del(b, r);
 }
 
@@ -130,12 +123,15 @@ static bool may_be_attached(const struct gp_home *h, const struct gp_resident *r
 
 static void attach(struct gp_home *h, struct gp_resident *r)
 {
-	const struct gp_kfdm_process process = { .pid = r->pid, .start = r->start };
+	const struct gp_user_files files = { .proc = h->args.proc };
+	struct gp_holders_process process = { .pid = r->pid, .start = r->start };
 
 	r->grip_at_ns = h->now_ns + SOON_NS;
+	if (gp_process_user(&files, r->pid, &process.user))
+		return;
 	if (h->args.holding)
 		h->args.holding(h->args.ctx);
-	if (!gp_kfdm_process_add(kfdm(h->backend), r->task, &process))
+	if (!gp_holders_process_add(holders(h->backend), r->task, &process))
 		r->grip = GP_GRIP_ASKED;
 }
 
@@ -158,7 +154,7 @@ static void debug_tend(struct gp_backend *b)
 			/* It is left when it is on the GPU again. */
 			h->tend_later = true;
 		} else if (r->grip != GP_GRIP_NONE) {
-			gp_kfdm_process_del(kfdm(b), r->pid);
+			gp_holders_process_del(holders(b), r->pid);
 			r->grip = GP_GRIP_NONE;
 			gp_tasks_settle(h, r);
 		}
@@ -170,6 +166,7 @@ static u64 ask_again_after(int err)
 	switch (err) {
 	case -EAGAIN:
 	case -ESRCH:
+	case -ECONNRESET:
 		return SOON_NS;
 	case -EALREADY:
 	case -EBUSY:
@@ -200,6 +197,10 @@ static const char *why_not(int err)
 		return "the driver debugs another process; this GPU can do one at a time";
 	case -ESRCH:
 		return "it is ending";
+	case -ECONNRESET:
+		return "the holder process of its user died; it is started again";
+	case -ETIME:
+		return "the driver hangs on it; its holder process was given up";
 	default:
 		return strerror(-err);
 	}
@@ -270,12 +271,12 @@ static void take_event(struct gp_home *h, const struct gp_kfdm_event *e)
 
 static bool debug_acting(struct gp_scheduler *s, u32 device)
 {
-	return gp_kfdm_acting(kfdm(&s->base), device);
+	return gp_holders_acting(holders(&s->base), device);
 }
 
 static int debug_queues(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_entry *to)
 {
-	int nr = gp_kfdm_queues(kfdm(&s->base), pid, to, GP_PROCESS_QUEUES_MAX);
+	int nr = gp_holders_queues(holders(&s->base), pid, to, GP_PROCESS_QUEUES_MAX);
 
 	return nr < GP_PROCESS_QUEUES_MAX ? nr : GP_PROCESS_QUEUES_MAX;
 }
@@ -287,14 +288,14 @@ static void debug_run(struct gp_backend *b)
 	struct gp_kfdm_event e;
 	u32 i;
 
-	for (i = 0; i < EVENTS && !gp_kfdm_next(kfdm(b), &e); i++)
+	for (i = 0; i < EVENTS && !gp_holders_next(holders(b), &e); i++)
 		take_event(b->h, &e);
 	gp_scheduler_run(b);
 }
 
 static u64 debug_wake_at(struct gp_backend *b)
 {
-	u64 at = gp_scheduler_wake_at(b), deadline = gp_kfdm_wake_at(kfdm(b));
+	u64 at = gp_scheduler_wake_at(b), deadline = gp_holders_wake_at(holders(b));
 
 	return at < deadline ? at : deadline;
 }
@@ -305,17 +306,19 @@ static u64 debug_wake_at(struct gp_backend *b)
  */
 static bool debug_busy(struct gp_backend *b)
 {
-	return gp_kfdm_attaching(kfdm(b)) || gp_scheduler_busy(b);
+	return gp_holders_attaching(holders(b)) || gp_scheduler_busy(b);
 }
 
 static void debug_counters(struct gp_backend *b, struct gp_backend_counters *ret,
 			   gp_counter_fn *tell, void *ctx)
 {
-	struct gp_kfdm_stats s = { 0 };
+	struct gp_holders_stats stats;
+	const struct gp_kfdm_stats s = (gp_holders_stats(holders(b), &stats), stats.sessions);
 
-	(void)tell;
-	(void)ctx;
-	gp_kfdm_stats(kfdm(b), &s);
+	tell(ctx, "holders_started", stats.started);
+	tell(ctx, "holders_died", stats.died);
+	tell(ctx, "sessions_stuck", stats.stuck);
+	tell(ctx, "leases_expired", stats.expired);
 	*ret = (struct gp_backend_counters){
 		.attaches = s.attaches, .attach_failures = s.attach_failures,
 		.detaches = s.detaches, .suspends = s.suspends, .resumes = s.resumes,
@@ -327,39 +330,11 @@ static void debug_counters(struct gp_backend *b, struct gp_backend_counters *ret
 
 /* ---- life ---- */
 
-static void *reap(void *ctx)
-{
-	struct debug *d = ctx;
-
-	gp_kfdm_free(d->m);
-	atomic_store(&d->reaped, true);
-	return NULL;
-}
-
-/*
- * gp_kfdm_free() waits for threads that may be in the driver, up to 9 s if the GPU hangs. So a
- * thread calls it, and the main loop goes on. Without that thread, free() waits.
- */
-static bool debug_retire(struct gp_backend *b)
-{
-	struct debug *d = (struct debug *)b;
-
-	if (!d->reaping && pthread_create(&d->reaper, NULL, reap, d))
-		return true;
-	d->reaping = true;
-	return atomic_load(&d->reaped);
-}
-
 static void debug_free(struct gp_backend *b)
 {
 	struct debug *d = (struct debug *)b;
 
-	if (d->reaping)
-		pthread_join(d->reaper, NULL);
-	else
-		gp_kfdm_free(d->m);
-	if (d->kfd_fd >= 0)
-		close(d->kfd_fd);
+	gp_holders_free(d->holders);
 	gp_scheduler_fini(&d->s);
 	free(d);
 }
@@ -368,7 +343,6 @@ static const struct gp_backend_ops debug_ops = {
 	GP_SCHEDULER_OPS,
 	.name		= "kfd-debug",
 	.preempts	= true,
-	.retire		= debug_retire,
 	.free		= debug_free,
 	.task_add	= debug_task_add,
 	.task_del	= debug_task_del,
@@ -384,7 +358,7 @@ static int start(struct debug *d, struct gp_home *h, const char **why)
 {
 	const struct gp_daemon_settings *set = &h->config->daemon;
 	struct gp_kfdm_gpu gpus[GP_GPUS_MAX];
-	struct gp_kfdm_args args = {
+	struct gp_holders_args args = {
 		.gpus = gpus, .nr_gpus = h->nr_gpus, .grace = set->grace,
 		.attach_interval_ns = GP_SEC / (set->attach_rate ? set->attach_rate : 1),
 		.kfd_root = h->args.kfd,
@@ -392,19 +366,15 @@ static int start(struct debug *d, struct gp_home *h, const char **why)
 	u32 i;
 	int err;
 
+	/* Only holders open it, but the reason why they could not is wanted now. */
 	*why = "cannot open /dev/kfd; is the driver loaded, and is this root?";
-	d->kfd_fd = args.kfd_fd = open(h->args.node ? h->args.node : "/dev/kfd",
-				       O_RDWR | O_CLOEXEC);
-	if (d->kfd_fd < 0)
+	if (access(h->args.node ? h->args.node : "/dev/kfd", R_OK | W_OK))
 		return -errno;
 	for (i = 0; i < h->nr_gpus; i++)
 		gpus[i] = (struct gp_kfdm_gpu){ h->gpu[i].gpu_id, h->gpu[i].cus };
-	*why = "cannot start the threads of kfd-debug";
-	err = gp_kfdm_alloc(&args, &d->m);
-	if (err)
-		return err;
 	*why = "out of memory";
-	return gp_scheduler_init(&d->s, h, gp_kfdm_mechanism(d->m));
+	err = gp_holders_alloc(&args, &d->holders);
+	return err ? err : gp_scheduler_init(&d->s, h, gp_holders_mechanism(d->holders));
 }
 
 int gp_backend_debug(struct gp_home *h, struct gp_backend **ret, char *why)
@@ -413,10 +383,8 @@ int gp_backend_debug(struct gp_home *h, struct gp_backend **ret, char *why)
 	const char *reason = "out of memory";
 	int err = -ENOMEM;
 
-	if (d) {
-		d->kfd_fd = -1;
+	if (d)
 		err = start(d, h, &reason);
-	}
 	if (err) {
 		snprintf(why, GP_HOME_WHY, "%s", reason);
 		if (d)
@@ -424,7 +392,7 @@ int gp_backend_debug(struct gp_home *h, struct gp_backend **ret, char *why)
 		return err;
 	}
 	d->s.base.ops = &debug_ops;
-	d->s.base.fd = gp_kfdm_fd(d->m);
+	d->s.base.fd = gp_holders_fd(d->holders);
 	d->s.acting = debug_acting;
 	d->s.queues = debug_queues;
 	*ret = &d->s.base;

@@ -57,7 +57,7 @@ struct gp_daemon_settings {
 	u32 attach_rate;	/* attaches and detaches per second, at most */
 	u64 attach_after_ns;	/* nobody with younger queues is attached */
 	u64 scan_ns;		/* how often GPU processes are looked for */
-	u64 heartbeat_ns;	/* silent for so long: the keeper ends the daemon */
+	u64 heartbeat_ns;	/* silent for so long: the supervisor ends the decider */
 };
 
 struct gp_config {

@@ -17,8 +17,6 @@ enum { EVENTS = 64 };
 
 /* A process opened the driver: its queues come a moment later. */
 #define OPEN_SCAN_NS	(2 * GP_MSEC)
-/* How often to look whether a retired backend is done. */
-#define REAP_NS		(10 * GP_MSEC)
 
 static u64 monotonic(void *ctx)
 {
@@ -171,7 +169,8 @@ void gp_home_free(struct gp_home *h)
 		return;
 	if (h->backend)
 		gp_processes_clear(h);
-	gp_backend_drop_all(h);
+	if (h->backend)
+		gp_backend_drop(h);
 	if (h->inotify >= 0)
 		close(h->inotify);
 	if (h->epoll >= 0)
@@ -228,7 +227,6 @@ void gp_home_run(struct gp_home *h, u64 now_ns)
 	if (now_ns > h->now_ns)
 		h->now_ns = now_ns;
 	h->stats.runs++;
-	gp_backend_reap(h);
 
 	/* What has happened; then what to do about it; housekeeping last. */
 	take_events(h);
@@ -240,8 +238,7 @@ void gp_home_run(struct gp_home *h, u64 now_ns)
 		if (ops->decide)
 			ops->decide(h->backend);
 	}
-	/* A process that a retired backend still has cannot be attached yet. */
-	if (h->tend && !h->retired) {
+	if (h->tend) {
 		h->tend = false;
 		if (ops->tend)
 			ops->tend(h->backend);
@@ -259,9 +256,7 @@ u64 gp_home_wake_at(const struct gp_home *h)
 {
 	u64 at = h->leaving ? GP_NEVER : h->scan_at_ns;
 
-	if (h->retired)
-		at = sooner(at, h->now_ns + REAP_NS);
-	else if (h->tend)
+	if (h->tend)
 		return h->now_ns;
 	if (h->backend->ops->wake_at)
 		at = sooner(at, h->backend->ops->wake_at(h->backend));
@@ -270,7 +265,7 @@ u64 gp_home_wake_at(const struct gp_home *h)
 
 bool gp_home_busy(const struct gp_home *h)
 {
-	return h->retired || (h->backend->ops->busy && h->backend->ops->busy(h->backend));
+	return h->backend->ops->busy && h->backend->ops->busy(h->backend);
 }
 
 bool gp_home_outdated(const struct gp_home *h)
@@ -294,7 +289,7 @@ bool gp_home_quiet(const struct gp_home *h)
 	for (i = 0; i < h->nr_residents; i++)
 		if (!gp_tasks_at_rest(h, h->resident[i]) || h->resident[i]->grip != GP_GRIP_NONE)
 			return false;
-	return !h->retired;
+	return true;
 }
 
 /* ---- recording ---- */

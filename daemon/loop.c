@@ -229,7 +229,6 @@ static int open_home(struct loop *l)
 
 static int open_all(struct loop *l)
 {
-	u32 poked;
 	int code;
 
 	if (block_signals(l))
@@ -243,12 +242,6 @@ static int open_all(struct loop *l)
 	if (l->epoll < 0 || add(l, gp_home_fd(l->home), HOME) ||
 	    add(l, gp_control_fd(l->control), CONTROL) || add(l, l->signals, SIGNALS))
 		return GP_EXIT_FAILED;
-
-	/* One before us may have died while somebody waited for it. */
-	poked = gp_keeper_poke_all();
-	if (poked)
-		gp_log(GP_LOG_WARNING, "%u processes waited for a debugger that is gone: woken",
-		       poked);
 	l->watchdog_ns = gp_notify_watchdog();
 	/* A look is asked for to the microsecond. */
 	prctl(PR_SET_TIMERSLACK, 1000);
@@ -358,7 +351,7 @@ static int run(struct loop *l)
 		if (gp_home_outdated(l->home) && !l->leaving) {
 			gp_log(GP_LOG_INFO, "the GPUs have changed: started again");
 			gp_methods_end(l->methods, "the GPUs changed");
-			return GP_KEEPER_AGAIN;
+			return GP_SUPERVISOR_AGAIN;
 		}
 		ready = sleep_until(l, wake_at(l));
 	}

@@ -6,7 +6,7 @@
 #ifndef GP_DAEMON_LOOP_H
 #define GP_DAEMON_LOOP_H
 
-#include "keeper.h"
+#include "supervisor.h"
 
 enum gp_exit {
 	GP_EXIT_OK	= 0,	/* told to end */
@@ -21,7 +21,7 @@ struct gp_loop_args {
 	bool talkative;		/* log everything */
 };
 
-/* One life of the daemon. Returns enum gp_exit, or GP_KEEPER_AGAIN. */
+/* One life of the daemon. Returns enum gp_exit, or GP_SUPERVISOR_AGAIN. */
 int gp_loop(const struct gp_loop_args *args, struct gp_heart *heart);
 
 #endif /* GP_DAEMON_LOOP_H */

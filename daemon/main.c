@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* gpreemptd(8): the command line. */
 #include <getopt.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
-#include "keeper.h"
 #include "loop.h"
+#include "supervisor.h"
 
 static const char usage[] =
 "usage: gpreemptd [OPTION]...\n"
@@ -18,7 +19,6 @@ static const char usage[] =
 "  --check FILE   say whether this configuration would be taken, and end\n"
 "  --json         with --check: as JSON\n"
 "  --observe      never stop anybody, whatever the configuration says\n"
-"  --no-keeper    one process only: a stopped daemon is then not ended by anybody\n"
 "  --foreground   for people: log everything\n"
 "  --help, --version\n"
 "\n"
@@ -29,10 +29,19 @@ static const char usage[] =
 struct options {
 	struct gp_loop_args loop;
 	const char *check;
-	bool json, no_keeper;
+	bool json;
 };
 
-static int child(void *ctx, struct gp_heart *heart)
+/*
+ * What the decider keeps: reading other users' /proc and pointers, and the descriptors that the
+ * module needs.
+ */
+static const struct gp_confinement decider_may = {
+	.caps = BIT_ULL(CAP_SYS_PTRACE) | BIT_ULL(CAP_DAC_READ_SEARCH) | BIT_ULL(CAP_KILL),
+	.oom = -500,
+};
+
+static int decide(void *ctx, struct gp_heart *heart)
 {
 	return gp_loop(ctx, heart);
 }
@@ -70,7 +79,7 @@ static int parse(int argc, char **argv, struct options *o)
 			o->loop.observe = true;
 			break;
 		case NO_KEEPER:
-			o->no_keeper = true;
+			/* Of older versions: there is always a supervisor now. */
 			break;
 		case FOREGROUND:
 			o->loop.talkative = true;
@@ -96,7 +105,7 @@ static int parse(int argc, char **argv, struct options *o)
 	return -1;
 }
 
-/* Before there is a keeper: what is refused now is not tried again and again. */
+/* Before there is a supervisor: what is refused now is not tried again and again. */
 static int read_heartbeat(const char *path, u64 *ret)
 {
 	static char errors[GP_CONFIG_ERRORS];
@@ -114,19 +123,16 @@ static int read_heartbeat(const char *path, u64 *ret)
 
 int main(int argc, char **argv)
 {
-	struct gp_heart nobody = { .fd = -1, .every_ns = GP_SEC };
 	struct options o = { 0 };
-	u64 heartbeat_ns;
+	struct gp_supervisor_args args = {
+		.decider = decide, .ctx = &o.loop, .decider_may = &decider_may, .roles = gp_roles,
+	};
 	int code = parse(argc, argv, &o);
 
 	if (code >= 0)
 		return code;
 	if (o.check)
 		return gp_check(o.check, o.json, stdout, stderr);
-	if (o.no_keeper) {
-		code = gp_loop(&o.loop, &nobody);
-		return code == GP_KEEPER_AGAIN ? GP_EXIT_FAILED : code;
-	}
-	code = read_heartbeat(o.loop.config, &heartbeat_ns);
-	return code ? code : gp_keeper_run(heartbeat_ns, child, &o.loop);
+	code = read_heartbeat(o.loop.config, &args.heartbeat_ns);
+	return code ? code : gp_supervisor_run(&args);
 }

@@ -62,6 +62,6 @@ u64 gp_notify_watchdog(void)
 	const char *usec = getenv("WATCHDOG_USEC");
 	u64 ns = usec ? strtoull(usec, NULL, 10) * 1000 : 0;
 
-	/* WATCHDOG_PID is not checked: the unit's main process is our parent. */
+	/* Not WATCHDOG_PID: the supervisor is the main process, and its child speaks for it. */
 	return getenv("NOTIFY_SOCKET") ? ns / 2 : 0;
 }

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "home_private.h"
 #include "subject.h"
 
@@ -229,7 +230,7 @@ void gp_processes_scan(struct gp_home *h, u32 what)
 	for (i = 0; i < h->nr_residents; i++)
 		h->resident[i]->seen = false;
 	for (i = 0; i < n; i++)
-		if (p[i].pid != own)
+		if (p[i].pid != own && !gp_children_has(p[i].pid))
 			meet(h, &p[i], what);
 	for (i = h->nr_residents; i--;)
 		if (!h->resident[i]->seen)

@@ -17,36 +17,35 @@ enum { WORDS = 512, RING = 4096, SHARED = 1 << 16, CLOCKS_MAX = 1000 };
 /* Of the only world there is. */
 static struct world_debug *debug;
 
-int gp_kfdm_alloc(const struct gp_kfdm_args *args, struct gp_kfdm **ret)
+int gp_holders_alloc(const struct gp_holders_args *args, struct gp_holders **ret)
 {
 	EXPECT_EQ(args->nr_gpus, debug->m.devices);
 	EXPECT_EQ(args->gpus[0].gpu_id, WORLD_GPU);
 	debug->made++;
-	*ret = (struct gp_kfdm *)debug;
+	*ret = (struct gp_holders *)debug;
 	return 0;
 }
 
-void gp_kfdm_free(struct gp_kfdm *m)
+void gp_holders_free(struct gp_holders *m)
 {
 	if (!m)
 		return;
-	while (atomic_load(&debug->free_hangs))
-		usleep(100);
 	debug->freed++;
 }
 
-struct gp_mechanism *gp_kfdm_mechanism(struct gp_kfdm *m)
+struct gp_mechanism *gp_holders_mechanism(struct gp_holders *m)
 {
-	return &((struct world_debug *)m)->m.base;
+	(void)m;
+	return &debug->m.base;
 }
 
-int gp_kfdm_fd(const struct gp_kfdm *m)
+int gp_holders_fd(const struct gp_holders *m)
 {
 	(void)m;
 	return -1;
 }
 
-int gp_kfdm_task_add(struct gp_kfdm *m, u32 task, u64 devices)
+int gp_holders_task_add(struct gp_holders *m, u32 task, u64 devices)
 {
 	(void)m;
 	EXPECT(devices && devices < BIT_ULL(debug->m.devices));
@@ -56,14 +55,14 @@ int gp_kfdm_task_add(struct gp_kfdm *m, u32 task, u64 devices)
 	return 0;
 }
 
-int gp_kfdm_task_del(struct gp_kfdm *m, u32 task)
+int gp_holders_task_del(struct gp_holders *m, u32 task)
 {
 	(void)m;
 	null_task_gone(&debug->m, task);
 	return 0;
 }
 
-int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, const struct gp_kfdm_process *p)
+int gp_holders_process_add(struct gp_holders *m, u32 task, const struct gp_holders_process *p)
 {
 	(void)m;
 	EXPECT(p->start);
@@ -78,7 +77,7 @@ int gp_kfdm_process_add(struct gp_kfdm *m, u32 task, const struct gp_kfdm_proces
 	return 0;
 }
 
-int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid)
+int gp_holders_process_del(struct gp_holders *m, pid_t pid)
 {
 	(void)m;
 	EXPECT(pid);
@@ -86,20 +85,21 @@ int gp_kfdm_process_del(struct gp_kfdm *m, pid_t pid)
 	return 0;
 }
 
-bool gp_kfdm_attaching(struct gp_kfdm *m)
+bool gp_holders_attaching(const struct gp_holders *m)
 {
 	(void)m;
 	return debug->attaching;
 }
 
-bool gp_kfdm_acting(struct gp_kfdm *m, u32 device)
+bool gp_holders_acting(const struct gp_holders *m, u32 device)
 {
 	(void)m;
 	(void)device;
 	return debug->acting;
 }
 
-int gp_kfdm_queues(struct gp_kfdm *m, pid_t pid, struct gp_kfd_queue_entry *to, u32 room)
+int gp_holders_queues(const struct gp_holders *m, pid_t pid, struct gp_kfd_queue_entry *to,
+		      u32 room)
 {
 	(void)m;
 	(void)pid;
@@ -108,7 +108,7 @@ int gp_kfdm_queues(struct gp_kfdm *m, pid_t pid, struct gp_kfd_queue_entry *to, 
 	return -EAGAIN;
 }
 
-int gp_kfdm_next(struct gp_kfdm *m, struct gp_kfdm_event *ret)
+int gp_holders_next(struct gp_holders *m, struct gp_kfdm_event *ret)
 {
 	(void)m;
 	if (!debug->nr_events)
@@ -118,16 +118,16 @@ int gp_kfdm_next(struct gp_kfdm *m, struct gp_kfdm_event *ret)
 	return 0;
 }
 
-u64 gp_kfdm_wake_at(struct gp_kfdm *m)
+u64 gp_holders_wake_at(struct gp_holders *m)
 {
 	(void)m;
 	return debug->nr_events ? 0 : null_next(&debug->m);
 }
 
-void gp_kfdm_stats(struct gp_kfdm *m, struct gp_kfdm_stats *ret)
+void gp_holders_stats(const struct gp_holders *m, struct gp_holders_stats *ret)
 {
 	(void)m;
-	*ret = (struct gp_kfdm_stats){ .attaches = debug->attaches };
+	*ret = (struct gp_holders_stats){ .sessions.attaches = debug->attaches };
 }
 
 /* ---- what the home calls ---- */
@@ -199,7 +199,6 @@ int world_down(void **state)
 	struct world *w = *state;
 	u32 i;
 
-	w->debug.free_hangs = false;
 	gp_home_free(w->home);
 	for (i = 0; i < WORLD_PROCESSES; i++)
 		if (w->process[i].pid)

@@ -7,12 +7,10 @@
 #ifndef HOME_WORLD_H
 #define HOME_WORLD_H
 
-#include <stdatomic.h>
-
+#include "daemon/holders.h"
 #include "daemon/scheduler.h"
 #include "fake_tree.h"
 #include "gp_test.h"
-#include "lib/mechanism_kfd_debug.h"
 #include "null_mechanism.h"
 
 enum { WORLD_PROCESSES = 4, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
@@ -34,15 +32,14 @@ struct world_process {
 	struct world_queue queue[WORLD_QUEUES];
 };
 
-/* lib/mechanism_kfd_debug.h on the null mechanism: its functions are in home_world.c. */
+/* daemon/holders.h on the null mechanism: its functions are in home_world.c. */
 struct world_debug {
 	struct null_mechanism m;
 	int attach_error;	/* what attaching ends with */
 	bool attach_hangs;	/* it does not end */
 	bool attaching;		/* one hangs, and is heard of no more */
 	bool acting;		/* it is in a call of the driver */
-	atomic_bool free_hangs;	/* gp_kfdm_free() waits until this is false */
-	atomic_uint made, freed;	/* how often it was */
+	u32 made, freed;	/* how often it was */
 	u32 attaches, deletes;
 	struct gp_kfdm_event event[64];
 	u32 nr_events;

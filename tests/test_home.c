@@ -444,7 +444,7 @@ static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
 		int err;
 		const char *text;
 	} cases[] = {
-		{ -EXDEV, "crash" },	/* lib/vm.h */
+		{ -EXDEV, "crash" },	/* lib/kfd_debug/vm.h */
 		{ -EOPNOTSUPP, "never enables the debug runtime" },
 		{ -ENOSYS, "no debug interface" },
 		{ -EPERM, "may not be traced" },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What of debug sessions and of the mechanism on them needs no driver: ptrace, and a
- * driver that knows no debug call (/dev/null).
+ * What of debug sessions needs no driver: ptrace, and a driver that knows no debug call
+ * (/dev/null).
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -19,10 +19,9 @@
 #include "fake_tree.h"
 #include "gp_test.h"
 #include "lib/gpreempt.h"
-#include "lib/kfd_debug.h"
-#include "lib/mechanism_kfd_debug.h"
+#include "lib/kfd_debug/session.h"
 #include "lib/process.h"
-#include "lib/seize.h"
+#include "lib/kfd_debug/seize.h"
 
 static volatile sig_atomic_t signals;
 
@@ -212,187 +211,6 @@ static void who_sleeps_in_runtime_enable_is_seen(void **state)
 	fake_tree_free(t);
 }
 
-/* ---- the mechanism ---- */
-
-struct world {
-	struct fake_tree *tree;
-	struct gp_kfdm *m;
-	struct gp_mechanism *base;
-	int fd;
-};
-
-static int up(void **state)
-{
-	static const struct gp_kfdm_gpu gpus[] = { { 54702, 80 }, { 7, 80 } };
-	struct world *w = calloc(1, sizeof(*w));
-	struct gp_kfdm_args args = { .gpus = gpus, .nr_gpus = 2 };
-
-	w->tree = fake_tree_make();
-	w->fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	args.kfd_fd = w->fd;
-	args.kfd_root = w->tree->path;
-	EXPECT_EQ(gp_kfdm_alloc(&args, &w->m), 0);
-	w->base = gp_kfdm_mechanism(w->m);
-	*state = w;
-	return 0;
-}
-
-static int down(void **state)
-{
-	struct world *w = *state;
-
-	gp_kfdm_free(w->m);
-	close(w->fd);
-	fake_tree_free(w->tree);
-	free(w);
-	return 0;
-}
-
-static bool readable(struct world *w, int ms)
-{
-	return poll(&(struct pollfd){ .fd = gp_kfdm_fd(w->m), .events = POLLIN }, 1, ms) == 1;
-}
-
-static void the_table_is_honest(void **state)
-{
-	struct world *w = *state;
-	struct gp_kfdm_gpu gpu = { 1, 1 };
-	struct gp_kfdm *m;
-
-	EXPECT_EQ(gp_mechanism_check(w->base->ops), 0);
-	EXPECT_EQ(gp_kfdm_alloc(&(struct gp_kfdm_args){ .gpus = &gpu, .nr_gpus = 0 }, &m), -EINVAL);
-	EXPECT_EQ(gp_kfdm_alloc(&(struct gp_kfdm_args){ .gpus = &gpu, .nr_gpus = 1, .grace = 256 },
-				&m), -EINVAL);
-}
-
-static void a_process_that_cannot_be_attached_is_told_and_forgotten(void **state)
-{
-	struct world *w = *state;
-	pid_t pid = make_child();
-	struct gp_kfdm_process p = { .pid = pid };
-	struct gp_kfdm_event e;
-	struct gp_kfdm_stats stats;
-
-	EXPECT_EQ(gp_kfdm_process_add(w->m, 3, &p), -ENOENT);
-	EXPECT_EQ(gp_kfdm_task_add(w->m, 3, 1), 0);
-	EXPECT_EQ(gp_kfdm_task_add(w->m, 3, 1), -EEXIST);
-	EXPECT_EQ(gp_kfdm_next(w->m, &e), -EAGAIN);
-	EXPECT_EQ(gp_kfdm_process_add(w->m, 3, &p), 0);
-	EXPECT(readable(w, GP_TEST_PATIENCE_MS));
-	EXPECT_EQ(gp_kfdm_next(w->m, &e), 0);
-	EXPECT(e.what == GP_KFDM_NOT_ATTACHED && e.err == -ENOSYS && e.task == 3 && e.pid == pid);
-	EXPECT(!gp_kfdm_attaching(w->m));
-	EXPECT_EQ(gp_kfdm_next(w->m, &e), -EAGAIN);
-	EXPECT(!readable(w, 0));
-	/* It says so just before it forgets. */
-	AWAIT(gp_kfdm_process_del(w->m, pid) == -ENOENT);
-	gp_kfdm_stats(w->m, &stats);
-	EXPECT(stats.attaches == 0 && stats.attach_failures == 1);
-	EXPECT_EQ(gp_kfdm_task_del(w->m, 3), 0);
-	EXPECT_EQ(gp_kfdm_task_del(w->m, 3), -ENOENT);
-	EXPECT_EQ(end_child(pid), 0);
-}
-
-static u64 now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec;
-}
-
-static int begin(struct world *w, u64 id, u32 device, u32 nr_out, u32 nr_in, u32 *tasks)
-{
-	struct gp_action a = {
-		.id = id, .device = device, .nr_out = nr_out, .nr_in = nr_in, .tasks = tasks,
-		.cause = GP_NONE, .deadline_ns = now() + GP_TEST_PATIENCE_MS * 1000000ull,
-	};
-
-	return w->base->ops->begin(w->base, &a, now());
-}
-
-static struct gp_answer answer(struct world *w)
-{
-	struct gp_answer a;
-
-	for (;;) {
-		if (!w->base->ops->poll(w->base, now(), &a))
-			return a;
-		EXPECT(readable(w, GP_TEST_PATIENCE_MS));
-	}
-}
-
-static void a_watched_process_is_never_stopped(void **state)
-{
-	struct world *w = *state;
-	u32 tasks[2] = { 5, 6 }, waves = 9, permille = 9;
-	struct gp_answer a;
-
-	fake_tree_put(w->tree, "20\n", "proc/100/stats_54702/cu_occupancy");
-	EXPECT_EQ(gp_kfdm_task_add(w->m, 5, 1), 0);
-	EXPECT_EQ(gp_kfdm_task_add(w->m, 6, 3), 0);
-	EXPECT_EQ(gp_kfdm_process_add(w->m, 5, &(struct gp_kfdm_process){ 100, 0, true }), 0);
-	EXPECT_EQ(gp_kfdm_process_add(w->m, 6, &(struct gp_kfdm_process){ 100, 0, true }), -EEXIST);
-	EXPECT_EQ(begin(w, 64, 0, 1, 1, tasks), 0);
-	a = answer(w);
-	EXPECT(a.action == 64 && a.task == 5 && a.outcome == GP_REFUSED);
-	a = answer(w);
-	EXPECT(a.task == 6 && a.outcome == GP_DONE);
-	EXPECT(a.command_ns && a.switched_ns >= a.command_ns);
-	EXPECT_EQ(w->base->ops->probe(w->base, 0, 5, &waves, &permille), 0);
-	EXPECT(waves == 20 && permille == 250);
-	EXPECT_EQ(w->base->ops->probe(w->base, 0, 6, &waves, &permille), 0);
-	EXPECT(waves == 0 && permille == 0);
-	EXPECT_EQ(w->base->ops->probe(w->base, 1, 5, &waves, &permille), -ENOENT);
-	EXPECT_EQ(w->base->ops->probe(w->base, 2, 5, &waves, &permille), -ENODEV);
-	EXPECT_EQ(gp_kfdm_process_del(w->m, 100), 0);
-	EXPECT_EQ(gp_kfdm_task_del(w->m, 5), 0);
-}
-
-static void what_makes_no_sense_is_refused_up_front(void **state)
-{
-	struct world *w = *state;
-	u32 tasks[2] = { 5, 6 };
-	struct gp_answer a;
-
-	EXPECT_EQ(gp_kfdm_task_add(w->m, 5, 1), 0);
-	EXPECT_EQ(begin(w, 66, 2, 1, 0, tasks), -ENODEV);
-	EXPECT_EQ(begin(w, 65, 1, 1, 0, tasks), -ENOENT);
-	EXPECT_EQ(begin(w, 64, 0, 1, 1, tasks), -ENOENT);
-	/* Its thread answers in order: an answer to one of those would come before this one. */
-	EXPECT_EQ(begin(w, 67, 0, 0, 1, tasks), 0);
-	a = answer(w);
-	EXPECT(a.action == 67 && a.task == 5 && a.outcome == GP_DONE);
-	AWAIT(!gp_kfdm_acting(w->m, 0));
-	EXPECT_EQ(w->base->ops->poll(w->base, now(), &a), -EAGAIN);
-	EXPECT_EQ(gp_kfdm_wake_at(w->m), ~0ull);
-}
-
-/* Begun and deleted at once, again and again, from a thread that does not wait. */
-static void tasks_come_and_go_under_way(void **state)
-{
-	struct world *w = *state;
-	struct gp_kfdm_process watched = { .pid = 50, .watch_only = true };
-	u32 task = 9, answers = 0, begun = 0, rests = 0;
-	struct gp_answer a;
-
-	for (u32 i = 1; i <= 300; i++) {
-		EXPECT_EQ(gp_kfdm_task_add(w->m, task, 3), 0);
-		EXPECT_EQ(gp_kfdm_process_add(w->m, task, &watched), 0);
-		begun += !begin(w, i * 64, 0, 0, 1, &task);
-		begun += !begin(w, i * 64 + 1, 1, 1, 0, &task);
-		EXPECT_EQ(gp_kfdm_task_del(w->m, task), 0);
-		while (!w->base->ops->poll(w->base, now(), &a))
-			answers++;
-		if (i % 10)
-			continue;
-		AWAIT(!gp_kfdm_acting(w->m, 0) && !gp_kfdm_acting(w->m, 1));
-		rests++;
-	}
-	/* Each time that both devices were idle, both took what came next. */
-	EXPECT(begun >= 2 * rests && answers <= begun);
-}
-
 PROVE(
 	CLAIM(a_brief_seizure_lets_go_by_itself_and_loses_no_signal),
 	CLAIM(who_is_traced_is_somebodys_else),
@@ -400,9 +218,4 @@ PROVE(
 	CLAIM(a_zombie_is_gone),
 	CLAIM(a_poke_is_harmless),
 	CLAIM(who_sleeps_in_runtime_enable_is_seen),
-	CLAIM_WITH(the_table_is_honest, up, down),
-	CLAIM_WITH(a_process_that_cannot_be_attached_is_told_and_forgotten, up, down),
-	CLAIM_WITH(a_watched_process_is_never_stopped, up, down),
-	CLAIM_WITH(what_makes_no_sense_is_refused_up_front, up, down),
-	CLAIM_WITH(tasks_come_and_go_under_way, up, down),
 )

@@ -5,7 +5,7 @@
 
 #include "fake_tree.h"
 #include "gp_test.h"
-#include "lib/vm.h"
+#include "lib/kfd_debug/vm.h"
 
 #define CARD(minor)								\
 	"cpu_cores_count 0\nsimd_count 320\nsimd_per_cu 4\ngfx_target_version 90402\n"	\

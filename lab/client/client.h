@@ -95,7 +95,7 @@ struct gp_client_args {
 	bool no_runtime;	/* leave out RUNTIME_ENABLE: debug calls then give EPERM */
 	/*
 	 * Acquire the VM of every GPU, as ROCr does. Without that a debugger's SUSPEND_QUEUES
-	 * crashes the stock driver if there is a GPU behind this one (lib/vm.h).
+	 * crashes the stock driver if there is a GPU behind this one (lib/kfd_debug/vm.h).
 	 */
 	bool all_vms;
 	/* Called before and after RUNTIME_ENABLE; @begins: or before and after its end. */

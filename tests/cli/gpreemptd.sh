@@ -31,7 +31,7 @@ first=$!
 await test -S "$tmp/control"
 
 claim "a second daemon on the same socket is exit 3, and the first one stays"
-try "$daemon" --no-keeper --config "$tmp/good.conf"
+try "$daemon" --config "$tmp/good.conf"
 exits 3 && says_err 'another gpreemptd runs'
 check test -S "$tmp/control"
 check kill -0 $first

@@ -28,7 +28,7 @@ check test "$(grep -c '^story ok' "$tmp/out")" -eq 4
 claim "SIGTERM while somebody is held: he is released, the daemon ends with 0"
 is held_at_term yes && is daemon_at_term 0 && is offline_after_term 0
 
-claim "a daemon stopped while it holds is ended by its keeper: the held one finishes, a new daemon answers"
+claim "a decider stopped while it holds is ended by its supervisor: the held one finishes, a new daemon answers"
 is held_at_stop yes && is offline_after_stop 0 && is after_stop answers
 
 claim "who is killed while held is gone for the driver and for the daemon"
@@ -51,7 +51,8 @@ is killed_at_stop yes && is killed_at_stop_left 0 && is killed_at_stop_online 0 
 	is killed_at_stop_living 0
 for i in 0 1 2; do check test "$(value killed_at_stop_$i)" -le 1; done
 
-claim "the daemon is killed $kills times at any instant, $((kills / 5)) and more of them while somebody is in hsa_init or hsa_shut_down: every process finishes with right sums"
-check test "$(value aimed_kills)" -ge $((kills / 5)) && is passer '' && is killed_daemons $kills && check test "$(value saved_by_killed)" -gt 0 && is online_after_kills 0 && is offline_after_kills 0
+claim "supervisor, decider and holders are killed $kills times at any instant, $((kills / 5)) and more of them while somebody is in hsa_init or hsa_shut_down: every process finishes with right sums"
+check test "$(value aimed_kills)" -ge $((kills / 5)) && is passer '' && is not_back '' && is still_runs '' && is killed_daemons $kills && check test "$(value saved_by_killed)" -gt 0 &&
+	case $(value killed_kinds) in *1*2*) ;; *) no "killed: $(value killed_kinds)" ;; esac && is online_after_kills 0 && is offline_after_kills 0
 
 end

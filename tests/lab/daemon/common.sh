@@ -58,8 +58,10 @@ device() { sed -n "s/^$1 //p" "/sys/kernel/debug/vgpu/${gpu:-0}/counters"; }
 attached() { [ "$(count attaches)" -gt 0 ] 2>/dev/null; }
 state_is() { call List "{\"pid\":$2}" | grep -q "\"state\":\"$1\""; }
 can_be_held() { call Hold "{\"pid\":$1,\"lease_ns\":25000000000,\"wait\":true}" >/dev/null; }
-# The daemon is the keeper's child.
-daemon_of() { tr -d ' ' <"/proc/$1/task/$1/children"; }
+# Of the children of the supervisor: the decider, and the holders.
+children_of() { for pid in $(cat "/proc/$1/task/$1/children"); do [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != "$2" ] || echo "$pid"; done; }
+daemon_of() { children_of "$1" gpreemptd; }
+holders_of() { children_of "$1" gp-holder; }
 start() {
 	./gpreemptd 2>/tmp/daemon &
 	keeper=$!
@@ -121,16 +123,26 @@ preempt_often() {
 	# shellcheck disable=SC2086
 	{ kill -CONT $onlines; right often_online $onlines; right often_offline $offlines; }
 }
-# kill_daemons N: a daemon is started and killed at any instant, N times; of five, one while somebody is in hsa_init and
-# one while somebody is in hsa_shut_down. Says how often, how often it hit one there, and what they saved.
+# kill_daemons N: a process of the daemon is killed at any instant, N times: in turn the supervisor, the decider and a
+# holder; of five, one while a process is in hsa_init and one while a process is in hsa_shut_down. Says how often, how
+# often it hit one there, and what they saved.
 is_at() { [ "$(cat /proc/"$passer"/comm)" = "gpload-$1" ]; }
+none_runs() { ! pidof gpreemptd >/dev/null; }
+# The process to be killed in round $1. A holder is there only while processes are attached.
+victim() {
+	case $(($1 % 3)) in
+	1) daemon_of $keeper ;;
+	2) holders_of $keeper | head -n 1 ;;
+	esac
+}
 kill_daemons() {
 	i=0
 	killed=0
 	aimed=0
+	kinds=
 	saved=$(device waves_saved)
 	while [ $i -lt "$1" ]; do
-		./gpreemptd --no-keeper 2>/tmp/daemon &
+		./gpreemptd 2>/tmp/daemon &
 		keeper=$!
 		aim=
 		[ $((i % 5)) -ne 2 ] || aim=init
@@ -144,12 +156,22 @@ kill_daemons() {
 		fi
 		usleep $(($(od -An -N2 -tu2 /dev/urandom) % 100 * 10000))
 		[ -z "$aim" ] || ! is_at $aim || aimed=$((aimed + 1))
-		kill -KILL $keeper && killed=$((killed + 1))
+		victim=$(victim $i)
+		kill -KILL "${victim:-$keeper}" && killed=$((killed + 1))
+		if [ -n "$victim" ]; then
+			kinds="$kinds$((i % 3))"
+			until_true 30 answers || fact not_back $i
+			kill $keeper
+		else
+			kinds="${kinds}0"
+		fi
 		wait $keeper
+		until_true 10 none_runs || fact still_runs $i
 		[ -z "$aim" ] || wait "$passer" || fact passer "$aim $?"
 		i=$((i + 1))
 	done
 	fact killed_daemons $killed
+	fact killed_kinds $kinds
 	fact aimed_kills $aimed
 	fact saved_by_killed $(($(device waves_saved) - saved))
 }

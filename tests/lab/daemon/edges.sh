@@ -117,7 +117,7 @@ call SetClass "{\"pid\":$b,\"class\":\"offline\"}" >/dev/null
 until_true 20 can_be_held $b
 sed 's,^\[daemon\],&\nsocket = /run/second/control\nstate = /run/second,' \
 	/etc/gpreempt/gpreempt.conf >/run/second.conf
-./gpreemptd --no-keeper --config /run/second.conf >/tmp/second 2>&1 &
+./gpreemptd --config /run/second.conf >/tmp/second 2>&1 &
 second=$!
 load on1 --class online --kernel 1ms --waves 64 --poisson 20 --seconds 900
 c=$!

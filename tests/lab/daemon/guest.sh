@@ -54,7 +54,7 @@ ended offline_switch $offline
 stop
 
 # ---- without debugfs: who is attached is watched all the same, who is not is said to be unwatched ----
-unshare -m sh -c 'umount /sys/kernel/debug && exec ./gpreemptd --no-keeper' 2>/tmp/daemon &
+unshare -m sh -c 'umount /sys/kernel/debug && exec ./gpreemptd' 2>/tmp/daemon &
 keeper=$!
 until_true 20 answers
 offline --seconds 600

@@ -136,6 +136,11 @@ static bool is_mapped(u32 pasid, u64 ring)
 	return mapped;
 }
 
+bool device_maps_now(pid_t pid, u64 ring)
+{
+	return is_mapped(pasid_of(pid), ring);
+}
+
 /* An operation may take it off and on several times: so it must be for a while. */
 bool device_maps(pid_t pid, u64 ring, bool on)
 {

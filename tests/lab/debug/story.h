@@ -72,6 +72,8 @@ bool device_saw(const struct device_counts *since, u64 unmaps, u64 run_lists, u6
 	device_saw(since, unmaps, run_lists, graces, __FILE__, __LINE__)
 /* Whether the queue of @pid with this ring is, or comes to be, on the device (or off it). */
 bool device_maps(pid_t pid, u64 ring, bool on);
+/* Whether it is on the device in this moment. */
+bool device_maps_now(pid_t pid, u64 ring);
 /*
  * The last packets the device has seen are these, as in "WRITE_DATA UNMAP_QUEUES:20";
  * an unmap with its second word in hex, paddings left out.

@@ -3,8 +3,8 @@
 #ifndef LAB_CONFORMANCE_H
 #define LAB_CONFORMANCE_H
 
+#include "daemon/holders.h"
 #include "lib/gpu.h"
-#include "lib/mechanism_kfd_debug.h"
 #include "lib/mechanism_kmod.h"
 #include "lib/process.h"
 #include "tests/conformance.h"
@@ -19,8 +19,7 @@ struct kfd_bench {
 	struct gp_mechanism shown;	/* the mechanism in the clock of the tests */
 	struct gp_mechanism_ops ops;
 	struct gp_mechanism *real;
-	struct gp_kfdm *kfdm;		/* of kfd-debug */
-	int kfd_fd;
+	struct gp_holders *holders;	/* of kfd-debug */
 	struct gp_kmodm *kmodm;		/* of the others */
 	pid_t pid[BENCH_TASKS];
 	struct gp_pointers_set *pointers[BENCH_TASKS];

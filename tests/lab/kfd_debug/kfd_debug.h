@@ -2,7 +2,7 @@
 #ifndef GP_LAB_KFD_DEBUG_H
 #define GP_LAB_KFD_DEBUG_H
 
-#include "lib/kfd_debug.h"
+#include "lib/kfd_debug/session.h"
 #include "tests/lab/debug/story.h"
 
 extern const struct story discoveries[], holds[], edges[], mechanisms[];

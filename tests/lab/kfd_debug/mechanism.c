@@ -1,74 +1,100 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The mechanism beyond its promises: who comes, goes and changes while held. */
+#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/children.h"
+#include "daemon/holders.h"
 #include "kfd_debug.h"
 #include "lib/gpu.h"
-#include "lib/mechanism_kfd_debug.h"
 #include "lib/process.h"
 
 enum { TASK = 7, PATIENCE_MS = 30000 };
 
-static struct gp_kfdm *mechanism(bool stay_attached)
+static struct gp_holders *mechanism_with(struct gp_holders_args args)
 {
-	struct gp_kfdm_args args = {
-		.kfd_fd = open_kfd(), .nr_gpus = 1, .stay_attached = stay_attached,
-	};
 	struct gp_gpu_info info;
 	struct gp_kfdm_gpu gpu;
-	struct gp_kfdm *m;
+	struct gp_holders *m;
+	int channel;
 	u32 count;
 
 	NEED(gp_gpus_read(NULL, &info, 1, &count) == 0 && count == 1);
 	gpu = (struct gp_kfdm_gpu){ .gpu_id = info.gpu_id, .cus = info.cus };
 	args.gpus = &gpu;
-	NEED(gp_kfdm_alloc(&args, &m) == 0);
-	NEED(gp_kfdm_task_add(m, TASK, 1) == 0);
+	args.nr_gpus = 1;
+	gp_children_disconnect();
+	NEED(gp_supervisor_fork(gp_roles, &channel) == 0);
+	NEED(gp_children_connect(channel) == 0);
+	NEED(gp_holders_alloc(&args, &m) == 0);
+	NEED(gp_holders_task_add(m, TASK, 1) == 0);
 	return m;
 }
 
-static bool readable(struct gp_kfdm *m)
+static struct gp_holders *mechanism(bool stay_attached)
 {
-	return poll(&(struct pollfd){ .fd = gp_kfdm_fd(m), .events = POLLIN }, 1, PATIENCE_MS) == 1;
+	return mechanism_with((struct gp_holders_args){ .stay_attached = stay_attached });
 }
 
-static struct gp_kfdm_event event(struct gp_kfdm *m)
+/* Until there may be something to fetch, or to do. */
+static void doze(struct gp_holders *m)
+{
+	int ms = gp_holders_wake_at(m) == ~0ull ? PATIENCE_MS : 20;
+
+	NEED(poll(&(struct pollfd){ .fd = gp_holders_fd(m), .events = POLLIN }, 1, ms) == 1 ||
+	     ms == 20);
+}
+
+static struct gp_kfdm_event event(struct gp_holders *m)
 {
 	struct gp_kfdm_event e;
 
-	while (gp_kfdm_next(m, &e))
-		NEED(readable(m));
+	while (gp_holders_next(m, &e))
+		doze(m);
 	return e;
 }
 
-static void add(struct gp_kfdm *m, const struct target *t)
+/* Until it is as it should be, with the mechanism at work meanwhile. */
+static bool comes_to_be_mapped(struct gp_holders *m, const struct target *t, u32 ring)
 {
-	struct gp_kfdm_process p = { .pid = t->pid };
+	struct gp_kfdm_event e;
 
-	NEED(gp_process_start(NULL, t->pid, &p.start) == 0);
-	NEED(gp_kfdm_process_add(m, TASK, &p) == 0);
+	while (gp_holders_attaching(m))
+		if (gp_holders_next(m, &e))
+			doze(m);
+	return device_maps(t->pid, t->ring[ring], true);
 }
 
-static void attach(struct gp_kfdm *m, const struct target *t)
+static void add(struct gp_holders *m, const struct target *t)
+{
+	struct gp_holders_process p = { .pid = t->pid, .user = getuid() };
+
+	NEED(gp_process_start(NULL, t->pid, &p.start) == 0);
+	NEED(gp_holders_process_add(m, TASK, &p) == 0);
+}
+
+static void attach(struct gp_holders *m, const struct target *t)
 {
 	struct gp_kfdm_event e;
 
 	add(m, t);
 	e = event(m);
 	EQ(e.what, GP_KFDM_ATTACHED);
+	EQ(e.err, 0);
 	EQ(e.pid, t->pid);
 	EQ(e.task, TASK);
 }
 
 /* One action about the task, to its answer. */
-static u32 act(struct gp_kfdm *m, bool stop)
+static u32 act(struct gp_holders *m, bool stop)
 {
-	struct gp_mechanism *base = gp_kfdm_mechanism(m);
+	struct gp_mechanism *base = gp_holders_mechanism(m);
 	static u64 id;
 	u32 task = TASK;
 	struct gp_action action = {
@@ -81,7 +107,7 @@ static u32 act(struct gp_kfdm *m, bool stop)
 	while (base->ops->begin(base, &action, 0) == -EBUSY)
 		usleep(1000);
 	while (base->ops->poll(base, 0, &a))
-		NEED(readable(m));
+		doze(m);
 	EQ(a.action, action.id);
 	EQ(a.task, TASK);
 	return a.outcome;
@@ -89,9 +115,9 @@ static u32 act(struct gp_kfdm *m, bool stop)
 
 static void new_queue_while_held(void)
 {
-	struct gp_kfdm *m = mechanism(false);
+	struct gp_holders *m = mechanism(false);
 	struct target t = target_busy(1);
-	struct gp_kfdm_stats stats;
+	struct gp_holders_stats stats;
 	struct gp_kfdm_event e;
 
 	attach(m, &t);
@@ -105,22 +131,22 @@ static void new_queue_while_held(void)
 	CHECK(e.ns > 0);
 	CHECK(device_maps(t.pid, t.ring[1], false));
 	CHECK(held(&t, 0) && held(&t, 1));
-	gp_kfdm_stats(m, &stats);
-	EQ(stats.retakes, 1);
-	EQ(stats.retake_ns_max, e.ns);
+	gp_holders_stats(m, &stats);
+	EQ(stats.sessions.retakes, 1);
+	EQ(stats.sessions.retake_ns_max, e.ns);
 	EQ(act(m, false), GP_DONE);
 	CHECK(device_maps(t.pid, t.ring[0], true) && device_maps(t.pid, t.ring[1], true));
 	/* not held: only told */
 	target_queue(&t, 2);
 	EQ(event(m).what, GP_KFDM_QUEUES);
 	CHECK(device_maps(t.pid, t.ring[2], true));
-	gp_kfdm_free(m);
+	gp_holders_free(m);
 	target_ends_right(&t);
 }
 
 static void killed_while_held(void)
 {
-	struct gp_kfdm *m = mechanism(false);
+	struct gp_holders *m = mechanism(false);
 	struct target t = target_busy(1);
 	struct gp_kfdm_event e;
 
@@ -132,15 +158,15 @@ static void killed_while_held(void)
 	EQ(e.what, GP_KFDM_LEFT);
 	EQ(e.err, -ESRCH);
 	EQ(act(m, false), GP_DONE);
-	gp_kfdm_free(m);
+	gp_holders_free(m);
 	CHECK(driver_forgot(t.pid));
 }
 
 static void shut_down_while_held(void)
 {
-	struct gp_kfdm *m = mechanism(false);
+	struct gp_holders *m = mechanism(false);
 	struct target t = target_busy(1);
-	struct gp_kfdm_stats stats;
+	struct gp_holders_stats stats;
 	struct gp_kfdm_event e;
 
 	attach(m, &t);
@@ -149,41 +175,41 @@ static void shut_down_while_held(void)
 	e = event(m);
 	EQ(e.what, GP_KFDM_LEFT);
 	EQ(e.err, -EAGAIN);
-	gp_kfdm_stats(m, &stats);
-	EQ(stats.runtime_ends, 1);
+	gp_holders_stats(m, &stats);
+	EQ(stats.sessions.runtime_ends, 1);
 	EQ(act(m, true), GP_REFUSED);	/* nobody of it can be stopped */
 	CHECK(device_maps(t.pid, t.ring[0], true));
-	gp_kfdm_free(m);
+	gp_holders_free(m);
 	target_ends_right(&t);
 }
 
 static void deleted_while_held(void)
 {
-	struct gp_kfdm *m = mechanism(false);
+	struct gp_holders *m = mechanism(false);
 	struct target t = target_busy(2);
 
 	EQ(target_ask(&t, ASK_LONG, 1), 0);
 	attach(m, &t);
 	EQ(act(m, true), GP_DONE);
-	EQ(gp_kfdm_process_del(m, t.pid), 0);
-	CHECK(device_maps(t.pid, t.ring[0], true) && device_maps(t.pid, t.ring[1], true));
+	EQ(gp_holders_process_del(m, t.pid), 0);
+	CHECK(comes_to_be_mapped(m, &t, 0) && comes_to_be_mapped(m, &t, 1));
 	/* and back at once */
 	attach(m, &t);
 	EQ(act(m, true), GP_DONE);
 	CHECK(held(&t, 0));
-	EQ(gp_kfdm_task_del(m, TASK), 0);
-	CHECK(device_maps(t.pid, t.ring[0], true) && device_maps(t.pid, t.ring[1], true));
-	EQ(gp_kfdm_task_add(m, TASK, 1), 0);
+	EQ(gp_holders_task_del(m, TASK), 0);
+	CHECK(comes_to_be_mapped(m, &t, 0) && comes_to_be_mapped(m, &t, 1));
+	EQ(gp_holders_task_add(m, TASK, 1), 0);
 	attach(m, &t);
 	EQ(act(m, true), GP_DONE);
-	gp_kfdm_free(m);
+	gp_holders_free(m);
 	CHECK(device_maps(t.pid, t.ring[0], true) && device_maps(t.pid, t.ring[1], true));
 	target_ends_right(&t);
 }
 
 static void a_gang(void)
 {
-	struct gp_kfdm *m = mechanism(false);
+	struct gp_holders *m = mechanism(false);
 	struct target t = target_busy(1), u = target_busy(1);
 
 	attach(m, &t);
@@ -194,10 +220,11 @@ static void a_gang(void)
 		EQ(act(m, false), GP_DONE);
 	}
 	/* One that may not be stopped, and none is. */
-	EQ(gp_kfdm_process_add(m, TASK, &(struct gp_kfdm_process){ getpid(), 0, true }), 0);
+	EQ(gp_holders_process_add(m, TASK, &(struct gp_holders_process){
+		.pid = getpid(), .watch_only = true }), 0);
 	EQ(act(m, true), GP_REFUSED);
 	CHECK(device_maps(t.pid, t.ring[0], true) && device_maps(u.pid, u.ring[0], true));
-	EQ(gp_kfdm_process_del(m, getpid()), 0);
+	EQ(gp_holders_process_del(m, getpid()), 0);
 	/* One is gone: the other is stopped. */
 	kill(t.pid, SIGKILL);
 	EQ(waitpid(t.pid, NULL, 0), t.pid);
@@ -205,13 +232,13 @@ static void a_gang(void)
 	EQ(act(m, true), GP_DONE);
 	CHECK(held(&u, 0));
 	EQ(act(m, false), GP_DONE);
-	gp_kfdm_free(m);
+	gp_holders_free(m);
 	target_ends_right(&u);
 }
 
 static void not_ready_yet(void)
 {
-	struct gp_kfdm *m = mechanism(false);
+	struct gp_holders *m = mechanism(false);
 	struct target t = target_start();
 	struct gp_kfdm_event e;
 
@@ -227,13 +254,13 @@ static void not_ready_yet(void)
 	attach(m, &t);
 	EQ(act(m, true), GP_DONE);
 	CHECK(held(&t, 0));
-	gp_kfdm_free(m);
+	gp_holders_free(m);
 	target_ends_right(&t);
 }
 
 static void stays_attached(void)
 {
-	struct gp_kfdm *m = mechanism(true);
+	struct gp_holders *m = mechanism(true);
 	struct target t = target_busy(1), u = target_busy(1);
 
 	attach(m, &t);
@@ -248,8 +275,8 @@ static void stays_attached(void)
 		/* their signals do not stop them for good */
 		CHECK(target_ask(&t, ASK_PENDING, 0) >= 0 && target_ask(&u, ASK_PENDING, 0) >= 0);
 	}
-	gp_kfdm_free(m);
-	CHECK(!is_traced(t.pid) && !is_traced(u.pid));
+	gp_holders_free(m);
+	CHECK(comes_to_be_untraced(t.pid) && comes_to_be_untraced(u.pid));
 	target_ends_right(&t);
 	target_ends_right(&u);
 }
@@ -262,7 +289,7 @@ static void owner_killed(void)
 	EQ(target_ask(&t, ASK_LONG, 1), 0);
 	for (u32 i = 0; i < 10; i++) {
 		pid_t pid = fork();
-		struct gp_kfdm *m;
+		struct gp_holders *m;
 
 		NEED(pid >= 0);
 		if (!pid) {
@@ -283,6 +310,149 @@ static void owner_killed(void)
 	target_ends_right(&t);
 }
 
+static u64 monotonic_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec;
+}
+
+/* The process of this program that the driver knows as a debugger. 0: none. */
+static pid_t find_holder(void)
+{
+	char path[300], comm[32] = "";
+	struct dirent *e;
+	pid_t found = 0;
+	DIR *dir = opendir("/sys/class/kfd/kfd/proc");
+
+	NEED(dir);
+	while (!found && (e = readdir(dir))) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
+		f = fopen(path, "re");
+		if (f && fgets(comm, sizeof(comm), f) && !strcmp(comm, "gp-holder\n"))
+			found = atoi(e->d_name);
+		if (f)
+			fclose(f);
+	}
+	closedir(dir);
+	return found;
+}
+
+static void holder_killed(void)
+{
+	struct gp_holders *m = mechanism(false);
+	struct target t = target_busy(1), u = target_busy(1);
+	struct gp_holders_stats stats;
+	struct gp_kfdm_event e;
+	pid_t pid;
+
+	attach(m, &t);
+	attach(m, &u);
+	for (u32 i = 0; i < 3; i++) {
+		bool stopped = i != 1;
+
+		EQ(act(m, true), GP_DONE);
+		pid = find_holder();
+		NEED(pid > 0);
+		/* A stopped holder cannot mind its leases: its supervisor kills it. */
+		EQ(kill(pid, stopped ? SIGSTOP : SIGKILL), 0);
+		for (u32 j = 0; j < 2; j++) {
+			e = event(m);
+			EQ(e.what, GP_KFDM_LEFT);
+			EQ(e.err, -ECONNRESET);
+		}
+		CHECK(driver_forgot(pid));
+		CHECK(device_maps(t.pid, t.ring[0], true) && device_maps(u.pid, u.ring[0], true));
+		EQ(act(m, true), GP_REFUSED);
+		/* The next holder takes over. */
+		attach(m, &t);
+		attach(m, &u);
+	}
+	gp_holders_stats(m, &stats);
+	EQ(stats.died, 3);
+	EQ(stats.started, 4);
+	gp_holders_free(m);
+	target_ends_right(&t);
+	target_ends_right(&u);
+}
+
+/* A decider that holds @t and renews its lease until it is killed or stopped. */
+static pid_t decider_of(struct target *t, u64 lease_ns)
+{
+	pid_t pid = fork_until_ready();
+	struct gp_kfdm_event e;
+	struct gp_holders *m;
+
+	if (pid)
+		return pid;
+	m = mechanism_with((struct gp_holders_args){ .lease_ns = lease_ns });
+	attach(m, t);
+	NEED(act(m, true) == GP_DONE);
+	is_ready();
+	for (;;)
+		if (gp_holders_next(m, &e))
+			doze(m);
+}
+
+static void decider_stopped(void)
+{
+	const u64 lease = 300 * 1000000ull, slack = 50 * 1000000ull;
+	struct target t = target_busy(1);
+	pid_t pid = decider_of(&t, lease);
+	u64 began;
+
+	/* It is renewed. */
+	usleep(1000000);
+	CHECK(!device_maps_now(t.pid, t.ring[0]));
+	began = monotonic_ns();
+	EQ(kill(pid, SIGSTOP), 0);
+	while (!device_maps_now(t.pid, t.ring[0]) && monotonic_ns() - began < 20 * lease)
+		usleep(1000);
+	CHECK(monotonic_ns() - began <= lease + slack);
+	CHECK(device_maps(t.pid, t.ring[0], true));
+	/* Back again it holds what it was told to hold. */
+	EQ(kill(pid, SIGCONT), 0);
+	CHECK(device_maps(t.pid, t.ring[0], false));
+	EQ(kill(pid, SIGKILL), 0);
+	EQ(waitpid(pid, NULL, 0), pid);
+	CHECK(device_maps(t.pid, t.ring[0], true));
+	target_ends_right(&t);
+}
+
+static void user_of_another(void)
+{
+	struct gp_holders *m = mechanism(false);
+	struct gp_holders_process p = { .user = 4711 };
+	struct target t = target_busy(1);
+	struct gp_holders_kfd kfd;
+	struct gp_kfdm_event e;
+
+	p.pid = t.pid;
+	NEED(gp_process_start(NULL, t.pid, &p.start) == 0);
+	EQ(gp_holders_process_add(m, TASK, &p), 0);
+	e = event(m);
+	EQ(e.what, GP_KFDM_NOT_ATTACHED);
+	EQ(e.err, -EACCES);
+	EQ(gp_holders_ask_kfd(m, &p), 0);
+	while (gp_holders_next_kfd(m, &kfd))
+		doze(m);
+	EQ(kfd.err, -EACCES);
+	p.user = getuid();
+	EQ(gp_holders_ask_kfd(m, &p), 0);
+	while (gp_holders_next_kfd(m, &kfd))
+		doze(m);
+	EQ(kfd.err, 0);
+	CHECK(kfd.pid == t.pid && kfd.pidfd >= 0 && kfd.kfd_fd >= 0);
+	/* As long as it is open here, the driver does not forget the process. */
+	close(kfd.pidfd);
+	close(kfd.kfd_fd);
+	gp_holders_free(m);
+	target_ends_right(&t);
+}
+
 const struct story mechanisms[] = {
 	{ "a queue that a held process creates is taken off again, counted and measured",
 	  new_queue_while_held },
@@ -297,5 +467,10 @@ const struct story mechanisms[] = {
 	  stays_attached },
 	{ "kill -9 of the owner at ten moments of stopping and starting leaves everything running",
 	  owner_killed },
+	{ "kill -9 and SIGSTOP of a holder leave everything running, and the next one takes over",
+	  holder_killed },
+	{ "a process whose decider is stopped runs when its lease and 50 ms are over, and is held "
+	  "again when the decider goes on", decider_stopped },
+	{ "a holder neither attaches nor hands out a process of another user", user_of_another },
 	{ NULL, NULL }
 };

@@ -115,15 +115,15 @@ kill $offline
 ended offline_after_term $offline
 
 # ---- stopped while it holds somebody ----
-./gpreemptd --no-keeper 2>/tmp/daemon &
+./gpreemptd 2>/tmp/daemon &
 keeper=$!
 until_true 20 answers
 offline --requests 100
 until_true 20 held $offline 3000000000 && fact held_at_stop yes
-kill -STOP $keeper
+kill -STOP "$(daemon_of $keeper)"
 wait $offline && fact back_without_daemon yes
 fact offline_after_stop $?
-kill -CONT $keeper
+kill -CONT "$(daemon_of $keeper)"
 stop
 
 # ---- somebody ends while held ----

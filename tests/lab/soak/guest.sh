@@ -12,7 +12,7 @@
 remaining=$1
 random=$2
 longest=$3
-# A program that opened the first GPU alone cannot be preempted (lib/vm.h).
+# A program that opened the first GPU alone cannot be preempted (lib/kfd_debug/vm.h).
 gpu=1
 # shellcheck source=tests/lab/daemon/common.sh
 . ./common.sh

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "gpreempt.h"
-#include "kfd_debug.h"
+#include "lib/error.h"
+#include "lib/gpreempt.h"
+#include "session.h"
 
 struct gp_suspender {
 	pthread_mutex_t lock;	/* of the session */

@@ -20,8 +20,8 @@
  * A session is not locked: one thread at a time. The functions sleep in the driver, up to
  * its preemption timeout (9 s) when a GPU hangs. 0 or -errno; gp_strerror() has the sentence.
  */
-#ifndef GP_LIB_KFD_DEBUG_H
-#define GP_LIB_KFD_DEBUG_H
+#ifndef GP_LIB_KFD_DEBUG_SESSION_H
+#define GP_LIB_KFD_DEBUG_SESSION_H
 
 #include <sys/types.h>
 
@@ -115,4 +115,4 @@ int gp_session_poke(pid_t pid);
 /* Every thread of it is asleep elsewhere: 0; one sleeps there: 1; or -errno. */
 int gp_session_needs_poke(const char *proc, pid_t pid);
 
-#endif /* GP_LIB_KFD_DEBUG_H */
+#endif /* GP_LIB_KFD_DEBUG_SESSION_H */

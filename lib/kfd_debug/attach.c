@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "gpreempt.h"
-#include "kfd_session.h"
+#include "lib/error.h"
+#include "lib/gpreempt.h"
+#include "session_inside.h"
 #include "seize.h"
 
 static int count_queues(struct gp_session *s, u32 *ret)

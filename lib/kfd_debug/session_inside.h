@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the beginning of a debug session (kfd_attach.c) and the rest of it (kfd_debug.c) share. */
-#ifndef GP_LIB_KFD_SESSION_H
-#define GP_LIB_KFD_SESSION_H
+/* What the beginning of a debug session (attach.c) and the rest of it (session.c) share. */
+#ifndef GP_LIB_KFD_DEBUG_SESSION_INSIDE_H
+#define GP_LIB_KFD_DEBUG_SESSION_INSIDE_H
 
-#include "kfd_debug.h"
+#include "session.h"
 
 /* What we are told of: queues that are new, and a runtime that is enabled or disabled. */
 #define GP_SESSION_EC_NEW	GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW)
@@ -21,4 +21,4 @@ int gp_session_attach(struct gp_session *s);
  */
 int gp_session_leave(struct gp_session *s);
 
-#endif /* GP_LIB_KFD_SESSION_H */
+#endif /* GP_LIB_KFD_DEBUG_SESSION_INSIDE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "kfd_debug.h"
+#include "session.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "gpreempt.h"
-#include "gpu.h"
-#include "kfd_session.h"
+#include "lib/error.h"
+#include "lib/gpreempt.h"
+#include "lib/gpu.h"
+#include "session_inside.h"
 #include "seize.h"
 #include "vm.h"
 

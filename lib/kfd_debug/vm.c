@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu.h"
-#include "sysfs.h"
+#include "lib/gpu.h"
+#include "lib/sysfs.h"
 #include "vm.h"
 
 #define RENDER_NODE	"/dev/dri/renderD"

@@ -8,8 +8,8 @@
  * crashes. Whether there is one cannot be asked for. A queue proves it; an open render node is
  * taken for it, since whoever opens one does so to hand it to the driver.
  */
-#ifndef GP_LIB_VM_H
-#define GP_LIB_VM_H
+#ifndef GP_LIB_KFD_DEBUG_VM_H
+#define GP_LIB_KFD_DEBUG_VM_H
 
 #include <sys/types.h>
 
@@ -22,4 +22,4 @@
  */
 int gp_process_may_be_suspended(const char *kfd, const char *proc, pid_t pid);
 
-#endif /* GP_LIB_VM_H */
+#endif /* GP_LIB_KFD_DEBUG_VM_H */

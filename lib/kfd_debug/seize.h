@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* ptrace, as little of it as debug sessions need. */
-#ifndef GP_LIB_SEIZE_H
-#define GP_LIB_SEIZE_H
+#ifndef GP_LIB_KFD_DEBUG_SEIZE_H
+#define GP_LIB_KFD_DEBUG_SEIZE_H
 
 #include <sys/types.h>
 
@@ -32,4 +32,4 @@ int gp_seize_briefly(int (*fn)(void *ctx), void *ctx);
 /* Another thread of @pid than the first. 0: none. */
 pid_t gp_seize_other_thread(pid_t pid);
 
-#endif /* GP_LIB_SEIZE_H */
+#endif /* GP_LIB_KFD_DEBUG_SEIZE_H */

@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kfd_debug.h"
-#include "process.h"
-#include "sysfs.h"
+#include "session.h"
+#include "lib/process.h"
+#include "lib/sysfs.h"
 
 enum {
 	STEP_US		= 200,

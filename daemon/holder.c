@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The first thread of a holder: control channel, lease clock, errands that may hang. */
+#include "holder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "core/param.h"
+#include "holder_session.h"
+#include "lib/process.h"
+#include "lib/process_user.h"
+#include "log.h"
+
+/* How often the times of sessions are looked at while something happens, and for how long after. */
+#define TICK_NS		(20 * GP_MSEC)
+#define AWAKE_NS	(1 * GP_SEC)
+/* How long sessions have to end when the decider is gone. */
+#define LEAVE_NS	(1 * GP_SEC)
+
+enum { STACK_BYTES = 256 * 1024 };
+
+struct holder {
+	int control;
+	int kfd_fd;		/* -1: it could not be opened */
+	int bell;
+	uid_t user;
+	atomic_bool watching;
+	u64 active_ns;		/* when a session held something or was in the driver */
+	u64 looked_ns;		/* when the sessions were looked at last */
+	u32 nr_sessions;
+	struct gp_holder_session *sessions;
+	_Atomic u32 errands;
+	u64 leave_until_ns;	/* 0: not leaving */
+};
+
+/* ---- what is checked ---- */
+
+bool gp_holder_check(const struct gp_holder_request *r, bool control)
+{
+	bool to_control = r->is.kind >= GP_HOLDER_OPEN && r->is.kind <= GP_HOLDER_GET_KFD;
+
+	if (!r->is.kind || r->is.kind > GP_HOLDER_LAST_REQUEST || to_control != control ||
+	    r->is.bytes != sizeof(*r) || r->flags & ~(u32)GP_HOLDER_STAY_ATTACHED)
+		return false;
+	if (control)
+		return r->pid > 0;
+	return r->is.kind != GP_HOLDER_HOLD || (r->grace && r->grace <= GP_KFD_GRACE_MAX);
+}
+
+int gp_holder_check_lease(u64 until_ns, u64 now_ns)
+{
+	if (until_ns <= now_ns)
+		return -ETIME;
+	return until_ns - now_ns > GP_HOLDER_LEASE_MAX_NS ? -EINVAL : 0;
+}
+
+/* ---- threads ---- */
+
+static int start_thread(pthread_t *ret, void *(*main)(void *arg), void *arg, bool detached)
+{
+	pthread_attr_t attr;
+	int err = pthread_attr_init(&attr);
+
+	if (err)
+		return -err;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	if (detached)
+		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	err = pthread_create(ret, &attr, main, arg);
+	pthread_attr_destroy(&attr);
+	return -err;
+}
+
+/* ---- sessions ---- */
+
+static void refuse_session(int channel, pid_t pid, int err)
+{
+	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_FAILED,
+					      .err = err, .pid = pid);
+
+	gp_channel_send(channel, &m.is, NULL, 0);
+	close(channel);
+}
+
+static int open_session(struct holder *h, const struct gp_holder_request *r, int channel)
+{
+	struct gp_holder_session *s;
+	int err;
+
+	if (h->kfd_fd < 0)
+		return -ENODEV;
+	if (h->nr_sessions >= GP_HOLDER_SESSIONS)
+		return -ENOSPC;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->channel = channel;
+	s->kfd_fd = h->kfd_fd;
+	s->bell = h->bell;
+	s->watching = &h->watching;
+	s->user = h->user;
+	s->pid = r->pid;
+	s->start = r->start;
+	s->stay_attached = r->flags & GP_HOLDER_STAY_ATTACHED;
+	s->debug.pipe[0] = s->debug.pipe[1] = -1;
+	err = start_thread(&s->thread, gp_holder_session_main, s, false);
+	if (err) {
+		free(s);
+		return err;
+	}
+	s->next = h->sessions;
+	h->sessions = s;
+	h->nr_sessions++;
+	return 0;
+}
+
+static void report(const struct holder *h, struct gp_holder_session *s, u64 since)
+{
+	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_STUCK,
+					      .pid = s->pid, .ns = since);
+
+	if (h->control >= 0)
+		gp_channel_send(h->control, &m.is, NULL, 0);
+	s->reported = since;
+}
+
+static void reap_sessions(struct holder *h)
+{
+	struct gp_holder_session **at = &h->sessions, *s;
+
+	while ((s = *at)) {
+		if (!atomic_load(&s->over)) {
+			at = &s->next;
+			continue;
+		}
+		*at = s->next;
+		pthread_join(s->thread, NULL);
+		if (s->reported)
+			report(h, s, 0);
+		close(s->channel);
+		free(s);
+		h->nr_sessions--;
+	}
+}
+
+/* ---- errands: what may hang on a target, besides sessions ---- */
+
+struct errand {
+	struct holder *h;
+	struct gp_holder_request r;
+};
+
+/* A descriptor of @pid's that is /dev/kfd. -ENOENT: there is none. */
+static int find_kfd(pid_t pid)
+{
+	char path[64], target[32];
+	struct dirent *e;
+	int found = -ENOENT;
+	ssize_t n;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (found < 0 && (e = readdir(dir))) {
+		n = readlinkat(dirfd(dir), e->d_name, target, sizeof(target) - 1);
+		if (n <= 0)
+			continue;
+		target[n] = '\0';
+		if (!strcmp(target, GP_KFD_DEVICE))
+			found = atoi(e->d_name);
+	}
+	closedir(dir);
+	return found;
+}
+
+/* Is it still the process that is meant, and of our user? */
+static int check_target(const struct holder *h, const struct gp_holder_request *r)
+{
+	uid_t user;
+	u64 start;
+	int err = gp_process_start(NULL, r->pid, &start);
+
+	if (!err && r->start && start != r->start)
+		err = -ESRCH;
+	if (!err)
+		err = gp_process_user(NULL, r->pid, &user);
+	if (!err && user != h->user)
+		err = -EACCES;
+	return err;
+}
+
+static int get_kfd(const struct holder *h, const struct gp_holder_request *r, int fds[2])
+{
+	int fd, err;
+
+	fds[0] = (int)syscall(SYS_pidfd_open, r->pid, 0);
+	if (fds[0] < 0)
+		return -errno;
+	/* After it was opened: from here on the pidfd cannot become another process. */
+	err = check_target(h, r);
+	fd = err ? err : find_kfd(r->pid);
+	fds[1] = fd < 0 ? fd : (int)syscall(SYS_pidfd_getfd, fds[0], fd, 0);
+	if (fds[1] >= 0)
+		return 0;
+	err = fd < 0 ? fd : -errno;
+	close(fds[0]);
+	return err;
+}
+
+static void *errand_main(void *arg)
+{
+	struct errand *e = arg;
+	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_KFD,
+		.serial = e->r.serial, .pid = e->r.pid);
+	int fds[2] = { -1, -1 };
+
+	m.err = get_kfd(e->h, &e->r, fds);
+	gp_channel_send(e->h->control, &m.is, fds, m.err ? 0 : 2);
+	if (!m.err) {
+		close(fds[0]);
+		close(fds[1]);
+	}
+	atomic_fetch_sub(&e->h->errands, 1);
+	free(e);
+	return NULL;
+}
+
+static int run_errand(struct holder *h, const struct gp_holder_request *r)
+{
+	struct errand *e;
+	pthread_t thread;
+	int err;
+
+	if (atomic_load(&h->errands) >= GP_HOLDER_ERRANDS)
+		return -EBUSY;
+	e = malloc(sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	*e = (struct errand){ .h = h, .r = *r };
+	atomic_fetch_add(&h->errands, 1);
+	err = start_thread(&thread, errand_main, e, true);
+	if (err) {
+		atomic_fetch_sub(&h->errands, 1);
+		free(e);
+	}
+	return err;
+}
+
+/* ---- the control channel ---- */
+
+static void take_request(struct holder *h, const struct gp_holder_request *r, int channel)
+{
+	struct gp_holder_reply m;
+	int err;
+
+	if (r->is.kind == GP_HOLDER_OPEN) {
+		if (channel < 0)
+			return;
+		err = open_session(h, r, channel);
+		if (err)
+			refuse_session(channel, r->pid, err);
+		return;
+	}
+	if (channel >= 0)
+		close(channel);
+	err = run_errand(h, r);
+	if (!err)
+		return;
+	m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_KFD, .serial = r->serial, .pid = r->pid,
+		       .err = err);
+	gp_channel_send(h->control, &m.is, NULL, 0);
+}
+
+/* Tells every session that its decider is gone. */
+static void leave(struct holder *h)
+{
+	h->leave_until_ns = gp_holder_now() + LEAVE_NS;
+	for (struct gp_holder_session *s = h->sessions; s; s = s->next)
+		shutdown(s->channel, SHUT_RDWR);
+	close(h->control);
+	h->control = -1;
+}
+
+static void take_requests(struct holder *h)
+{
+	struct gp_holder_request r;
+	int fds[GP_CHANNEL_FDS], n;
+
+	for (;;) {
+		n = gp_channel_recv(h->control, &r, sizeof(r), fds);
+		if (n == -EAGAIN)
+			return;
+		if (n != (int)sizeof(r) || !gp_holder_check(&r, true))
+			break;
+		if (fds[1] >= 0)
+			close(fds[1]);
+		take_request(h, &r, fds[0]);
+	}
+	if (n != -EPIPE)
+		gp_log(GP_LOG_ERROR, "holder of user %u: malformed request", h->user);
+	for (u32 i = 0; n > 0 && i < GP_CHANNEL_FDS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	leave(h);
+}
+
+/* ---- the lease clock ---- */
+
+/*
+ * A thread that neither resumes in time nor sits in the driver is broken. But if this thread was
+ * late, too, the machine stood still, and the session gets another tick.
+ */
+static void check_session(struct holder *h, struct gp_holder_session *s, u64 now)
+{
+	u64 until = atomic_load(&s->until_ns), since = atomic_load(&s->call_ns);
+	bool late = now > h->looked_ns + 2 * TICK_NS;
+
+	if (until || since)
+		h->active_ns = now;
+	if (until && now > until + GP_HOLDER_LATE_NS && !since && !late &&
+	    atomic_load(&s->until_ns) == until && !atomic_load(&s->call_ns)) {
+		gp_log(GP_LOG_ERROR, "holder of user %u: process %d was not released in time; "
+		       "ending, so that the driver releases everything", h->user, s->pid);
+		_exit(3);
+	}
+	if (since && now > since + GP_HOLDER_STUCK_NS && !s->reported)
+		report(h, s, since);
+	else if (!since && s->reported)
+		report(h, s, 0);
+}
+
+static void doze(struct holder *h)
+{
+	struct pollfd fds[2] = { { .fd = h->bell, .events = POLLIN },
+				 { .fd = h->control, .events = POLLIN } };
+	u64 now = gp_holder_now(), count;
+	bool awake = h->leave_until_ns || now < h->active_ns + AWAKE_NS;
+	struct timespec tick = { .tv_nsec = TICK_NS };
+
+	atomic_store(&h->watching, awake);
+	/* What a session did before it saw that nobody watches, it has not rung for. */
+	for (struct gp_holder_session *s = h->sessions; s && !awake; s = s->next)
+		awake = atomic_load(&s->until_ns) || atomic_load(&s->call_ns);
+	ppoll(fds, 2, awake ? &tick : NULL, NULL);
+	if (fds[0].revents && read(h->bell, &count, sizeof(count)) > 0)
+		h->active_ns = gp_holder_now();
+}
+
+/* Hot ones first: the filter is a list. */
+static const int numbers[] = {
+	SYS_ppoll, SYS_recvmsg, SYS_sendmsg, SYS_read, SYS_write, SYS_futex, SYS_clock_gettime,
+	SYS_close, SYS_fstat, SYS_newfstatat, SYS_getdents64, SYS_readlinkat, SYS_readlink,
+	SYS_lseek, SYS_fcntl, SYS_pread64, SYS_statx, SYS_access, SYS_faccessat, SYS_faccessat2,
+	SYS_poll, SYS_pipe2, SYS_eventfd2, SYS_shutdown, SYS_sendto, SYS_recvfrom,
+	SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_madvise, SYS_brk,
+	SYS_ptrace, SYS_wait4, SYS_waitid, SYS_pidfd_open, SYS_pidfd_getfd,
+	SYS_rt_sigprocmask, SYS_rt_sigaction, SYS_rt_sigreturn, SYS_sigaltstack,
+	SYS_set_robust_list, SYS_rseq, SYS_sched_yield, SYS_sched_getaffinity, SYS_nanosleep,
+	SYS_clock_nanosleep, SYS_restart_syscall, SYS_getpid, SYS_gettid, SYS_getppid,
+	SYS_getuid, SYS_geteuid, SYS_getrandom, SYS_prlimit64, SYS_prctl, SYS_tgkill,
+	SYS_exit, SYS_exit_group,
+};
+
+/* Threads, ptrace, reading files, the driver; nothing is created, written or executed. */
+static const struct gp_syscalls syscalls = {
+	.number = numbers, .nr = sizeof(numbers) / sizeof(numbers[0]), .narrow = true,
+};
+
+int gp_holder_main(int channel, uid_t user)
+{
+	struct holder h = { .control = channel, .user = user, .kfd_fd = -1 };
+	u64 now;
+
+	h.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (h.bell < 0)
+		return 1;
+	/* While there are sessions only: an open driver blocks a change of its partitions. */
+	h.kfd_fd = open(GP_KFD_DEVICE, O_RDWR | O_CLOEXEC);
+	/* A lease ends to the microsecond. */
+	prctl(PR_SET_TIMERSLACK, 1000);
+	if (gp_confine_syscalls(&syscalls))
+		return 1;
+	for (;;) {
+		doze(&h);
+		if (h.control >= 0)
+			take_requests(&h);
+		reap_sessions(&h);
+		now = gp_holder_now();
+		for (struct gp_holder_session *s = h.sessions; s; s = s->next)
+			check_session(&h, s, now);
+		h.looked_ns = now;
+		if (h.leave_until_ns && (!h.nr_sessions || now >= h.leave_until_ns))
+			return 0;
+	}
+}
+

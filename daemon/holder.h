@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The holder: a process per user that owns the debug sessions (lib/kfd_debug) of this user's
+ * processes. It alone suspends and resumes.
+ *
+ * Every call of the driver's debug interface sleeps with locks of the target, so a hostile target
+ * can make it hang. Then only that target's user is harmed, because each user has a holder and each
+ * session a thread. The thread of a session does everything for it, since older drivers accept only
+ * the thread that traces. The first thread serves the control channel and watches the leases.
+ *
+ * A hold has a lease, a time at which it ends unless it is renewed. The holder refuses a lease
+ * that is longer than GP_HOLDER_LEASE_MAX_NS, whatever it is asked. When a lease ends, the session
+ * resumes the process. If a session fails to do so within GP_HOLDER_LATE_NS although it is not in
+ * a call of the driver, the holder exits, and the driver resumes everything that it held.
+ *
+ * The end of a channel releases what that channel held. The holder ends with its control channel.
+ * It accepts only processes of its own user, checks every message and parses no text of a target.
+ */
+#ifndef GP_DAEMON_HOLDER_H
+#define GP_DAEMON_HOLDER_H
+
+#include <sys/types.h>
+
+#include "channel.h"
+#include "uapi/kfd.h"
+
+#define GP_HOLDER_LEASE_MAX_NS	(10ull * 1000 * 1000 * 1000)
+/* After the end of a lease the session has this long to resume. */
+#define GP_HOLDER_LATE_NS	(25ull * 1000 * 1000)
+/* A call of the driver that takes longer is reported. */
+#define GP_HOLDER_STUCK_NS	(250ull * 1000 * 1000)
+
+enum {
+	GP_HOLDER_SESSIONS	= 512,	/* of a user */
+	GP_HOLDER_ERRANDS	= 8,	/* GET_KFD under way, of a user */
+	GP_HOLDER_ENTRIES	= 16,	/* queues in a message */
+};
+
+enum gp_holder_kind {
+	/* to the holder, on its control channel */
+	GP_HOLDER_OPEN = 1,	/* @pid, @start, @flags; the session's channel as a descriptor */
+	GP_HOLDER_GET_KFD,	/* @pid, @start, @serial */
+	/* to a session, on its channel; the end of the channel ends the session */
+	GP_HOLDER_HOLD,		/* @serial, @gpu_id, @until_ns, @grace */
+	GP_HOLDER_RENEW,	/* @until_ns: of all that the session holds */
+	GP_HOLDER_RELEASE,	/* @serial, @gpu_id */
+	GP_HOLDER_REFRESH,	/* look at the queues again: QUEUES follows */
+	GP_HOLDER_LAST_REQUEST = GP_HOLDER_REFRESH,
+
+	/* by the holder */
+	GP_HOLDER_KFD,		/* @serial, @err, or a pidfd and the KFD descriptor */
+	GP_HOLDER_STUCK,	/* @pid: its session is in the driver since @ns; 0: no more */
+	/* by a session */
+	GP_HOLDER_ATTACHED,
+	GP_HOLDER_FAILED,	/* @err as of gp_session_open(), -EACCES: of another user */
+	GP_HOLDER_HELD,		/* @serial, @err, @command_ns, @done_ns, @count of queues */
+	GP_HOLDER_RELEASED,	/* the same */
+	GP_HOLDER_NEW_QUEUES,	/* @count; QUEUES came before */
+	GP_HOLDER_RETAKEN,	/* @count queues created while held are off, @ns after the event */
+	GP_HOLDER_EXPIRED,	/* the lease ended: everything runs */
+	GP_HOLDER_LEFT,		/* @err: -EAGAIN: runtime disabled, -ESRCH: gone; the end */
+	GP_HOLDER_QUEUES,	/* struct gp_holder_queues */
+};
+
+enum gp_holder_flags {
+	GP_HOLDER_STAY_ATTACHED	= 1 << 0,	/* struct gp_session_args; for tests */
+};
+
+struct gp_holder_request {
+	struct gp_message is;
+	u64 serial;		/* repeated in the reply */
+	u64 start;		/* of @pid; a reused pid is not taken for it */
+	u64 until_ns;		/* end of the lease, CLOCK_MONOTONIC */
+	int pid;
+	u32 gpu_id;
+	u32 grace;
+	u32 flags;
+};
+
+struct gp_holder_reply {
+	struct gp_message is;
+	u64 serial;
+	u64 command_ns, done_ns;	/* CLOCK_MONOTONIC around the driver's call; 0: none */
+	u64 ns;
+	int err;
+	int pid;
+	u32 count;
+	u32 gpu_id;
+};
+
+/* Part of the session's queues: @count of @total, from @first on. */
+struct gp_holder_queues {
+	struct gp_message is;
+	u32 total, first, count;
+	u32 unused;
+	struct gp_kfd_queue_entry entry[GP_HOLDER_ENTRIES];
+};
+
+static_assert(sizeof(struct gp_holder_request) == 48, "size is part of the protocol");
+static_assert(sizeof(struct gp_holder_reply) == 56, "size is part of the protocol");
+
+/*
+ * Is it a request that a control channel (@control) or a session takes, with possible values? The
+ * lease is judged by gp_holder_check_lease(), because a bad one is answered.
+ */
+bool gp_holder_check(const struct gp_holder_request *r, bool control);
+/* 0; -EINVAL: longer than GP_HOLDER_LEASE_MAX_NS from @now_ns on; -ETIME: it has ended. */
+int gp_holder_check_lease(u64 until_ns, u64 now_ns);
+
+/* A role of the supervisor: all of the process. */
+int gp_holder_main(int channel, uid_t user);
+
+#endif /* GP_DAEMON_HOLDER_H */

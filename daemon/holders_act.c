@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Actions. Each task of an action is a move: a request to the session of each of its processes, and
+ * one answer when all have replied. Processes are stopped in parallel. Tasks start when all that
+ * are to stop have been answered.
+ */
+#include <stdlib.h>
+
+#include "holders_inside.h"
+#include "lib/process.h"
+
+/* How long after its deadline a call of the driver may return before its process is given up. */
+#define STUCK_NS	(250 * GP_MSEC)
+
+/* ---- answers ---- */
+
+/* For @moves more, so that an answer never needs memory. */
+static int make_room(struct gp_holders *h, u32 moves)
+{
+	u32 room = h->answers.room ? h->answers.room : 64;
+	struct gp_answer *at;
+
+	/* Twice: one that timed out is answered late as well. */
+	while (room < h->answers.nr + 2 * (h->nr_moves + moves))
+		room *= 2;
+	if (room == h->answers.room)
+		return 0;
+	at = calloc(room, sizeof(*at));
+	if (!at)
+		return -ENOMEM;
+	for (u32 i = 0; i < h->answers.nr; i++)
+		at[i] = h->answers.at[(h->answers.first + i) & (h->answers.room - 1)];
+	free(h->answers.at);
+	h->answers.at = at;
+	h->answers.first = 0;
+	h->answers.room = room;
+	return 0;
+}
+
+static void answer(struct gp_holders *h, const struct gp_move *m, u32 outcome)
+{
+	struct gp_answer a = m->times;
+
+	if (m->task->gone)
+		return;
+	a.action = m->action;
+	a.task = m->task->number;
+	a.outcome = outcome;
+	h->answers.at[(h->answers.first + h->answers.nr++) & (h->answers.room - 1)] = a;
+}
+
+/* ---- moves ---- */
+
+static void move_put(struct gp_move *m)
+{
+	if (--m->refs)
+		return;
+	gp_hold_task_put(m->task);
+	free(m);
+}
+
+static void begin_ins(struct gp_holders *h, u32 device);
+
+static void action_over(struct gp_holders *h, u32 device)
+{
+	struct gp_hold_action *a = &h->device[device].action;
+
+	for (u32 i = 0; i < a->nr; i++)
+		move_put(a->move[i]);
+	free(a->move);
+	*a = (struct gp_hold_action){ 0 };
+}
+
+void gp_hold_act_clear(struct gp_holders *h, u32 device)
+{
+	action_over(h, device);
+}
+
+/* One of its moves has its answer. */
+static void action_goes_on(struct gp_holders *h, u32 device)
+{
+	struct gp_hold_action *a = &h->device[device].action;
+
+	a->open--;
+	if (!a->ins_begun && a->open == a->nr - a->nr_out)
+		begin_ins(h, device);
+	if (a->id && !a->open)
+		action_over(h, device);
+}
+
+static void unlink_move(struct gp_holders *h, struct gp_move *m)
+{
+	struct gp_move **at;
+
+	for (at = &h->moves; *at != m; at = &(*at)->next)
+		;
+	*at = m->next;
+	h->nr_moves--;
+	move_put(m);
+}
+
+static void finish(struct gp_holders *h, struct gp_move *m)
+{
+	u32 device = m->device;
+	bool late = m->timed_out;
+
+	m->over = true;
+	if (!m->err && !m->times.command_ns) {
+		/* There was nothing to do. */
+		m->times.command_ns = m->begun_ns;
+		m->times.switched_ns = gp_holders_now(h);
+	}
+	h->stats.sessions.late += late;
+	answer(h, m, m->err ? GP_REFUSED : GP_DONE);
+	unlink_move(h, m);
+	if (!late)
+		action_goes_on(h, device);
+}
+
+/* ---- operations ---- */
+
+static u64 lease_of(const struct gp_holders *h)
+{
+	return h->args.lease_ns;
+}
+
+/* 0, or -errno and there is no operation. */
+static int send_op(struct gp_holders *h, struct gp_ward *w, struct gp_move *m, u32 device,
+		   bool hold)
+{
+	u64 now = gp_holders_now(h);
+	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request,
+		hold ? GP_HOLDER_HOLD : GP_HOLDER_RELEASE, .serial = h->serial + 1,
+		.gpu_id = h->device[device].gpu.gpu_id, .grace = h->args.grace,
+		.until_ns = now + lease_of(h));
+	struct gp_hold_op *op = calloc(1, sizeof(*op));
+	int err;
+
+	if (!op)
+		return -ENOMEM;
+	err = gp_ward_send(h, w, &r);
+	if (err) {
+		free(op);
+		return err;
+	}
+	h->serial++;
+	*op = (struct gp_hold_op){
+		.next = w->ops, .serial = h->serial, .device = device, .move = m, .hold = hold,
+	};
+	w->ops = op;
+	if (m) {
+		m->pending++;
+		m->refs++;
+	}
+	if (hold) {
+		w->wanted |= BIT_ULL(device);
+		w->renew_ns = now + lease_of(h) / 4;
+		gp_holders_due(h, w->renew_ns);
+	}
+	return 0;
+}
+
+/* Lets those go on that were stopped for nothing. True: there is something to wait for. */
+static bool undo(struct gp_holders *h, struct gp_move *m)
+{
+	m->undoing = true;
+	for (struct gp_ward *w = h->wards; w; w = w->next)
+		if (w->task == m->task && w->state == GP_WARD_ATTACHED &&
+		    (w->wanted & BIT_ULL(m->device))) {
+			w->wanted &= ~BIT_ULL(m->device);
+			send_op(h, w, m, m->device, false);
+		}
+	return m->pending;
+}
+
+/* All operations of @m have been answered. */
+static void settle(struct gp_holders *h, struct gp_move *m)
+{
+	if (m->pending || m->over)
+		return;
+	if (m->out && m->err && !m->undoing && undo(h, m))
+		return;
+	finish(h, m);
+}
+
+static void add_times(struct gp_answer *a, const struct gp_holder_reply *r)
+{
+	if (!r->command_ns)
+		return;
+	if (!a->command_ns || r->command_ns < a->command_ns)
+		a->command_ns = r->command_ns;
+	/* One call does it all: only the driver knows when it acted and when it had saved. */
+	if (r->done_ns > a->switched_ns)
+		a->switched_ns = r->done_ns;
+}
+
+static void count_reply(struct gp_holders *h, bool hold, const struct gp_holder_reply *r)
+{
+	/* A process of a gang that has no queue on this GPU needs no call. */
+	if (!r->err && r->command_ns && hold)
+		h->stats.sessions.suspends++;
+	else if (!r->err && r->command_ns)
+		h->stats.sessions.resumes++;
+	else if (hold && r->err && r->err != -ESRCH)
+		h->stats.sessions.suspend_failures++;
+}
+
+static void op_done(struct gp_holders *h, struct gp_ward *w, struct gp_hold_op *op,
+		    const struct gp_holder_reply *r)
+{
+	struct gp_move *m = op->move;
+	u64 bit = BIT_ULL(op->device);
+	/* A process that is gone is off. */
+	int err = op->hold && r->err == -ESRCH ? 0 : r->err;
+
+	count_reply(h, op->hold, r);
+	if (op->hold && r->err)
+		w->wanted &= ~bit;
+	else if (!op->hold && err)
+		w->wanted |= bit;	/* it is still off: its lease goes on */
+	if (m) {
+		m->pending--;
+		if (!m->undoing) {
+			m->err = m->err ? m->err : err;
+			add_times(&m->times, r);
+		}
+		settle(h, m);
+		move_put(m);
+	}
+	free(op);
+}
+
+void gp_ward_replied(struct gp_holders *h, struct gp_ward *w, const struct gp_holder_reply *r)
+{
+	struct gp_hold_op **at, *op;
+	bool hold = r->is.kind == GP_HOLDER_HELD;
+
+	for (at = &w->ops; (op = *at) && op->serial != r->serial; at = &op->next)
+		;
+	if (!op || op->hold != hold)
+		return;
+	*at = op->next;
+	/* One that was held again after its lease was lost, and could not be. */
+	if (!op->move && r->err)
+		gp_holders_tell(h, w, (struct gp_kfdm_event){
+			.what = GP_KFDM_LEFT, .err = r->err });
+	if (!op->move && r->err && w->state == GP_WARD_ATTACHED)
+		gp_ward_close(h, w);
+	op_done(h, w, op, r);
+}
+
+void gp_ward_expired(struct gp_holders *h, struct gp_ward *w)
+{
+	h->stats.expired++;
+	for (u32 i = 0; i < h->args.nr_gpus && w->state == GP_WARD_ATTACHED; i++) {
+		struct gp_hold_op *op;
+
+		for (op = w->ops; op && op->device != i; op = op->next)
+			;
+		/* What is under way on that GPU decides itself what becomes of it. */
+		if ((w->wanted & BIT_ULL(i)) && !op)
+			send_op(h, w, NULL, i, true);
+	}
+}
+
+void gp_ward_fail_ops(struct gp_holders *h, struct gp_ward *w, int err)
+{
+	while (w->ops) {
+		struct gp_hold_op *op = w->ops;
+		/* Its holder is dead or gives it up: it runs, or will. */
+		struct gp_holder_reply r = { .err = op->hold ? err : 0 };
+
+		w->ops = op->next;
+		op_done(h, w, op, &r);
+	}
+	w->wanted = 0;
+}
+
+/* ---- beginning ---- */
+
+static void begin_out(struct gp_holders *h, struct gp_move *m)
+{
+	struct gp_ward *w;
+	u32 nr = 0;
+
+	m->begun_ns = gp_holders_now(h);
+	for (w = h->wards; w; w = w->next) {
+		if (w->task != m->task || w->state >= GP_WARD_LEAVING)
+			continue;
+		nr++;
+		if (w->state != GP_WARD_ATTACHED)
+			m->err = -EPERM;
+	}
+	if (!nr)
+		m->err = -EPERM;
+	/* Then nothing is asked, and there is nothing to undo. */
+	m->undoing = m->err;
+	/* A session that fails while it is asked changes the list: so once more from the start. */
+	for (w = h->wards; !m->err && w; w = w->next)
+		if (w->task == m->task && w->state == GP_WARD_ATTACHED)
+			m->err = send_op(h, w, m, m->device, true);
+	m->begun = true;
+	settle(h, m);
+}
+
+static void begin_in(struct gp_holders *h, struct gp_move *m)
+{
+	u64 bit = BIT_ULL(m->device);
+
+	m->begun_ns = gp_holders_now(h);
+	for (struct gp_ward *w = h->wards; w; w = w->next) {
+		if (w->task != m->task || w->state != GP_WARD_ATTACHED || !(w->wanted & bit))
+			continue;
+		w->wanted &= ~bit;
+		/* If it cannot be asked, its session has ended, and it runs. */
+		send_op(h, w, m, m->device, false);
+	}
+	m->begun = true;
+	settle(h, m);
+}
+
+static void begin_ins(struct gp_holders *h, u32 device)
+{
+	struct gp_hold_action *a = &h->device[device].action;
+	u64 id = a->id;
+
+	a->ins_begun = true;
+	/* The last answer ends the action. */
+	for (u32 i = a->nr_out; a->id == id && i < a->nr; i++)
+		if (!a->move[i]->begun)
+			begin_in(h, a->move[i]);
+}
+
+static int check_action(const struct gp_holders *h, const struct gp_action *action)
+{
+	if (action->device >= h->args.nr_gpus)
+		return -ENODEV;
+	for (u32 i = 0; i < action->nr_out + action->nr_in; i++) {
+		const struct gp_hold_task *t = gp_holders_task(h, action->tasks[i]);
+
+		if (!t || !(t->devices & BIT_ULL(action->device)))
+			return -ENOENT;
+	}
+	return h->device[action->device].action.id ? -EBUSY : 0;
+}
+
+static struct gp_move *make_move(struct gp_holders *h, const struct gp_action *action, u32 i)
+{
+	struct gp_move *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	*m = (struct gp_move){
+		.next = h->moves, .refs = 2, .action = action->id, .device = action->device,
+		.deadline_ns = action->deadline_ns, .out = i < action->nr_out,
+		.task = gp_holders_task(h, action->tasks[i]),
+	};
+	m->task->refs++;
+	h->moves = m;
+	h->nr_moves++;
+	return m;
+}
+
+/* All of its moves, or nothing. */
+static int make_moves(struct gp_holders *h, const struct gp_action *action,
+		      struct gp_hold_action *a)
+{
+	u32 nr = action->nr_out + action->nr_in;
+
+	*a = (struct gp_hold_action){
+		.id = action->id, .deadline_ns = action->deadline_ns, .nr_out = action->nr_out,
+		.move = calloc(nr + 1, sizeof(struct gp_move *)),
+	};
+	if (!a->move || make_room(h, nr)) {
+		free(a->move);
+		return -ENOMEM;
+	}
+	for (; a->nr < nr; a->nr++) {
+		a->move[a->nr] = make_move(h, action, a->nr);
+		if (!a->move[a->nr])
+			break;
+	}
+	if (a->nr == nr) {
+		a->open = nr;
+		return 0;
+	}
+	while (a->nr--) {
+		unlink_move(h, a->move[a->nr]);
+		move_put(a->move[a->nr]);
+	}
+	free(a->move);
+	return -ENOMEM;
+}
+
+static struct gp_holders *of(struct gp_mechanism *base)
+{
+	return (struct gp_holders *)base;
+}
+
+static int begin(struct gp_mechanism *base, const struct gp_action *action, u64 now_ns)
+{
+	struct gp_holders *h = of(base);
+	struct gp_hold_action *a, made;
+	int err = check_action(h, action);
+
+	(void)now_ns;
+	if (!err)
+		err = make_moves(h, action, &made);
+	if (err)
+		return err;
+	a = &h->device[action->device].action;
+	*a = made;
+	for (u32 i = 0; a->id == action->id && i < a->nr_out; i++)
+		begin_out(h, a->move[i]);
+	if (a->id == action->id && !a->nr_out)
+		begin_ins(h, action->device);
+	if (a->id == action->id && !a->nr)
+		action_over(h, action->device);
+	gp_holders_ring(h);
+	return 0;
+}
+
+/* ---- time ---- */
+
+/* The driver has not returned from a call for this move: its processes are given up. */
+static void give_up(struct gp_holders *h, struct gp_move *m, u64 now)
+{
+	struct gp_ward *w = h->wards, *next;
+	bool undoing = m->undoing;
+
+	m->refs++;
+	/* What is asked meanwhile, to undo the rest, has a deadline of its own. */
+	m->deadline_ns = now;
+	for (; w && m->pending && m->undoing == undoing; w = next) {
+		struct gp_hold_op *op;
+
+		next = w->next;
+		for (op = w->ops; op && op->move != m; op = op->next)
+			;
+		if (!op)
+			continue;
+		h->stats.stuck++;
+		w->hung |= BIT_ULL(m->device);
+		if (w->state == GP_WARD_ATTACHED)
+			gp_holders_tell(h, w, (struct gp_kfdm_event){
+				.what = GP_KFDM_LEFT, .err = -ETIME });
+		gp_ward_close(h, w);
+		gp_ward_fail_ops(h, w, -ETIME);
+	}
+	move_put(m);
+}
+
+static void time_out_action(struct gp_holders *h, u32 device)
+{
+	struct gp_hold_action *a = &h->device[device].action;
+
+	for (u32 i = 0; i < a->nr; i++) {
+		struct gp_move *m = a->move[i];
+
+		if (m->over)
+			continue;
+		m->timed_out = true;
+		answer(h, m, GP_TIMED_OUT);
+	}
+	/* Those that wait for others to stop do not wait for ever. */
+	for (u32 i = a->nr_out; i < a->nr; i++)
+		if (!a->move[i]->begun)
+			begin_in(h, a->move[i]);
+	action_over(h, device);
+}
+
+void gp_holders_time_out(struct gp_holders *h, u64 now)
+{
+	struct gp_move *m, *next;
+
+	for (u32 i = 0; i < h->args.nr_gpus; i++)
+		if (h->device[i].action.id && h->device[i].action.deadline_ns <= now)
+			time_out_action(h, i);
+	for (m = h->moves; m; m = next) {
+		next = m->next;
+		if (m->timed_out && !m->over && now >= m->deadline_ns + STUCK_NS) {
+			give_up(h, m, now);
+			next = h->moves;	/* the list has changed */
+		}
+	}
+}
+
+u64 gp_holders_deadline(const struct gp_holders *h)
+{
+	u64 at = ~0ull, when;
+
+	for (const struct gp_move *m = h->moves; m; m = m->next) {
+		when = m->timed_out ? m->deadline_ns + STUCK_NS : m->deadline_ns;
+		if (when < at)
+			at = when;
+	}
+	return at;
+}
+
+/* ---- the rest of the table ---- */
+
+static int poll(struct gp_mechanism *base, u64 now_ns, struct gp_answer *ret)
+{
+	struct gp_holders *h = of(base);
+
+	if (!h->answers.nr) {
+		gp_holders_run(h);
+		gp_holders_time_out(h, now_ns);
+	}
+	if (!h->answers.nr) {
+		gp_holders_ring(h);
+		return -EAGAIN;
+	}
+	*ret = h->answers.at[h->answers.first];
+	h->answers.first = (h->answers.first + 1) & (h->answers.room - 1);
+	h->answers.nr--;
+	gp_holders_ring(h);
+	return 0;
+}
+
+static int probe(struct gp_mechanism *base, u32 device, u32 task, u32 *waves, u32 *permille)
+{
+	struct gp_holders *h = of(base);
+	struct gp_hold_task *t = gp_holders_task(h, task);
+	u32 cus = 0, all, one;
+	int err = 0;
+
+	if (device >= h->args.nr_gpus)
+		return -ENODEV;
+	if (!t || !(t->devices & BIT_ULL(device)))
+		return -ENOENT;
+	for (struct gp_ward *w = h->wards; w && !err; w = w->next) {
+		if (w->task != t)
+			continue;
+		err = gp_process_occupancy(h->args.kfd_root, w->pid,
+					   h->device[device].gpu.gpu_id, &one);
+		if (!err)
+			cus += one;
+		if (err == -ENOENT)
+			err = 0;	/* gone: it occupies nothing */
+	}
+	if (err)
+		return err;
+	all = h->device[device].gpu.cus;
+	*waves = cus;
+	*permille = !all || cus >= all ? (cus ? 1000 : 0) : cus * 1000 / all;
+	return 0;
+}
+
+const struct gp_mechanism_ops gp_holders_ops = {
+	.name	= "kfd-debug",
+	.grain	= GP_GRAIN_PROCESS,
+	.keeps	= GP_KEEPS_SAVE,
+	.reach	= GP_REACH_EVERYBODY,
+	.probes	= true,
+	.begin	= begin,
+	.poll	= poll,
+	.probe	= probe,
+};

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Holder processes, one per user, and the sessions in them as the decider sees them. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "holders_inside.h"
+
+/* Between two starts of a user's holder, doubled when it dies soon. */
+#define BACKOFF_NS	(1 * GP_SEC)
+#define BACKOFF_MAX_NS	(60 * GP_SEC)
+/* A holder without a process is kept for so long. */
+#define IDLE_NS		(5 * GP_SEC)
+
+/* ---- users ---- */
+
+int gp_hold_user_get(struct gp_holders *h, uid_t uid, struct gp_hold_user **ret)
+{
+	struct gp_hold_user *u;
+
+	for (u = h->users; u && u->uid != uid; u = u->next)
+		;
+	if (!u) {
+		u = calloc(1, sizeof(*u));
+		if (!u)
+			return -ENOMEM;
+		*u = (struct gp_hold_user){
+			.source = GP_SOURCE_USER, .next = h->users, .uid = uid, .control = -1,
+			.backoff_ns = BACKOFF_NS, .idle_ns = GP_NEVER,
+		};
+		h->users = u;
+	}
+	*ret = u;
+	return 0;
+}
+
+/* Its holder is gone, or is to go: sessions in it end by their own channels. */
+static void drop_holder(struct gp_holders *h, struct gp_hold_user *u)
+{
+	u64 now = gp_holders_now(h);
+
+	if (u->control >= 0)
+		close(u->control);
+	u->control = -1;
+	u->child = 0;
+	u->nr_stuck = 0;
+	if (now - u->started_ns >= BACKOFF_MAX_NS)
+		u->backoff_ns = BACKOFF_NS;
+	u->not_before_ns = now + u->backoff_ns;
+	u->backoff_ns = u->backoff_ns * 2 < BACKOFF_MAX_NS ? u->backoff_ns * 2 : BACKOFF_MAX_NS;
+	/* Those that were to get descriptors get an error instead. */
+	for (struct gp_hold_ask *a = h->asks; a; a = a->next) {
+		if (a->user != u || !a->serial || a->answered)
+			continue;
+		a->answer.err = -ECONNRESET;
+		a->answered = true;
+		u->nr_asks--;
+	}
+	gp_holders_due(h, u->not_before_ns);
+}
+
+void gp_hold_user_drop(struct gp_holders *h, struct gp_hold_user *u)
+{
+	struct gp_hold_user **at;
+
+	if (u->control >= 0)
+		close(u->control);
+	for (at = &h->users; *at != u; at = &(*at)->next)
+		;
+	*at = u->next;
+	free(u);
+}
+
+static struct gp_hold_user *user_by_child(const struct gp_holders *h, u64 child)
+{
+	struct gp_hold_user *u;
+
+	for (u = h->users; u && u->child != child; u = u->next)
+		;
+	return u;
+}
+
+static void holder_gone(void *ctx, u64 child, int why)
+{
+	struct gp_holders *h = ctx;
+	struct gp_hold_user *u = user_by_child(h, child);
+
+	(void)why;
+	if (!u)
+		return;
+	h->stats.died++;
+	drop_holder(h, u);
+}
+
+static int start_holder(struct gp_holders *h, struct gp_hold_user *u, u64 now)
+{
+	/* Of all mechanisms that this process has had: a number is used once. */
+	static u64 last_child;
+	int ends[2], err = gp_channel_pair(ends);
+
+	if (err)
+		return err;
+	u->started_ns = now;
+	err = gp_children_start(GP_ROLE_HOLDER, last_child + 1, u->uid, ends[1]);
+	close(ends[1]);
+	if (!err)
+		err = gp_holders_watch(h, ends[0], u);
+	if (err) {
+		close(ends[0]);
+		return err;
+	}
+	u->child = ++last_child;
+	u->control = ends[0];
+	h->stats.started++;
+	return 0;
+}
+
+void gp_holders_own_role(struct gp_holders *h, bool own)
+{
+	const struct gp_child_owner owner = {
+		.failed = holder_gone, .ended = holder_gone, .ctx = h,
+	};
+
+	gp_children_own(GP_ROLE_HOLDER, own ? &owner : NULL);
+}
+
+/* ---- wards ---- */
+
+void gp_ward_free(struct gp_holders *h, struct gp_ward *w)
+{
+	(void)h;
+	if (w->channel >= 0)
+		close(w->channel);
+	gp_hold_task_put(w->task);
+	free(w->queues);
+	free(w);
+}
+
+void gp_ward_forget(struct gp_holders *h, struct gp_ward *w)
+{
+	if (w->state == GP_WARD_DEAD)
+		return;
+	w->state = GP_WARD_DEAD;
+	if (w->channel >= 0)
+		close(w->channel);
+	w->channel = -1;
+	gp_ward_fail_ops(h, w, -ECONNRESET);
+	if (w->user) {
+		w->user->nr_wards--;
+		w->user->idle_ns = gp_holders_now(h);
+	}
+	h->any_dead = true;
+	gp_holders_due(h, 0);
+}
+
+void gp_ward_close(struct gp_holders *h, struct gp_ward *w)
+{
+	if (w->state >= GP_WARD_CLOSING)
+		return;
+	w->state = GP_WARD_CLOSING;
+	w->closing_ns = gp_holders_now(h);
+	h->stats.sessions.detaches++;
+	shutdown(w->channel, SHUT_WR);
+}
+
+/* The session has ended without a word. */
+static void lose(struct gp_holders *h, struct gp_ward *w, int err)
+{
+	bool attached = w->state == GP_WARD_ATTACHED;
+
+	if (attached || w->state == GP_WARD_OPENING)
+		gp_holders_tell(h, w, (struct gp_kfdm_event){
+			.what = attached ? GP_KFDM_LEFT : GP_KFDM_NOT_ATTACHED, .err = err });
+	h->stats.sessions.attach_failures += w->state == GP_WARD_OPENING;
+	gp_ward_forget(h, w);
+}
+
+int gp_ward_send(struct gp_holders *h, struct gp_ward *w, struct gp_holder_request *r)
+{
+	int err = gp_channel_send(w->channel, &r->is, NULL, 0);
+
+	if (err == -EAGAIN && r->is.kind == GP_HOLDER_RENEW)
+		return 0;
+	/* A session that does not read hangs; one that is gone ended with its holder. */
+	if (err == -EAGAIN) {
+		gp_holders_tell(h, w, (struct gp_kfdm_event){
+			.what = GP_KFDM_LEFT, .err = -ETIME });
+		gp_ward_close(h, w);
+		gp_ward_fail_ops(h, w, -ETIME);
+	} else if (err) {
+		lose(h, w, -ECONNRESET);
+	}
+	return err;
+}
+
+/* ---- what sessions say ---- */
+
+static void take_queues(struct gp_ward *w, const struct gp_holder_queues *q)
+{
+	struct gp_kfd_queue_entry *more;
+
+	if (q->total > GP_KFD_DBG_QUEUE_MAX || q->count > GP_HOLDER_ENTRIES ||
+	    q->first > q->total || q->count > q->total - q->first)
+		return;
+	if (q->total > w->room_queues) {
+		more = realloc(w->queues, q->total * sizeof(*more));
+		if (!more)
+			return;
+		w->queues = more;
+		w->room_queues = q->total;
+	}
+	/* They come in order. */
+	if (q->first && q->first != w->nr_queues)
+		return;
+	memcpy(w->queues + q->first, q->entry, q->count * sizeof(*q->entry));
+	w->nr_queues = q->first + q->count;
+}
+
+static void take_left(struct gp_holders *h, struct gp_ward *w, int err)
+{
+	h->stats.sessions.runtime_ends += err == -EAGAIN;
+	if (w->state == GP_WARD_ATTACHED) {
+		gp_holders_tell(h, w, (struct gp_kfdm_event){ .what = GP_KFDM_LEFT, .err = err });
+		gp_ward_close(h, w);
+		/* A process that is gone is off; in all other cases it runs. */
+		gp_ward_fail_ops(h, w, err == -ESRCH ? -ESRCH : -EPERM);
+	}
+}
+
+static void count_retake(struct gp_holders *h, u64 ns)
+{
+	struct gp_kfdm_stats *s = &h->stats.sessions;
+
+	s->retakes++;
+	s->retake_ns_sum += ns;
+	if (ns > s->retake_ns_max)
+		s->retake_ns_max = ns;
+}
+
+static void take_reply(struct gp_holders *h, struct gp_ward *w, const struct gp_holder_reply *m)
+{
+	bool attached = w->state == GP_WARD_ATTACHED;
+
+	switch (m->is.kind) {
+	case GP_HOLDER_ATTACHED:
+		h->stats.sessions.attaches++;
+		if (w->state != GP_WARD_OPENING)
+			return;
+		w->state = GP_WARD_ATTACHED;
+		gp_holders_tell(h, w, (struct gp_kfdm_event){ .what = GP_KFDM_ATTACHED });
+		return;
+	case GP_HOLDER_FAILED:
+		lose(h, w, m->err);
+		return;
+	case GP_HOLDER_HELD:
+	case GP_HOLDER_RELEASED:
+		gp_ward_replied(h, w, m);
+		return;
+	case GP_HOLDER_NEW_QUEUES:
+		if (attached)
+			gp_holders_tell(h, w, (struct gp_kfdm_event){
+				.what = GP_KFDM_QUEUES, .count = m->count, .ns = m->ns });
+		return;
+	case GP_HOLDER_RETAKEN:
+		count_retake(h, m->ns);
+		if (attached)
+			gp_holders_tell(h, w, (struct gp_kfdm_event){
+				.what = GP_KFDM_RETAKEN, .count = m->count, .ns = m->ns });
+		return;
+	case GP_HOLDER_EXPIRED:
+		if (attached)
+			gp_ward_expired(h, w);
+		return;
+	case GP_HOLDER_LEFT:
+		take_left(h, w, m->err);
+		return;
+	}
+	lose(h, w, -EPROTO);
+}
+
+void gp_ward_read(struct gp_holders *h, struct gp_ward *w)
+{
+	union {
+		struct gp_message is;
+		struct gp_holder_reply reply;
+		struct gp_holder_queues queues;
+	} m;
+	int n;
+
+	while (w->state != GP_WARD_DEAD) {
+		n = gp_channel_recv(w->channel, &m, sizeof(m), NULL);
+		if (n == -EAGAIN)
+			return;
+		if (n > 0 && gp_message_is(&m.is, GP_HOLDER_QUEUES, sizeof(m.queues)))
+			take_queues(w, &m.queues);
+		else if (n == (int)sizeof(m.reply) && m.is.kind != GP_HOLDER_QUEUES)
+			take_reply(h, w, &m.reply);
+		else
+			lose(h, w, n == -EPIPE ? -ECONNRESET : -EPROTO);
+	}
+}
+
+/* ---- what holders say ---- */
+
+static void take_kfd(struct gp_holders *h, const struct gp_holder_reply *m, int *fds)
+{
+	struct gp_hold_ask *a;
+
+	for (a = h->asks; a && (a->answered || !a->serial || a->serial != m->serial); a = a->next)
+		;
+	if (!a)
+		return;
+	a->answer.err = m->err;
+	if (!m->err && (fds[0] < 0 || fds[1] < 0))
+		a->answer.err = -EPROTO;
+	if (!a->answer.err) {
+		a->answer.pidfd = fds[0];
+		a->answer.kfd_fd = fds[1];
+		fds[0] = fds[1] = -1;
+	}
+	a->answered = true;
+	a->user->nr_asks--;
+	a->user->idle_ns = gp_holders_now(h);
+}
+
+void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
+{
+	struct gp_holder_reply m;
+	int fds[GP_CHANNEL_FDS], n;
+
+	while (u->control >= 0) {
+		n = gp_channel_recv(u->control, &m, sizeof(m), fds);
+		if (n == -EAGAIN)
+			return;
+		if (n != (int)sizeof(m)) {
+			/* The supervisor says when it has ended. A broken one is killed. */
+			if (n != -EPIPE)
+				gp_children_kill(GP_ROLE_HOLDER, u->child);
+			close(u->control);
+			u->control = -1;
+			return;
+		}
+		if (m.is.kind == GP_HOLDER_KFD)
+			take_kfd(h, &m, fds);
+		else if (m.is.kind == GP_HOLDER_STUCK && m.ns)
+			u->nr_stuck++;
+		else if (m.is.kind == GP_HOLDER_STUCK && u->nr_stuck)
+			u->nr_stuck--;
+		for (u32 i = 0; i < GP_CHANNEL_FDS; i++)
+			if (fds[i] >= 0)
+				close(fds[i]);
+	}
+}
+
+/* ---- what is due ---- */
+
+static void tend_user(struct gp_holders *h, struct gp_hold_user *u, u64 now)
+{
+	if (u->nr_wards || u->nr_asks) {
+		if (!u->child && now < u->not_before_ns) {
+			gp_holders_due(h, u->not_before_ns);
+		} else if (!u->child && start_holder(h, u, now)) {
+			u->not_before_ns = now + u->backoff_ns;
+			gp_holders_due(h, u->not_before_ns);
+		}
+		return;
+	}
+	if (!u->child || u->control < 0)
+		return;
+	if (now < u->idle_ns + IDLE_NS) {
+		gp_holders_due(h, u->idle_ns + IDLE_NS);
+		return;
+	}
+	/* It ends by itself, and that it did so soon is not held against it. */
+	close(u->control);
+	u->control = -1;
+	u->child = 0;
+	u->backoff_ns = BACKOFF_NS;
+}
+
+static void open_session(struct gp_holders *h, struct gp_ward *w)
+{
+	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_OPEN,
+		.pid = w->pid, .start = w->start,
+		.flags = h->args.stay_attached ? GP_HOLDER_STAY_ATTACHED : 0);
+	int ends[2], err = gp_channel_pair(ends);
+
+	w->state = GP_WARD_OPENING;
+	if (!err) {
+		w->channel = ends[0];
+		err = gp_channel_send(w->user->control, &r.is, &ends[1], 1);
+		close(ends[1]);
+	}
+	if (err == -EPIPE) {
+		/* Its holder has just died. It waits for the next one. */
+		close(w->channel);
+		w->channel = -1;
+		w->state = GP_WARD_WAITING;
+		close(w->user->control);
+		w->user->control = -1;
+		return;
+	}
+	if (!err)
+		err = gp_holders_watch(h, w->channel, w);
+	if (err)
+		lose(h, w, err);
+}
+
+/* Another session of the same process must have ended first. */
+static bool is_free(const struct gp_holders *h, const struct gp_ward *w)
+{
+	for (const struct gp_ward *x = h->wards; x; x = x->next)
+		if (x != w && x->pid == w->pid && x->state >= GP_WARD_LEAVING &&
+		    x->state != GP_WARD_DEAD)
+			return false;
+	return true;
+}
+
+/*
+ * The next ward to be attached or left. Each cycles the queues of everybody on its GPUs, so they
+ * take turns, but one that is off is left at once.
+ */
+static struct gp_ward *next_errand(const struct gp_holders *h, bool *ret_at_once)
+{
+	struct gp_ward *w, *next = NULL;
+
+	for (w = h->wards; w; w = w->next) {
+		*ret_at_once = w->state == GP_WARD_LEAVING && (w->wanted || w->ops);
+		if (*ret_at_once)
+			return w;
+		/* The list begins with the latest. */
+		if (w->state == GP_WARD_LEAVING ||
+		    (w->state == GP_WARD_WAITING && w->user->control >= 0 && is_free(h, w)))
+			next = w;
+	}
+	return next;
+}
+
+static void run_errands(struct gp_holders *h, u64 now)
+{
+	struct gp_ward *w;
+	bool at_once;
+
+	while ((w = next_errand(h, &at_once))) {
+		if (!at_once && now < h->next_attach_ns) {
+			gp_holders_due(h, h->next_attach_ns);
+			return;
+		}
+		h->next_attach_ns = now + h->args.attach_interval_ns;
+		if (w->state == GP_WARD_WAITING) {
+			open_session(h, w);
+		} else {
+			gp_ward_close(h, w);
+			gp_ward_fail_ops(h, w, -ECONNRESET);
+		}
+	}
+}
+
+static void renew(struct gp_holders *h, struct gp_ward *w, u64 now)
+{
+	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_RENEW,
+						.until_ns = now + h->args.lease_ns);
+
+	if (w->state != GP_WARD_ATTACHED || !w->wanted)
+		return;
+	if (now >= w->renew_ns) {
+		w->renew_ns = now + h->args.lease_ns / 4;
+		if (gp_ward_send(h, w, &r))
+			return;
+	}
+	gp_holders_due(h, w->renew_ns);
+}
+
+static void bury(struct gp_holders *h)
+{
+	struct gp_ward **at = &h->wards, *w;
+
+	while ((w = *at)) {
+		if (w->state != GP_WARD_DEAD) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		gp_ward_free(h, w);
+	}
+	h->any_dead = false;
+}
+
+void gp_holders_tend(struct gp_holders *h, u64 now)
+{
+	h->tend_at_ns = GP_NEVER;
+	for (struct gp_hold_user *u = h->users; u; u = u->next)
+		tend_user(h, u, now);
+	for (struct gp_hold_ask *a = h->asks; a; a = a->next) {
+		struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request,
+			GP_HOLDER_GET_KFD, .pid = a->answer.pid, .start = a->answer.start,
+			.serial = h->serial + 1);
+
+		if (a->serial || a->user->control < 0)
+			continue;
+		if (!gp_channel_send(a->user->control, &r.is, NULL, 0))
+			a->serial = ++h->serial;
+		else
+			gp_holders_due(h, now + h->args.attach_interval_ns);
+	}
+	for (struct gp_ward *w = h->wards; w; w = w->next)
+		renew(h, w, now);
+	run_errands(h, now);
+	if (h->any_dead)
+		bury(h);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "fake_driver.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gp_test.h"
+#include "uapi/kfd.h"
+
+struct fake_driver *driver;
+
+u64 fake_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec;
+}
+
+pid_t fake_tracer_of(pid_t pid)
+{
+	char path[64], line[128];
+	int tracer = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "TracerPid: %d", &tracer) != 1)
+		;
+	if (f)
+		fclose(f);
+	return tracer;
+}
+
+static int enable(struct fake_target *t, struct gp_kfd_dbg *a)
+{
+	struct gp_kfd_runtime_info *info = (void *)(uintptr_t)a->enable.runtime_info;
+
+	if (t->enabled)
+		return EALREADY;
+	if (fake_tracer_of(t->pid) != gettid())
+		return EPERM;
+	t->enabled = true;
+	/* What a holder may do: dup() it may not. */
+	t->fd = fcntl((int)a->enable.fd, F_DUPFD_CLOEXEC, 0);
+	info->state = GP_KFD_RUNTIME_ON;
+	driver->last_ns = fake_now();
+	return 0;
+}
+
+static int disable(struct fake_target *t)
+{
+	t->enabled = false;
+	t->held = 0;
+	close(t->fd);
+	driver->last_ns = fake_now();
+	return 0;
+}
+
+static int snapshot(struct gp_kfd_dbg *a)
+{
+	struct gp_kfd_queue_entry *to = (void *)(uintptr_t)a->snapshot.entries;
+
+	for (u32 i = 0; i < a->snapshot.count && i < driver->queues; i++)
+		to[i] = (struct gp_kfd_queue_entry){ .queue_id = i, .gpu_id = GPU_ID };
+	a->snapshot.count = driver->queues;
+	return 0;
+}
+
+/* As the driver does it: one that failed is suspended for it, too. */
+static int suspend(struct fake_target *t, const struct gp_kfd_dbg *a)
+{
+	u32 *ids = (void *)(uintptr_t)a->suspend.queue_ids;
+
+	/* As on a page that its owner does not give: nothing else is kept waiting. */
+	while (driver->hangs >> (t - driver->target) & 1) {
+		pthread_mutex_unlock(&driver->lock);
+		usleep(1000);
+		pthread_mutex_lock(&driver->lock);
+	}
+	driver->suspends++;
+	driver->grace = a->suspend.grace;
+	for (u32 i = 0; i < a->suspend.queues; i++) {
+		u32 id = ids[i];
+
+		if (id >= driver->queues) {
+			ids[i] |= GP_KFD_DBG_QUEUE_INVALID;
+			continue;
+		}
+		t->held |= 1u << id;
+		if (id == driver->fails && driver->fails_of >> (t - driver->target) & 1)
+			ids[i] |= GP_KFD_DBG_QUEUE_ERROR;
+	}
+	return 0;
+}
+
+static int resume(struct fake_target *t, const struct gp_kfd_dbg *a)
+{
+	const u32 *ids = (const void *)(uintptr_t)a->resume.queue_ids;
+
+	driver->resumes++;
+	driver->resumed_ns = fake_now();
+	if (!ids)
+		t->held = 0;
+	for (u32 i = 0; ids && i < a->resume.queues; i++)
+		t->held &= ~(1u << ids[i]);
+	return 0;
+}
+
+/* An errno. */
+static int answer(struct gp_kfd_dbg *a)
+{
+	struct fake_target *t = NULL;
+
+	for (u32 i = 0; i < TARGETS; i++)
+		if (driver->target[i].pid == (pid_t)a->pid)
+			t = &driver->target[i];
+	if (!t)
+		return ESRCH;
+	if (a->op == GP_KFD_DBG_ENABLE)
+		return enable(t, a);
+	if (driver->insists && fake_tracer_of(t->pid) != gettid())
+		return EPERM;
+	if (!t->enabled)
+		return EINVAL;
+	if (driver->no_memory >> a->op & 1)
+		return ENOMEM;
+	switch (a->op) {
+	case GP_KFD_DBG_DISABLE:	return disable(t);
+	case GP_KFD_DBG_QUEUE_SNAPSHOT:	return snapshot(a);
+	case GP_KFD_DBG_SUSPEND:	return suspend(t, a);
+	case GP_KFD_DBG_RESUME:		return resume(t, a);
+	case GP_KFD_DBG_QUERY_EVENT:	return EAGAIN;
+	}
+	return 0;
+}
+
+/* In the place of the C library's. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	struct gp_kfd_dbg *a;
+	va_list args;
+
+	(void)fd;
+	va_start(args, request);
+	a = va_arg(args, struct gp_kfd_dbg *);
+	va_end(args);
+	errno = ENOTTY;
+	if (request == GP_KFD_IOC_DBG) {
+		pthread_mutex_lock(&driver->lock);
+		errno = answer(a);
+		pthread_mutex_unlock(&driver->lock);
+	}
+	return errno ? -1 : 0;
+}
+
+int fake_driver_up(void **state)
+{
+	pthread_mutexattr_t attr;
+
+	(void)state;
+	driver = mmap(NULL, sizeof(*driver), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	EXPECT(driver != MAP_FAILED);
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&driver->lock, &attr);
+	driver->fails = NOBODY;
+	driver->fails_of = ~0u;
+	driver->queues = QUEUES;
+	for (u32 i = 0; i < TARGETS; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+		driver->target[i] = (struct fake_target){ .pid = pid };
+	}
+	return 0;
+}
+
+int fake_driver_down(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < TARGETS; i++) {
+		kill(driver->target[i].pid, SIGKILL);
+		waitpid(driver->target[i].pid, NULL, 0);
+	}
+	return munmap(driver, sizeof(*driver));
+}
+
+/* In the place of the C library's: there is no /dev/kfd here. */
+int open64(const char *path, int flags, ...)
+{
+	if (!strcmp(path, GP_KFD_DEVICE))
+		path = "/dev/null";
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
+}
