@@ -42,15 +42,15 @@ struct gp_daemon_settings {
 	bool environment;	/* processes may lower themselves with GPREEMPT_CLASS */
 	char gpus[GP_CONFIG_TEXT];	/* "all", or indices and BDFs */
 	char socket[GP_CONFIG_TEXT];
-	char group[GP_CLASS_NAME];	/* who may touch what is not theirs, beside root */
+	char group[GP_CLASS_NAME];	/* its members may change processes of other users */
 	char state[GP_CONFIG_TEXT];	/* folder of what survives a restart */
 	char default_class[GP_CLASS_NAME];
 	u32 clients;		/* connections to the socket at a time */
 	u32 grace;		/* of a suspend, 1000 GPU clocks each; 1..255 */
 	u32 attach_rate;	/* attaches and detaches per second, at most */
-	u64 attach_after_ns;	/* nobody with younger queues is attached */
+	u64 attach_after_ns;	/* processes with younger queues are not attached */
 	u64 scan_ns;		/* how often GPU processes are looked for */
-	u64 heartbeat_ns;	/* silent for so long: the keeper ends the daemon */
+	u64 heartbeat_ns;	/* silent for so long: the daemon is killed */
 };
 
 struct gp_config {
