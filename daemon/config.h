@@ -49,7 +49,7 @@ struct gp_daemon_settings {
 	bool environment;	/* processes may lower themselves with GPREEMPT_CLASS */
 	char gpus[GP_CONFIG_TEXT];	/* "all", or indices and BDFs */
 	char socket[GP_CONFIG_TEXT];
-	char group[GP_CLASS_NAME];	/* who may touch what is not theirs, beside root */
+	char group[GP_CLASS_NAME];	/* its members may change processes of other users */
 	char state[GP_CONFIG_TEXT];	/* folder of what survives a restart */
 	char default_class[GP_CLASS_NAME];
 	u32 clients;		/* connections to the socket at a time */

@@ -249,13 +249,13 @@ static void finish_rule(struct parser *p, u32 i, const struct gp_rule *matches_a
 			      rule->class_name);
 	if (!rule->class_name[0])
 		ERROR_AT(p, here, "[rule %s] has no class; add class = NAME", rule->name);
-	if (rule->everybody && has_condition(rule))
+	if (rule->match_all && has_condition(rule))
 		ERROR_AT(p, here, "[rule %s] has match = all and conditions; remove match = all or "
 			 "the conditions", rule->name);
 	if (rule->gang == GP_GANG_CGROUP && !rule->cgroup[0])
 		ERROR_AT(p, here, "[rule %s]: gang = cgroup needs a condition on the cgroup, which "
 			 "says what part of its path is one job; add cgroup", rule->name);
-	if (!rule->everybody && !has_condition(rule))
+	if (!rule->match_all && !has_condition(rule))
 		ERROR_AT(p, here, "[rule %s] has no condition; add uid, gid, exe, cmdline or "
 			 "cgroup, or match = all", rule->name);
 }
@@ -331,7 +331,7 @@ static void finish(struct parser *p)
 	finish_classes(p);
 	for (u32 i = 0; i < config->nr_rules; i++) {
 		finish_rule(p, i, matches_all);
-		if (!matches_all && config->rule[i].everybody)
+		if (!matches_all && config->rule[i].match_all)
 			matches_all = &config->rule[i];
 	}
 	finish_params(p);

@@ -272,7 +272,7 @@ static const char *const gang_names[] = {
 #define PATH	"a pattern that begins with / (of a whole path) or with ** (of its end)"
 
 const struct gp_key gp_rule_keys[] = {
-	GP_CHOICE("match", everybody, match_names),
+	GP_CHOICE("match", match_all, match_names),
 	GP_CUSTOM("uid", parse_ids, NULL, GP_AT(uid), .print = gp_ids_print),
 	GP_CUSTOM("gid", parse_ids, NULL, GP_AT(gid), .print = gp_ids_print, .flag = true),
 	GP_CUSTOM("exe", parse_glob, PATH, GP_AT(exe), .max = GP_RULE_GLOB),

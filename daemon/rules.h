@@ -82,7 +82,7 @@ struct gp_ids {
 /* Empty conditions are not looked at. */
 struct gp_rule {
 	char name[GP_RULE_NAME];
-	bool everybody;		/* match = all, and no condition */
+	bool match_all;		/* match = all, and no condition */
 	struct gp_ids uid, gid;
 	char exe[GP_RULE_GLOB];		/* '*' stays within a folder, "**" does not */
 	char cmdline[GP_RULE_GLOB];	/* '*' is anything */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A scenario: who shares the GPU, what they submit, who watches, what must come
- * out. Read from an INI file whose sections are tasks, as fio's are jobs.
+ * A scenario: which tasks share the GPU, what they submit, what preempts them, and
+ * what must come out. Read from an INI file whose sections are tasks, as fio's are jobs.
  *
  * A scenario is a plain value: copy it, change the copy with
  * gp_scenario_set(), throw it away. That is how the rows of a comparison are made.
@@ -84,7 +84,7 @@ struct gp_task_spec {
  */
 
 enum gp_placement {
-	GP_AT_NONE,		/* nobody */
+	GP_AT_NONE,		/* no monitor */
 	GP_AT_KERNEL,		/* timer and worker of the kernel module */
 	GP_AT_DAEMON,		/* our daemon without the module */
 	GP_AT_USER_POLL,	/* the first design's poll through ioctls */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Patterns of the shell. Not fnmatch(): its time can grow exponentially with the
- * number of stars, and what is matched here is written by whoever is judged.
+ * number of stars, and the matched process itself chooses the text.
  */
 #ifndef GP_TEXT_GLOB_H
 #define GP_TEXT_GLOB_H

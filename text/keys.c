@@ -38,37 +38,32 @@ static int refuse(const struct gp_key_value *v, const char *expected)
 		      what ? " (" : "", what ? what : "", what ? ")" : "", expected);
 }
 
-static int set_ns(const struct gp_key_value *v, u64 *to)
+/* A u32, or a u64 that is a time. */
+static int set_number(const struct gp_key_value *v, void *to)
 {
 	const struct gp_key *key = v->key;
+	bool time = key->kind == GP_KEY_NS, zero = key->zero && !strcmp(key->zero, v->text);
 	char min[24], max[24], expected[128];
-	bool zero = key->zero && !strcmp(key->zero, v->text);
-	u64 ns = 0;
+	u64 n = 0;
 
-	if (zero || (!gp_parse_ns(v->text, &ns) && key->min <= ns && ns <= key->max)) {
-		*to = ns;
+	if (zero || (!(time ? gp_parse_ns(v->text, &n) : gp_parse_u64(v->text, &n)) &&
+		     key->min <= n && n <= key->max)) {
+		if (time)
+			*(u64 *)to = n;
+		else
+			*(u32 *)to = (u32)n;
 		return 0;
+	}
+	if (!time) {
+		snprintf(expected, sizeof(expected), "a number from %llu to %llu",
+			 (unsigned long long)key->min, (unsigned long long)key->max);
+		return refuse(v, expected);
 	}
 	gp_print_ns(key->min, min, sizeof(min));
 	gp_print_ns(key->max, max, sizeof(max));
 	snprintf(expected, sizeof(expected), "%s%sa time from %s to %s with a unit (ns, us, ms, s, "
 		 "min)", key->zero ? key->zero : "", key->zero ? " or " : "", min, max);
 	return refuse(v, expected);
-}
-
-static int set_number(const struct gp_key_value *v, u32 *to)
-{
-	const struct gp_key *key = v->key;
-	char expected[64];
-	u64 n;
-
-	if (gp_parse_u64(v->text, &n) || n < key->min || n > key->max) {
-		snprintf(expected, sizeof(expected), "a number from %llu to %llu",
-			 (unsigned long long)key->min, (unsigned long long)key->max);
-		return refuse(v, expected);
-	}
-	*to = (u32)n;
-	return 0;
 }
 
 static int set_switch(const struct gp_key_value *v, void *to)
@@ -130,7 +125,6 @@ static int set_key(const struct gp_key_value *v)
 			      v->key->name, (unsigned long long)v->key->max - 1);
 	switch ((enum gp_key_kind)v->key->kind) {
 	case GP_KEY_NS:
-		return set_ns(v, to);
 	case GP_KEY_U32:
 		return set_number(v, to);
 	case GP_KEY_BOOL:

@@ -49,6 +49,17 @@ check test "$(grep -c 'cannot be read' "$tmp/log")" -eq 1
 try env GPREEMPT_SOCKET="$tmp/control" "$GPREEMPT" status
 exits 0 && says 'priority'
 
+claim "the call Reload with a missing configuration fails with the same line"
+try python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(b"{\"method\":\"org.gpreempt.Reload\"}\0")
+answer = b""
+while not answer.endswith(b"\0"):
+    answer += s.recv(4096) or b"closed\0"
+print(answer[:-1].decode())' "$tmp/control"
+exits 0 && says '"error":' && says 'good.conf: cannot be read: No such file'
+
 claim "SIGTERM ends it with 0 and leaves no socket"
 kill -TERM $first
 code=0
