@@ -15,7 +15,7 @@
 #include "state.h"
 
 enum {
-	GP_SCHEMA	= 2,	/* of org.gpreempt; Status tells it */
+	GP_SCHEMA	= 2,	/* of org.gpreempt; Status.interface_version */
 	GP_WAITERS	= 255,	/* every connection may wait for one hold */
 	GP_RECORDS	= 64,	/* sent together */
 };

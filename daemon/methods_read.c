@@ -137,7 +137,8 @@ int gp_method_status(struct gp_methods *m, struct gp_call *call, const struct gp
 		held += gp_method_is_off(states) && (states & BIT_ULL(GP_OFF));
 	}
 	*ret = json_pack("{s:s, s:i, s:i, s:I, s:b, s:b, s:s, s:s, s:i, s:i, s:i, s:i, s:o, s:o}",
-			 "version", m->args.version, "schema", GP_SCHEMA, "pid", (int)getpid(),
+			 "version", m->args.version, "interface_version", GP_SCHEMA,
+			 "pid", (int)getpid(),
 			 "up_ns", (json_int_t)(h->now_ns - h->started_ns),
 			 "enabled", h->enabled, "observe_only", h->observe,
 			 "policy", gp_home_policy_name(h), "mechanism", status.mechanism,
