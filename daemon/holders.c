@@ -393,7 +393,7 @@ int gp_holders_alloc(const struct gp_holders_args *args, struct gp_holders **ret
 		gp_holders_free(h);
 		return err;
 	}
-	gp_holders_own_role(h, true);
+	gp_holders_own_role(h);
 	*ret = h;
 	return 0;
 }
@@ -416,7 +416,7 @@ void gp_holders_free(struct gp_holders *h)
 {
 	if (!h)
 		return;
-	gp_holders_own_role(h, false);
+	gp_children_disown(GP_ROLE_HOLDER, h);
 	/* The end of a channel releases what it held. */
 	for (struct gp_ward *w = h->wards; w; w = w->next) {
 		w->task->gone = true;
