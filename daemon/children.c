@@ -31,7 +31,13 @@ int gp_children_fd(void)
 
 void gp_children_own(u32 role, const struct gp_child_owner *owner)
 {
-	here.owner[role] = owner ? *owner : (struct gp_child_owner){ 0 };
+	here.owner[role] = *owner;
+}
+
+void gp_children_disown(u32 role, const void *ctx)
+{
+	if (here.owner[role].ctx == ctx)
+		here.owner[role] = (struct gp_child_owner){ 0 };
 }
 
 int gp_children_start(u32 role, u64 child, uid_t user, int channel)

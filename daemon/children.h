@@ -26,8 +26,10 @@ struct gp_child_owner {
 	void *ctx;
 };
 
-/* NULL: the role has no owner any more; what is said about its children is ignored. */
+/* The latest owner of a role hears about its children. */
 void gp_children_own(u32 role, const struct gp_child_owner *owner);
+/* If @ctx is the owner's, the role has none any more: what is said about its children is ignored. */
+void gp_children_disown(u32 role, const void *ctx);
 
 /*
  * Starts a process that serves @user at @channel, which stays the caller's and may be closed. What

@@ -284,12 +284,15 @@ static void take_request(struct holder *h, const struct gp_holder_request *r, in
 	gp_channel_send(h->control, &m.is, NULL, 0);
 }
 
-/* Tells every session that its decider is gone. */
+/*
+ * Tells every session that its decider is gone. To the decider, a channel ends when its session has
+ * ended.
+ */
 static void leave(struct holder *h)
 {
 	h->leave_until_ns = gp_holder_now() + LEAVE_NS;
 	for (struct gp_holder_session *s = h->sessions; s; s = s->next)
-		shutdown(s->channel, SHUT_RDWR);
+		shutdown(s->channel, SHUT_RD);
 	close(h->control);
 	h->control = -1;
 }

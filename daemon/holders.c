@@ -393,16 +393,30 @@ int gp_holders_alloc(const struct gp_holders_args *args, struct gp_holders **ret
 		gp_holders_free(h);
 		return err;
 	}
-	gp_holders_own_role(h, true);
+	gp_holders_own_role(h);
 	*ret = h;
 	return 0;
+}
+
+bool gp_holders_leave(struct gp_holders *h)
+{
+	for (struct gp_ward *w = h->wards; w; w = w->next) {
+		if (w->state < GP_WARD_LEAVING)
+			delete_ward(h, w);
+		if (w->state != GP_WARD_LEAVING)
+			continue;
+		gp_ward_close(h, w);
+		gp_ward_fail_ops(h, w, -ECONNRESET);
+	}
+	gp_holders_run(h);
+	return !gp_holders_attaching(h);
 }
 
 void gp_holders_free(struct gp_holders *h)
 {
 	if (!h)
 		return;
-	gp_holders_own_role(h, false);
+	gp_children_disown(GP_ROLE_HOLDER, h);
 	/* The end of a channel releases what it held. */
 	for (struct gp_ward *w = h->wards; w; w = w->next) {
 		w->task->gone = true;

@@ -45,6 +45,11 @@ struct gp_holders_args {
 
 /* Owns GP_ROLE_HOLDER of children.h until it is freed. -EINVAL, -ENOMEM, -EMFILE. */
 int gp_holders_alloc(const struct gp_holders_args *args, struct gp_holders **ret);
+/*
+ * Leaves all processes at once. True when all sessions have ended, or hang in the driver. To be
+ * called until then: before that, another mechanism could not attach to the processes.
+ */
+bool gp_holders_leave(struct gp_holders *h);
 /* Ends all holders, which resume everything. Does not wait for them. */
 void gp_holders_free(struct gp_holders *h);
 

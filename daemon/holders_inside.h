@@ -168,7 +168,7 @@ void gp_ward_forget(struct gp_holders *h, struct gp_ward *w);
 void gp_ward_free(struct gp_holders *h, struct gp_ward *w);
 void gp_ward_read(struct gp_holders *h, struct gp_ward *w);
 void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u);
-void gp_holders_own_role(struct gp_holders *h, bool own);
+void gp_holders_own_role(struct gp_holders *h);
 /* Holders, attaches, detaches, renewals. Sets when it is to be called next. */
 void gp_holders_tend(struct gp_holders *h, u64 now);
 void gp_hold_user_drop(struct gp_holders *h, struct gp_hold_user *u);

@@ -117,13 +117,13 @@ static int start_holder(struct gp_holders *h, struct gp_hold_user *u, u64 now)
 	return 0;
 }
 
-void gp_holders_own_role(struct gp_holders *h, bool own)
+void gp_holders_own_role(struct gp_holders *h)
 {
 	const struct gp_child_owner owner = {
 		.failed = holder_gone, .ended = holder_gone, .ctx = h,
 	};
 
-	gp_children_own(GP_ROLE_HOLDER, own ? &owner : NULL);
+	gp_children_own(GP_ROLE_HOLDER, &owner);
 }
 
 /* ---- wards ---- */

@@ -645,6 +645,17 @@ static void attaching_and_leaving_take_turns_but_one_that_is_off_is_left_at_once
 		close(s[i]);
 	run(w);
 	EXPECT(!gp_holders_attaching(w->h));
+	/* At the end none waits for its turn. */
+	w->now_ns += 10 * GP_MSEC;
+	s[0] = attached(w, control, 4, 13, ALICE);
+	w->now_ns += 10 * GP_MSEC;
+	s[1] = attached(w, control, 4, 14, ALICE);
+	EXPECT(!gp_holders_leave(w->h));
+	EXPECT(has_ended(s[0]) && has_ended(s[1]));
+	close(s[0]);
+	EXPECT(!gp_holders_leave(w->h));
+	close(s[1]);
+	EXPECT(gp_holders_leave(w->h));
 	/* A holder without a process is let go after a while. */
 	w->now_ns += 6 * GP_SEC;
 	run(w);
