@@ -53,7 +53,7 @@ static int make_preempting(struct gp_home *h, struct gp_backend **ret)
 	return err;
 }
 
-void gp_backend_drop(struct gp_home *h)
+static void retire(struct gp_home *h)
 {
 	struct gp_backend *b = h->backend;
 	struct gp_backend_status status;
@@ -63,9 +63,38 @@ void gp_backend_drop(struct gp_home *h)
 	h->stats.stale_samples += status.stale_samples;
 	if (b->fd >= 0)
 		epoll_ctl(h->epoll, EPOLL_CTL_DEL, b->fd, NULL);
+	b->next = h->retired;
+	h->retired = b;
 	h->backend = NULL;
 	gp_resets_unwatch(h);
-	b->ops->free(b);
+	gp_backend_reap(h);
+}
+
+void gp_backend_reap(struct gp_home *h)
+{
+	struct gp_backend **at = &h->retired, *b;
+
+	while ((b = *at)) {
+		if (b->ops->retire && !b->ops->retire(b)) {
+			at = &b->next;
+			continue;
+		}
+		*at = b->next;
+		b->ops->free(b);
+		h->tend = true;
+	}
+}
+
+void gp_backend_drop_all(struct gp_home *h)
+{
+	struct gp_backend *b;
+
+	if (h->backend)
+		retire(h);
+	while ((b = h->retired)) {
+		h->retired = b->next;
+		b->ops->free(b);
+	}
 }
 
 static void take(struct gp_home *h, struct gp_backend *b)
@@ -97,7 +126,7 @@ int gp_backend_choose(struct gp_home *h, bool anew)
 	for (i = 0; i < h->nr_residents; i++)
 		gp_tasks_leave(h, h->resident[i]);
 	if (h->backend)
-		gp_backend_drop(h);
+		retire(h);
 	h->backend_trouble[0] = 0;
 	if (preempts && !make_preempting(h, &b))
 		none->ops->free(none);

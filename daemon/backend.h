@@ -25,6 +25,7 @@ struct gp_seat_view {
 	u32 state;		/* enum gp_state */
 	u32 work;		/* enum gp_work */
 	u64 since_ns;		/* in this state */
+	u64 held_until_ns;	/* by hand, the whole task; not later than now: it is not */
 };
 
 /* A GPU. */
@@ -57,6 +58,11 @@ struct gp_backend_ops {
 
 	/* ---- life ---- */
 
+	/*
+	 * Begins to release everything, or continues. Returns true when that is done. Only these
+	 * two are called from now on. NULL: free() does it.
+	 */
+	bool (*retire)(struct gp_backend *b);
 	/* Releases everything. Does not wait for the driver. */
 	void (*free)(struct gp_backend *b);
 
@@ -121,8 +127,8 @@ struct gp_backend_ops {
 
 	/* -ENOENT: no such task, or it is not on @device. */
 	int (*seat)(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret);
-	/* @held_until: by hand; a time that has passed or 0: it is not held. -ENOENT. */
-	int (*account)(struct gp_backend *b, u32 task, struct gp_account *ret, u64 *held_until);
+	/* Copies 50 KB. -ENOENT: no such task. */
+	int (*account)(struct gp_backend *b, u32 task, struct gp_account *ret);
 	void (*device)(struct gp_backend *b, u32 device, struct gp_device_view *ret);
 	/* All but the mechanism. */
 	void (*status)(struct gp_backend *b, struct gp_backend_status *ret);
@@ -148,6 +154,7 @@ struct gp_backend {
 	const struct gp_backend_ops *ops;
 	struct gp_home *h;
 	int fd;			/* readable: run() has something to do; -1: never */
+	struct gp_backend *next;	/* in home.retired */
 };
 
 /*

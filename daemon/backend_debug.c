@@ -330,6 +330,11 @@ static void debug_counters(struct gp_backend *b, struct gp_backend_counters *ret
 
 /* ---- life ---- */
 
+static bool debug_retire(struct gp_backend *b)
+{
+	return gp_holders_leave(holders(b));
+}
+
 static void debug_free(struct gp_backend *b)
 {
 	struct debug *d = (struct debug *)b;
@@ -343,6 +348,7 @@ static const struct gp_backend_ops debug_ops = {
 	GP_SCHEDULER_OPS,
 	.name		= "kfd-debug",
 	.preempts	= true,
+	.retire		= debug_retire,
 	.free		= debug_free,
 	.task_add	= debug_task_add,
 	.task_del	= debug_task_del,

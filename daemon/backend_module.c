@@ -613,17 +613,16 @@ static int module_seat_view(struct gp_backend *b, u32 task, u32 device, struct g
 	if (device >= b->h->nr_gpus || !(t->devices & BIT_ULL(device)))
 		return -ENOENT;
 	*ret = (struct gp_seat_view){ t->seat[device].state, t->seat[device].work,
-				      t->seat[device].since_ns };
+				      t->seat[device].since_ns, t->held_until_ns };
 	return 0;
 }
 
-static int module_account(struct gp_backend *b, u32 task, struct gp_account *ret, u64 *held_until)
+static int module_account(struct gp_backend *b, u32 task, struct gp_account *ret)
 {
 	const struct module_task *t = of(b)->task[task];
 	u32 d;
 
 	*ret = t->account;
-	*held_until = t->held_until_ns;
 	for (d = 0; d < b->h->nr_gpus; d++)
 		if (t->devices & BIT_ULL(d))
 			ret->state_ns[t->seat[d].state] += b->h->now_ns - t->seat[d].since_ns;

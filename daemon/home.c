@@ -17,6 +17,8 @@ enum { EVENTS = 64 };
 
 /* A process opened the driver: its queues come a moment later. */
 #define OPEN_SCAN_NS	(2 * GP_MSEC)
+/* How often to look whether a retired backend is done. */
+#define REAP_NS		(10 * GP_MSEC)
 
 static u64 monotonic(void *ctx)
 {
@@ -169,8 +171,7 @@ void gp_home_free(struct gp_home *h)
 		return;
 	if (h->backend)
 		gp_processes_clear(h);
-	if (h->backend)
-		gp_backend_drop(h);
+	gp_backend_drop_all(h);
 	if (h->inotify >= 0)
 		close(h->inotify);
 	if (h->epoll >= 0)
@@ -227,6 +228,7 @@ void gp_home_run(struct gp_home *h, u64 now_ns)
 	if (now_ns > h->now_ns)
 		h->now_ns = now_ns;
 	h->stats.runs++;
+	gp_backend_reap(h);
 
 	/* What has happened; then what to do about it; housekeeping last. */
 	take_events(h);
@@ -238,7 +240,8 @@ void gp_home_run(struct gp_home *h, u64 now_ns)
 		if (ops->decide)
 			ops->decide(h->backend);
 	}
-	if (h->tend) {
+	/* A process that a retired backend still has cannot be attached yet. */
+	if (h->tend && !h->retired) {
 		h->tend = false;
 		if (ops->tend)
 			ops->tend(h->backend);
@@ -256,7 +259,9 @@ u64 gp_home_wake_at(const struct gp_home *h)
 {
 	u64 at = h->leaving ? GP_NEVER : h->scan_at_ns;
 
-	if (h->tend)
+	if (h->retired)
+		at = sooner(at, h->now_ns + REAP_NS);
+	else if (h->tend)
 		return h->now_ns;
 	if (h->backend->ops->wake_at)
 		at = sooner(at, h->backend->ops->wake_at(h->backend));
@@ -265,7 +270,7 @@ u64 gp_home_wake_at(const struct gp_home *h)
 
 bool gp_home_busy(const struct gp_home *h)
 {
-	return h->backend->ops->busy && h->backend->ops->busy(h->backend);
+	return h->retired || (h->backend->ops->busy && h->backend->ops->busy(h->backend));
 }
 
 bool gp_home_outdated(const struct gp_home *h)
@@ -289,7 +294,7 @@ bool gp_home_quiet(const struct gp_home *h)
 	for (i = 0; i < h->nr_residents; i++)
 		if (!gp_tasks_at_rest(h, h->resident[i]) || h->resident[i]->grip != GP_GRIP_NONE)
 			return false;
-	return true;
+	return !h->retired;
 }
 
 /* ---- recording ---- */
@@ -336,22 +341,18 @@ int gp_home_seat(const struct gp_home *h, const struct gp_resident *r, u32 devic
 
 int gp_home_account(const struct gp_home *h, const struct gp_resident *r, struct gp_account *ret)
 {
-	u64 until;
-
-	if (r->task == GP_NONE)
-		return -ENOENT;
-	return h->backend->ops->account(h->backend, r->task, ret, &until);
+	return r->task == GP_NONE ? -ENOENT : h->backend->ops->account(h->backend, r->task, ret);
 }
 
 u64 gp_home_held_until(const struct gp_home *h, const struct gp_resident *r)
 {
-	static struct gp_account account;
-	u64 until;
+	struct gp_seat_view seat;
+	u32 d;
 
-	if (r->task == GP_NONE ||
-	    h->backend->ops->account(h->backend, r->task, &account, &until))
-		return 0;
-	return until > h->now_ns ? until : 0;
+	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++)
+		if (!gp_home_seat(h, r, d, &seat))
+			return seat.held_until_ns > h->now_ns ? seat.held_until_ns : 0;
+	return 0;
 }
 
 void gp_home_device_view(const struct gp_home *h, u32 device, struct gp_device_view *ret)

@@ -118,9 +118,9 @@ const char *gp_home_policy_name(const struct gp_home *h);
 /* -ENOENT: it has no task, or the task is not on @device. */
 int gp_home_seat(const struct gp_home *h, const struct gp_resident *r, u32 device,
 		 struct gp_seat_view *ret);
-/* -ENOENT: it has no task. */
+/* Copies 50 KB. -ENOENT: it has no task. */
 int gp_home_account(const struct gp_home *h, const struct gp_resident *r, struct gp_account *ret);
-/* When its hold by hand ends; 0: it is not held by hand. */
+/* Until when it is held by hand; 0: it is not. */
 u64 gp_home_held_until(const struct gp_home *h, const struct gp_resident *r);
 void gp_home_device_view(const struct gp_home *h, u32 device, struct gp_device_view *ret);
 /* The number of its task in the records of the recorder; GP_NONE: none. */

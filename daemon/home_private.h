@@ -122,6 +122,7 @@ struct gp_home {
 	struct gp_trace watcher, recorder;	/* gp_home_trace() */
 
 	struct gp_backend *backend;	/* never NULL after gp_home_new() */
+	struct gp_backend *retired;	/* still releasing; nothing is attached meanwhile */
 	char backend_trouble[GP_HOME_WHY];
 
 	struct gp_scanner *scanner;
@@ -157,8 +158,10 @@ u32 gp_home_device(const struct gp_home *h, u32 gpu_id);
 /* backend.c */
 /* Replaces the backend if the settings want another one, or in any case if @anew. */
 int gp_backend_choose(struct gp_home *h, bool anew);
-/* Frees the backend. */
-void gp_backend_drop(struct gp_home *h);
+/* Frees retired backends that are done. */
+void gp_backend_reap(struct gp_home *h);
+/* Frees all. */
+void gp_backend_drop_all(struct gp_home *h);
 
 /* processes.c */
 /* @what: enum gp_scan_what */

@@ -251,22 +251,19 @@ bool gp_scheduler_busy(struct gp_backend *b)
 
 int gp_scheduler_seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret)
 {
-	const struct gp_seat *seat = gp_sched_seat(gp_scheduler_of(b)->sched, task, device);
+	const struct gp_sched *s = gp_scheduler_of(b)->sched;
+	const struct gp_seat *seat = gp_sched_seat(s, task, device);
 
 	if (!seat)
 		return -ENOENT;
-	*ret = (struct gp_seat_view){ seat->state, seat->work, seat->since_ns };
+	*ret = (struct gp_seat_view){ seat->state, seat->work, seat->since_ns,
+				      s->tasks[task].manual_until_ns };
 	return 0;
 }
 
-int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret, u64 *held_until)
+int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret)
 {
-	const struct gp_sched *s = gp_scheduler_of(b)->sched;
-	int err = gp_sched_account(s, task, b->h->now_ns, ret);
-
-	if (!err)
-		*held_until = s->tasks[task].manual_until_ns;
-	return err;
+	return gp_sched_account(gp_scheduler_of(b)->sched, task, b->h->now_ns, ret);
 }
 
 void gp_scheduler_device(struct gp_backend *b, u32 device, struct gp_device_view *ret)

@@ -73,8 +73,7 @@ void gp_scheduler_decide(struct gp_backend *b);
 u64 gp_scheduler_wake_at(struct gp_backend *b);
 bool gp_scheduler_busy(struct gp_backend *b);
 int gp_scheduler_seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret);
-int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret,
-			 u64 *held_until);
+int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret);
 void gp_scheduler_device(struct gp_backend *b, u32 device, struct gp_device_view *ret);
 void gp_scheduler_status(struct gp_backend *b, struct gp_backend_status *ret);
 void gp_scheduler_trace(struct gp_backend *b);

@@ -181,10 +181,9 @@ static void end_task(struct gp_home *h, u32 task)
 {
 	static struct gp_account a;
 	struct gp_resident *x;
-	u64 held_until;
 	u32 i = 0;
 
-	if (!h->backend->ops->account(h->backend, task, &a, &held_until))
+	if (!h->backend->ops->account(h->backend, task, &a))
 		account_end(h, &a);
 	h->backend->ops->task_del(h->backend, task);
 	while ((x = next_of(h, task, &i)))

@@ -121,7 +121,40 @@ static void a_reload_matches_everybody_again(void **state)
 	world_run(w, 50 * GP_MSEC);
 }
 
+/* A GPU that hangs keeps a session of the old backend in the driver for seconds. */
+static void a_change_of_the_mechanism_waits_for_no_session(void **state)
+{
+	struct world *w = *state;
+	char errors[GP_CONFIG_ERRORS], text[512], why[GP_HOME_WHY];
+	struct gp_config *config;
+	u32 online, offline;
+
+	world_two(w, &online, &offline);
+	EXPECT_EQ(w->debug.attaches, 1);
+	w->debug.leave_hangs = true;
+	snprintf(text, sizeof(text), "[daemon]\nstate = %s\n" WORLD_ACTING "grace = 2\n"
+		 WORLD_LOOKS, w->state);
+	EXPECT_EQ(gp_config_parse("new", text, strlen(text), &config, errors, sizeof(errors)), 0);
+	EXPECT_EQ(gp_home_reload(w->home, config, why), 0);
+	/* The new backend decides; nothing is attached while the old one may have it. */
+	world_run(w, 3 * GP_SEC);
+	EXPECT_EQ(w->debug.made, 2);
+	EXPECT_EQ(w->debug.freed, 0);
+	EXPECT_EQ(w->debug.attaches, 1);
+	EXPECT(gp_home_busy(w->home) && !gp_home_quiet(w->home));
+	EXPECT(gp_home_wake_at(w->home) > w->home->now_ns);
+
+	w->debug.leave_hangs = false;
+	world_run(w, 30 * GP_MSEC);
+	EXPECT(!w->home->retired);
+	EXPECT_EQ(w->debug.freed, 1);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(w->debug.attaches, 2);
+	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_HAS);
+}
+
 PROVE(
+	CLAIM_WITH(a_change_of_the_mechanism_waits_for_no_session, world_up, world_down),
 	CLAIM_WITH(a_hold_by_hand_has_a_lease, world_up, world_down),
 	CLAIM_WITH(a_class_changed_while_off_releases, world_up, world_down),
 	CLAIM_WITH(who_raises, world_up, world_down),
