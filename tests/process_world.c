@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "process_world.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
-struct gp_scanner *process_world_scanner(struct process_world *w)
+struct gp_scanner *process_world_scanner(struct process_world *w, u32 user_max)
 {
-	struct gp_scan_args args = { .kfd = w->kfd, .proc = w->proc, .etc = w->etc };
+	struct gp_scan_args args = {
+		.kfd = w->kfd, .proc = w->proc, .etc = w->etc, .user_max = user_max,
+	};
 	struct gp_scanner *s = NULL;
 
 	EXPECT_EQ(gp_scanner_alloc(&args, &s), 0);
@@ -20,7 +24,7 @@ int process_world_up(void **state)
 	snprintf(w->kfd, sizeof(w->kfd), "%s/kfd", w->tree->path);
 	snprintf(w->proc, sizeof(w->proc), "%s/p", w->tree->path);
 	snprintf(w->etc, sizeof(w->etc), "%s/etc", w->tree->path);
-	w->scanner = process_world_scanner(w);
+	w->scanner = process_world_scanner(w, 0);
 	fake_tree_dir(w->tree, "kfd/proc");
 	*state = w;
 	return 0;
@@ -75,13 +79,23 @@ void process_world_put_process(struct process_world *w, int pid)
 	process_world_put_queue(w, pid, 9, "54702", "0");
 }
 
+/* All idle processes of a user share a directory, because tests have thousands of them. */
 void process_world_put_idle(struct process_world *w, int pid, uid_t uid)
 {
-	char path[64];
+	char text[64], path[PATH_MAX];
 
-	process_world_put_proc(w, pid, "idle", 1);
-	process_world_put_user(w, pid, uid);
-	snprintf(path, sizeof(path), "kfd/proc/%d/queues", pid);
+	snprintf(path, sizeof(path), "%s/p/user-%u", w->tree->path, uid);
+	if (access(path, F_OK)) {
+		fake_tree_put(w->tree, "1 (idle) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1 2\n",
+			      "p/user-%u/stat", uid);
+		snprintf(text, sizeof(text), "Name:\tx\nUid:\t%u\nGid:\t1\n", uid);
+		fake_tree_put(w->tree, text, "p/user-%u/status", uid);
+		fake_tree_put(w->tree, "0 1000 1\n1 100000 65536\n", "p/user-%u/uid_map", uid);
+	}
+	snprintf(path, sizeof(path), "p/%d", pid);
+	snprintf(text, sizeof(text), "user-%u", uid);
+	fake_tree_link(w->tree, text, path);
+	snprintf(path, sizeof(path), "kfd/proc/%d", pid);
 	fake_tree_dir(w->tree, path);
 }
 

@@ -17,8 +17,8 @@ struct process_world {
 
 int process_world_up(void **state);
 int process_world_down(void **state);
-/* Another scanner on the same files. */
-struct gp_scanner *process_world_scanner(struct process_world *w);
+/* Another scanner on the same files. @user_max: as in gp_scan_args. */
+struct gp_scanner *process_world_scanner(struct process_world *w, u32 user_max);
 
 /* /proc/PID of the user 1000. */
 void process_world_put_proc(struct process_world *w, int pid, const char *name, u64 start);
@@ -27,7 +27,7 @@ void process_world_put_queue(struct process_world *w, int pid, u32 id, const cha
 			     const char *type);
 /* A process in /proc and sysfs with three queues on one GPU. */
 void process_world_put_process(struct process_world *w, int pid);
-/* A process without a queue. */
+/* A process without a queue, in a user namespace. */
 void process_world_put_idle(struct process_world *w, int pid, uid_t uid);
 
 /* One whole scan that must succeed. */
