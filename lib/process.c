@@ -45,7 +45,7 @@ enum phase { BETWEEN_SCANS, WALK, SWEEP };
 
 struct gp_scanner {
 	char kfd[PATH_MAX];	/* with /proc behind it */
-	char proc[PATH_MAX];
+	char proc[GP_PROCESS_PROC_MAX];
 	struct gp_subuids *subuids;
 	u32 user_max;
 
@@ -519,12 +519,9 @@ static int walk(struct gp_scanner *s)
  */
 static bool is_gone(struct gp_scanner *s, const struct entry *e)
 {
-	char name[16];
 	struct stat st;
-	int err;
+	int err = gp_sys->fstatat(s->dir.fd, e->record->name, &st, 0) ? -errno : 0;
 
-	snprintf(name, sizeof(name), "%d", e->pid);
-	err = gp_sys->fstatat(s->dir.fd, name, &st, 0) ? -errno : 0;
 	if (err && !gp_sys_is_gone(err))
 		count_fault(s, err);
 	return err ? gp_sys_is_gone(err) : st.st_ino != e->birth;

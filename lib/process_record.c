@@ -90,6 +90,7 @@ int gp_process_record_identify(struct gp_process_record *r, const char *proc, pi
 	int err;
 
 	*r = (struct gp_process_record){ .pid = pid };
+	snprintf(r->name, sizeof(r->name), "%d", pid);
 	err = read_stat(proc, pid, r);
 	if (err)
 		return err;
@@ -213,7 +214,7 @@ static int keep_queues(struct gp_process_record *r, const struct found_queues *f
 	return 0;
 }
 
-static void read_queues(struct gp_process_record *r, const char *name, struct gp_process_look *look)
+static void read_queues(struct gp_process_record *r, struct gp_process_look *look)
 {
 	struct found_queues found;
 	struct gp_sysfs_dir dir;
@@ -223,7 +224,7 @@ static void read_queues(struct gp_process_record *r, const char *name, struct gp
 	found.nr = 0;
 	found.changed = false;
 	found.fault = 0;
-	snprintf(path, sizeof(path), "%s/queues", name);
+	stpcpy(stpcpy(path, r->name), "/queues");
 	err = gp_sysfs_dir_open(&dir, look->kfd_fd, path);
 	if (!err) {
 		err = list_queues(r, &dir, look, &found);
@@ -291,9 +292,9 @@ static void read_gpu(struct gp_process_gpu *g, int process, const struct gp_proc
 	g->cu_occupancy = (u32)cus;
 }
 
-static void read_usage(struct gp_process_record *r, const char *name, struct gp_process_look *look)
+static void read_usage(struct gp_process_record *r, struct gp_process_look *look)
 {
-	int process = gp_sys->openat(look->kfd_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int process = gp_sys->openat(look->kfd_fd, r->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int err = process < 0 ? -errno : 0;
 
 	if (!err && !r->nr_gpus)
@@ -328,30 +329,26 @@ int gp_process_occupancy(const char *kfd, pid_t pid, u32 gpu_id, u32 *ret)
 /* The driver may need seconds to remove its directory of a process that ended. */
 static int check_alive(const char *proc, const char *name)
 {
-	char path[PATH_MAX];
+	char path[GP_PROCESS_PROC_MAX + 32];
 	struct stat st;
 
-	if (snprintf(path, sizeof(path), "%s/%s", proc, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
+	stpcpy(stpcpy(stpcpy(path, proc), "/"), name);
 	return gp_sys->fstatat(AT_FDCWD, path, &st, 0) ? -errno : 0;
 }
 
 int gp_process_record_update(struct gp_process_record *r, struct gp_process_look *look)
 {
-	char name[16];
-	int err;
+	int err = check_alive(look->proc, r->name);
 
 	look->steps = 0;
 	look->unfinished = false;
-	snprintf(name, sizeof(name), "%d", r->pid);
-	err = check_alive(look->proc, name);
 	if (gp_sys_is_gone(err))
 		return -ESRCH;
 	if (err)
 		look->fault(look->ctx, err);
-	read_queues(r, name, look);
+	read_queues(r, look);
 	if (look->what & (GP_SCAN_USAGE | GP_SCAN_OCCUPANCY) && !look->unfinished)
-		read_usage(r, name, look);
+		read_usage(r, look);
 	return 0;
 }
 

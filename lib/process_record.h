@@ -7,6 +7,7 @@
 
 struct gp_process_record {
 	pid_t pid;
+	char name[16];		/* the pid as text */
 	u64 birth, start, seen_ns;
 	uid_t uid, user;
 	gid_t gid;
@@ -20,9 +21,11 @@ struct gp_process_record {
 	bool shown;
 };
 
+enum { GP_PROCESS_PROC_MAX = 1024 };
+
 /* Where and how to look at one process. */
 struct gp_process_look {
-	const char *proc;
+	const char *proc;	/* shorter than GP_PROCESS_PROC_MAX */
 	int kfd_fd;		/* the driver's directory of processes */
 	u64 now_ns;
 	u32 what;		/* enum gp_scan_what */
