@@ -182,14 +182,14 @@ static void the_end_of_one_process_leaves_the_others(void **state)
 	char path[64];
 
 	for (int i = 1; i < 300; i++)
-		process_world_put_proc(w, i << 7, "x", 1);
+		process_world_put_proc(w, i << 13, "x", 1);
 	for (u32 round = 0; round < 10; round++) {
 		for (int i = 1; i < 300; i++) {
 			if (gp_test_random(&seed) % 4)
 				continue;
 			is_there[i] = !is_there[i];
 			/* Pids that fall on few places of the scanner's hash table. */
-			snprintf(path, sizeof(path), "kfd/proc/%d", i << 7);
+			snprintf(path, sizeof(path), "kfd/proc/%d", i << 13);
 			if (is_there[i])
 				fake_tree_dir(w->tree, path);
 			else
@@ -200,7 +200,7 @@ static void the_end_of_one_process_leaves_the_others(void **state)
 			if (!is_there[i])
 				continue;
 			EXPECT(at < w->count);
-			EXPECT_EQ(w->p[at].pid, i << 7);
+			EXPECT_EQ(w->p[at].pid, i << 13);
 			at++;
 			if (i == 299)
 				EXPECT_EQ(at, w->count);

@@ -389,6 +389,47 @@ static void a_process_appears_when_its_queues_are_known(void **state)
 	EXPECT(w->p[0].is_new && w->p[0].queues_changed && w->p[0].nr_queues == 3);
 }
 
+static ssize_t no_entries(int dir, void *to, size_t bytes)
+{
+	(void)dir;
+	(void)to;
+	(void)bytes;
+	return 0;
+}
+
+static int stat_fails(int dir, const char *path, struct stat *ret, int flags)
+{
+	(void)dir;
+	(void)path;
+	(void)ret;
+	(void)flags;
+	errno = EIO;
+	return -1;
+}
+
+static void a_process_that_a_directory_read_misses_stays(void **state)
+{
+	struct process_world *w = *state;
+	struct gp_sys table = gp_sys_real;
+
+	process_world_put_process(w, 1);
+	process_world_put_process(w, 2);
+	process_world_scan(w, 0);
+	fake_tree_remove(w->tree, "kfd/proc/2");
+	table.getdents = no_entries;
+	gp_sys = &table;
+	process_world_scan(w, 0);
+	EXPECT(w->count == 1 && w->p[0].pid == 1 && w->p[0].nr_queues == 3);
+	table.fstatat = stat_fails;
+	fake_tree_remove(w->tree, "kfd/proc/1");
+	process_world_scan(w, 0);
+	EXPECT_EQ(w->count, 1);
+	EXPECT_EQ(gp_scanner_faults(w->scanner, GP_SCAN_IO), 1);
+	gp_sys = &gp_sys_real;
+	process_world_scan(w, 0);
+	EXPECT_EQ(w->count, 0);
+}
+
 #define IN_WORLD(claim)	CLAIM_WITH(claim, process_world_up, process_world_down)
 
 PROVE(
@@ -402,5 +443,6 @@ PROVE(
 	IN_WORLD(an_unchanged_process_costs_five_system_calls),
 	IN_WORLD(a_failed_system_call_loses_nothing_and_is_counted),
 	IN_WORLD(without_descriptors_everything_stays_as_it_was),
+	IN_WORLD(a_process_that_a_directory_read_misses_stays),
 	IN_WORLD(a_process_appears_when_its_queues_are_known),
 )
