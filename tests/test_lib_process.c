@@ -183,9 +183,10 @@ static void the_end_of_one_process_leaves_the_others(void **state)
 
 	for (int i = 1; i < 300; i++)
 		process_world_put_proc(w, i << 13, "x", 1);
-	for (u32 round = 0; round < 10; round++) {
+	for (u32 round = 0; round < 150; round++) {
 		for (int i = 1; i < 300; i++) {
-			if (gp_test_random(&seed) % 4)
+			/* First many come, then few change at a time. */
+			if (gp_test_random(&seed) % (round ? 200 : 2))
 				continue;
 			is_there[i] = !is_there[i];
 			/* Pids that fall on few places of the scanner's hash table. */
