@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a scan costs per process when nothing changed, which is nearly always: with as many processes
- * as can be tracked, against a loop that only reads the same directories. Both run in turns, and the
- * best of each counts.
+ * What a scan costs per process when nothing changed, which is nearly always: with as many
+ * processes as can be tracked, against a loop that only reads the same directories. Both run in
+ * turns, and the best of each counts.
  */
 #include "bench.h"
 

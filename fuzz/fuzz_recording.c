@@ -2,11 +2,11 @@
 /*
  * Any bytes may be a recording: replaying them ends with an answer.
  *
- * If the first byte is 1, the rest is a whole file. Otherwise the rest is the entries of a file whose
- * head is valid, because few inputs would get beyond an invalid one.
+ * If the first byte is 1, the rest is a whole file. Otherwise the rest is the entries of a file
+ * whose head is valid, because few inputs would get beyond an invalid one.
  *
- * A chip has 5 MB, and to make one takes a millisecond. So the target makes it once and puts it into a
- * file. Each input gets a private mapping of that file, where only pages that change are copied.
+ * A chip has 5 MB, and to make one takes a millisecond. So the target makes it once and puts it
+ * into a file. Each input gets a private mapping of the file, where only changed pages are copied.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -65,8 +65,8 @@ static void make_chip(void)
 	memcpy(first, memory, first_bytes);
 	memcpy(last, pages_end, last_bytes);
 	need(write(fd, pages, (size_t)(pages_end - pages)) == pages_end - pages);
-	need(mmap(pages, (size_t)(pages_end - pages), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
-		  fd, 0) == pages);
+	need(mmap(pages, (size_t)(pages_end - pages), PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_FIXED, fd, 0) == pages);
 	close(fd);
 }
 

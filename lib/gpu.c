@@ -217,9 +217,10 @@ int gp_gpus_generation(const char *root, u32 *ret)
 
 bool gp_driver_saves_waves(void)
 {
+	static const char path[] = "/sys/module/amdgpu/parameters/cwsr_enable";
 	u64 value;
 
-	return gp_sysfs_number(AT_FDCWD, "/sys/module/amdgpu/parameters/cwsr_enable", &value) || value;
+	return gp_sysfs_number(AT_FDCWD, path, &value) || value;
 }
 
 const struct gp_gpu_info *gp_gpus_by_id(const struct gp_gpu_info *gpus, u32 count, u32 gpu_id)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The scanner. A scan walks over the driver's directory of processes, removes the processes that the
- * walk did not find, and shows the rest.
+ * The scanner. A scan walks over the driver's directory of processes, removes the processes that
+ * the walk did not find, and shows the rest.
  */
 #include "process.h"
 

@@ -5,13 +5,13 @@
  * A scanner is asked again and again and remembers what cannot change: it reads /proc once per
  * process, and a queue once. A process that did not change costs one directory read.
  *
- * A scan is done in steps, so that no user can make one call take long. Its result appears when it is
- * complete. An incomplete scan changes nothing that a caller sees.
+ * A scan is done in steps, so that no user can make one call take long. Its result appears when it
+ * is complete. An incomplete scan changes nothing that a caller sees.
  *
  * A failed system call is not a fact. A process whose files cannot be read, for want of descriptors
- * for instance, keeps the queues that it had, and the failure is counted. A process is gone when the
- * driver's directory of it is gone, or when /proc has no such process. A new process appears in the
- * result when its queues are known.
+ * for instance, keeps the queues that it had, and the failure is counted. A process is gone when
+ * the driver's directory of it is gone, or when /proc has no such process. A new process appears in
+ * the result when its queues are known.
  *
  * At most user_max processes of one user are tracked (lib/user.h says what a user is), so that one
  * user's processes never displace another's. The last quarter of GP_PROCESSES_MAX is for users who

@@ -169,7 +169,7 @@ static void read_new_queue(int dir, struct gp_process_look *look, struct found_q
 	}
 }
 
-/* In the order of their ids; what is known is not read again. An error: the list is not complete. */
+/* In the order of their ids; what is known is not read again. An error: the list has gaps. */
 static int list_queues(const struct gp_process_record *r, struct gp_sysfs_dir *dir,
 		       struct gp_process_look *look, struct found_queues *found)
 {

@@ -38,8 +38,8 @@ struct gp_process_look {
 };
 
 /*
- * Reads pid, start, comm and ids of a process into @r, and its birth and user not. -ESRCH: it ended.
- * Other errors say nothing about it.
+ * Reads pid, start, comm and ids of a process into @r, but not its birth and user. -ESRCH: the
+ * process ended. Other errors say nothing about it.
  */
 int gp_process_record_identify(struct gp_process_record *r, const char *proc, pid_t pid);
 /* Reads queues and usage. -ESRCH: the process ended. What cannot be read stays as it was. */

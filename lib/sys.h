@@ -2,15 +2,15 @@
 /*
  * The system calls of the library and the daemon, in one table.
  *
- * Code calls gp_sys->openat() and not openat(). A program always uses the default table, gp_sys_real.
- * A test replaces it to make one call fail or take long (tests/sys_faults.h):
+ * Code calls gp_sys->openat() and not openat(). A program always uses the default table,
+ * gp_sys_real. A test replaces it to make one call fail or take long (tests/sys_faults.h):
  *
  *	sys_faults_begin(&(struct sys_fault){ .call = GP_SYS_openat, .nth = 3, .err = EMFILE });
  *	... the third openat() fails with EMFILE ...
  *	sys_faults_end();
  *
- * A failed call is not a fact. Only gp_sys_is_gone() errors say that an object does not exist. After
- * any other error the caller keeps what it knew before, counts the error and tries again later.
+ * A failed call is not a fact. Only gp_sys_is_gone() errors say that an object does not exist.
+ * After any other error the caller keeps what it knew before, counts the error and tries again.
  */
 #ifndef GP_LIB_SYS_H
 #define GP_LIB_SYS_H

@@ -15,7 +15,7 @@
 
 enum {
 	GP_SUBUIDS_MAX		= 16384,	/* ranges; more are ignored */
-	GP_SUBUID_BYTES_MAX	= 1 << 20,	/* of /etc/subuid and of /etc/passwd; more are ignored */
+	GP_SUBUID_BYTES_MAX	= 1 << 20,	/* of each file; more are ignored */
 };
 
 /* A line of /etc/subuid, "OWNER:START:COUNT". */
@@ -33,7 +33,7 @@ u32 gp_subuid_parse(const char *text, struct gp_subuid_range *ret, u32 room);
 /* The uid of the user @name by @text, a file like /etc/passwd that ends with a NUL. */
 bool gp_passwd_find(const char *text, const char *name, size_t name_bytes, uid_t *ret);
 
-/* The contents of /etc/subuid, read again when the file changes. Belongs to one thread at a time. */
+/* The contents of /etc/subuid, read again when the file changes. For one thread at a time. */
 struct gp_subuids;
 
 /* @etc: the directory of subuid and passwd; NULL: /etc. -ENOMEM, -ENAMETOOLONG. */

@@ -86,7 +86,8 @@ void process_world_put_idle(struct process_world *w, int pid, uid_t uid)
 
 	snprintf(path, sizeof(path), "%s/p/user-%u", w->tree->path, uid);
 	if (access(path, F_OK)) {
-		fake_tree_put(w->tree, "1 (idle) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1 2\n",
+		fake_tree_put(w->tree,
+			      "1 (idle) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1 2\n",
 			      "p/user-%u/stat", uid);
 		snprintf(text, sizeof(text), "Name:\tx\nUid:\t%u\nGid:\t1\n", uid);
 		fake_tree_put(w->tree, text, "p/user-%u/status", uid);

@@ -144,7 +144,7 @@ static void an_incomplete_scan_changes_nothing_that_is_seen(void **state)
 	w->p = gp_scanner_processes(w->scanner, &w->count);
 	EXPECT_EQ(w->count, 50);
 	EXPECT(!find(w, 7) && find(w, 60) && find(w, 60)->is_new && !find(w, 8)->is_new);
-	/* A whole scan begins anew in the middle of another, and says what changed since the last. */
+	/* A whole scan in the middle of another begins anew. */
 	process_world_put_queue(w, 60, 3, "1", "0");
 	for (u32 i = 0; i < 60; i++)
 		EXPECT(gp_scanner_step(w->scanner, 0, 1) >= 0);
@@ -160,7 +160,7 @@ static void a_change_seen_by_an_abandoned_scan_is_still_told(void **state)
 	process_world_scan(w, 0);
 	process_world_put_queue(w, 20, 3, "1", "0");
 	process_world_put_process(w, 21);
-	/* A piece of the directory, process 20, its queue, identity of 21, 21, two of its queues. */
+	/* A piece of the directory, 20 and its queue, identity of 21, 21, two of its queues. */
 	EXPECT_EQ(gp_scanner_step(w->scanner, 0, 7), 0);
 	process_world_scan(w, 0);
 	EXPECT(find(w, 20)->queues_changed && !find(w, 20)->is_new);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The user who answers for a process, by /etc/subuid, /etc/passwd and /proc that the test writes. */
+/* The user who answers for a process, by an /etc and a /proc that the test writes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ static int up(void **state)
 	fake_tree_put(w->tree, INITIAL, "p/1/uid_map");
 	fake_tree_put(w->tree, ROOTLESS, "p/2/uid_map");
 	fake_tree_put(w->tree, "root:x:0:0::/root:/bin/sh\nalice:x:1000:1000::/:/bin/sh\n"
-		      "alic:x:999:1::/:\nbob:x:1001:1::/:/bin/sh\nbad:x\nworse:x:12\n", "etc/passwd");
+		      "alic:x:999:1::/:\nbob:x:1001:1::/:/bin/sh\nbad:x\nworse:x:12\n",
+		      "etc/passwd");
 	*state = w;
 	return 0;
 }
@@ -57,7 +58,8 @@ static void a_mapped_uid_belongs_to_the_owner_of_its_range(void **state)
 
 	EXPECT_EQ(user_of(w, 2, 100005), 100005);
 	fake_tree_put(w->tree, "alice:100000:65536\n1001:165536:10\n\n:1:2\nx:y:z\nbob:165546:10\n"
-		      "ldap:500000:100\nbad:600000:5\nworse:600005:5\nlast:4294967290:100", "etc/subuid");
+		      "ldap:500000:100\nbad:600000:5\nworse:600005:5\nlast:4294967290:100",
+		      "etc/subuid");
 	EXPECT_EQ(user_of(w, 2, 99999), 99999);
 	EXPECT_EQ(user_of(w, 2, 100000), 1000);
 	EXPECT_EQ(user_of(w, 2, 165535), 1000);
