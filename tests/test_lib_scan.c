@@ -348,6 +348,91 @@ static void a_failed_system_call_loses_nothing_and_is_counted(void **state)
 	gp_scanner_free(other);
 }
 
+enum { RANDOM = 10 };
+
+struct random_world {
+	struct process_world *w;
+	u64 seed;
+	bool is_there[RANDOM + 1], has_queue[RANDOM + 1];
+};
+
+static u32 pick(struct random_world *r, u32 below)
+{
+	return (u32)(gp_test_random(&r->seed) % below);
+}
+
+/* A process comes or goes, or one of its queues does. */
+static void change(struct random_world *r)
+{
+	u32 i = 1 + pick(r, RANDOM);
+	char here[64], away[64];
+	bool *is;
+
+	if (pick(r, 2) || !r->is_there[i]) {
+		snprintf(here, sizeof(here), "proc/%u", i);
+		snprintf(away, sizeof(away), "process-%u", i);
+		is = &r->is_there[i];
+	} else {
+		snprintf(here, sizeof(here), "proc/%u/queues/9", i);
+		snprintf(away, sizeof(away), "queue-%u", i);
+		is = &r->has_queue[i];
+	}
+	move(r->w, *is ? here : away, *is ? away : here);
+	*is = !*is;
+}
+
+/* Scans in steps of any size. True: the scan is complete. */
+static bool random_scan(struct random_world *r, bool with_fault)
+{
+	struct sys_fault fault = {
+		.call = faulty[pick(r, sizeof(faulty) / sizeof(*faulty))],
+		.nth = 1 + pick(r, 100), .times = 1 + pick(r, 20),
+		.err = errors[pick(r, sizeof(errors) / sizeof(*errors))],
+	};
+	u32 steps = 1 + pick(r, 40);
+	int err;
+
+	sys_faults_begin(with_fault ? &fault : NULL);
+	while (!(err = gp_scanner_step(r->w->scanner, GP_SCAN_USAGE, steps)))
+		;
+	sys_faults_end();
+	if (err == 1)
+		r->w->p = gp_scanner_processes(r->w->scanner, &r->w->count);
+	EXPECT(err == 1 || with_fault);
+	return err == 1;
+}
+
+static void random_changes_and_faults_lose_no_process_and_no_queue(void **state)
+{
+	struct random_world r = { .w = *state, .seed = gp_test_seed(1) };
+	struct gp_scanner *other = process_world_scanner(r.w, 0);
+	u32 rounds = gp_test_full() ? 100000 : 2000;
+	bool was_there[RANDOM + 1] = { false };
+
+	for (int i = 1; i <= RANDOM; i++) {
+		process_world_put_process(r.w, i);
+		r.is_there[i] = r.has_queue[i] = true;
+	}
+	for (u32 round = 0; round < rounds; round++) {
+		bool with_fault = pick(&r, 4);
+
+		for (u32 i = pick(&r, 4); i; i--)
+			change(&r);
+		if (!random_scan(&r, with_fault))
+			continue;
+		for (int i = 1; i <= RANDOM; i++) {
+			const struct gp_process *p = find(r.w, i);
+
+			EXPECT(p || !was_there[i] || !r.is_there[i]);
+			EXPECT(!p || !r.is_there[i] || p->nr_queues >= 2);
+			was_there[i] = p && r.is_there[i];
+		}
+		if (!with_fault)
+			expect_same(r.w, other);
+	}
+	gp_scanner_free(other);
+}
+
 static void without_descriptors_everything_stays_as_it_was(void **state)
 {
 	struct process_world *w = *state;
@@ -442,6 +527,7 @@ PROVE(
 	IN_WORLD(a_process_with_many_queues_is_read_in_steps),
 	IN_WORLD(an_unchanged_process_costs_five_system_calls),
 	IN_WORLD(a_failed_system_call_loses_nothing_and_is_counted),
+	IN_WORLD(random_changes_and_faults_lose_no_process_and_no_queue),
 	IN_WORLD(without_descriptors_everything_stays_as_it_was),
 	IN_WORLD(a_process_that_a_directory_read_misses_stays),
 	IN_WORLD(a_process_appears_when_its_queues_are_known),
