@@ -400,8 +400,8 @@ class Control:
         while (state := self.ask('query-migrate'))['status'] not in ('completed', 'failed'):
             self.events.append(self.read())
         if state['status'] == 'failed':
-            raise CannotSave(f"QEMU cannot save the machine to {path} "
-                             f"({state.get('error-desc', 'no reason given')}); is the disk full?")
+            raise CannotSave(f"QEMU cannot save the machine to {path}: "
+                             f"{state.get('error-desc', 'no reason given')}")
 
 
 # --- how it ended ---------------------------------------------------------------------
