@@ -113,10 +113,12 @@ def host_options(options, folder, terminal, requests, control):
 
 # --- its process ----------------------------------------------------------------------
 
-def die_with_parent():
+def die_with_parent(parent):
     """Kill QEMU when lab/run dies, even by SIGKILL."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)             # it died before the call
 
 
 def reserve_core():
@@ -173,9 +175,10 @@ class Machine:
     def start(self, command, fds, terminal):
         counted = not self.options.wall_clock
         core, self.core_lock = reserve_core() if counted else (None, None)
+        parent = os.getpid()
 
         def prepare():
-            die_with_parent()
+            die_with_parent(parent)
             if core is not None:
                 pin_to(core)
 
@@ -314,6 +317,10 @@ class MachineFailed(Exception):
     """QEMU exited, or its guest used too much processor time before it stopped."""
 
 
+class CannotSave(Exception):
+    """A machine cannot be saved, or the place for saved machines cannot be used."""
+
+
 class Control:
     """QEMU's own socket: to know that the machine stopped, to save it, and to let it go on."""
 
@@ -393,8 +400,8 @@ class Control:
         while (state := self.ask('query-migrate'))['status'] not in ('completed', 'failed'):
             self.events.append(self.read())
         if state['status'] == 'failed':
-            raise Trouble(FAILED, f"QEMU cannot save the machine to {path} "
-                                  f"({state.get('error-desc', 'no reason given')}); is the disk full?")
+            raise CannotSave(f"QEMU cannot save the machine to {path}: "
+                             f"{state.get('error-desc', 'no reason given')}")
 
 
 # --- how it ended ---------------------------------------------------------------------

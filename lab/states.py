@@ -5,16 +5,20 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import time
 
 import images
 import machine
 from images import QEMU, Trouble, say
-from machine import FAILED, Machine, MachineFailed, boot_failure, crashed_early, guest_options
+from machine import (FAILED, CannotSave, Machine, MachineFailed, boot_failure, crashed_early,
+                     guest_options)
 
 BOOT_TRIES = 3
 # Each takes 100 to 200 MB. The tests use about 30.
 MAX_STATES = 32
+# The name of a state. Other files in the same directory are not the lab's.
+STATE_NAME = re.compile('[0-9a-f]{24}')
 
 
 class DamagedState(Exception):
@@ -31,6 +35,10 @@ class States:
         self.options, self.cache, self.root, self.folder = options, cache, root, folder
         self.directory = os.environ.get('GP_STATES') or cache.path('states')
         os.makedirs(self.directory, exist_ok=True)
+        # QEMU trusts the file that it restores a machine from.
+        info = os.stat(self.directory)
+        if info.st_uid not in (0, os.geteuid()) or info.st_mode & 0o022:
+            raise CannotSave(f'{self.directory}: not trusted, because other users may write it; chmod go-w it')
 
     def path_of(self, *more):
         inputs = (guest_options(self.options, self.cache, self.root), more,
@@ -40,7 +48,10 @@ class States:
         return os.path.join(self.directory, hashlib.sha256(repr(inputs).encode()).hexdigest()[:24])
 
     def ready(self, config):
-        """An open file with the state of a guest that was made ready with @config and waits for its command."""
+        """
+        An open file with the state of a guest that was made ready with @config and waits for its command.
+        CannotSave: there is no room for a state.
+        """
         # What all others are made from is as young as the youngest.
         with contextlib.suppress(FileNotFoundError):
             os.utime(self.path_of())
@@ -98,10 +109,11 @@ class States:
         """Remove the states that were used longest ago, so that MAX_STATES remain with the next."""
         ages = {}
         for entry in os.scandir(self.directory):
-            # Other labs remove states, too.
-            with contextlib.suppress(FileNotFoundError):
-                ages[entry.path] = entry.stat().st_mtime
-        states = sorted((path for path in ages if '.' not in os.path.basename(path)), key=ages.get)
+            if STATE_NAME.fullmatch(entry.name.removesuffix('.new')):
+                # Other labs remove states, too.
+                with contextlib.suppress(FileNotFoundError):
+                    ages[entry.path] = entry.stat().st_mtime
+        states = sorted((path for path in ages if not path.endswith('.new')), key=ages.get)
         # A save takes seconds. One that is hours old was killed.
         killed = [path for path in ages if path.endswith('.new') and ages[path] < time.time() - 4 * 3600]
         for path in states[:-MAX_STATES + 1] + killed:

@@ -8,7 +8,10 @@
 
 #include "error.h"
 
-enum { MAGIC = 0xeb9f, VERSION = 1, HEADER = 24, DEPTH = 32, TYPES_MAX = 1 << 22 };
+enum {
+	MAGIC = 0xeb9f, VERSION = 1, HEADER = 24, DEPTH = 32, TYPES_MAX = 1 << 22,
+	NAMELESS_MAX = 128,	/* nameless members of one struct; the kernel's have a dozen */
+};
 
 enum kind {
 	VOID, INT, PTR, ARRAY, STRUCT, UNION, ENUM, FWD, TYPEDEF, VOLATILE, CONST, RESTRICT, FUNC,
@@ -208,23 +211,34 @@ static bool is_struct(const struct gp_btf *b, u32 id)
 struct search {
 	const struct gp_btf *b;
 	const char *name;
-	u32 left;		/* members to look at: nameless ones in circles are many */
+	/* Types of nameless members that were searched. In bad files they contain each other. */
+	u32 searched[NAMELESS_MAX], nr_searched;
 	struct gp_btf_member found;
 };
+
+/* False if @id was searched before, or if there are too many. */
+static bool search_once(struct search *s, u32 id)
+{
+	for (u32 i = 0; i < s->nr_searched; i++)
+		if (s->searched[i] == id)
+			return false;
+	if (s->nr_searched == NAMELESS_MAX)
+		return false;
+	s->searched[s->nr_searched++] = id;
+	return true;
+}
 
 static bool find_member(struct search *s, u32 id, u64 base, u32 depth)
 {
 	struct type t;
 
-	if (!depth || !is_struct(s->b, id) || !get(s->b, id, &t))
+	if (!depth || !is_struct(s->b, id) || !search_once(s, id) || !get(s->b, id, &t))
 		return false;
-	/* Taken before what is within: that may use up the rest. */
-	for (u32 i = 0; i < elements(t.info) && s->left; i++) {
+	for (u32 i = 0; i < elements(t.info); i++) {
 		const u8 *m = t.behind + 12 * i;
 		u32 bits = t.info >> 31 ? word(m + 8) & 0xffffff : word(m + 8);
 		const char *name = string(s->b, word(m));
 
-		s->left--;
 		if (*name && !strcmp(name, s->name)) {
 			s->found.offset = base + bits / 8;
 			s->found.size = gp_btf_size(s->b, word(m + 4));
@@ -238,7 +252,7 @@ static bool find_member(struct search *s, u32 id, u64 base, u32 depth)
 
 int gp_btf_member(const struct gp_btf *b, u32 id, const char *name, struct gp_btf_member *ret)
 {
-	struct search s = { .b = b, .name = name, .left = 1 << 16 };
+	struct search s = { .b = b, .name = name };
 
 	if (!find_member(&s, id, 0, DEPTH))
 		return -ENOENT;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "gpu.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "sys.h"
 #include "sysfs.h"
 
 /* Node numbers are small and dense; the processors have the first. */
@@ -38,22 +37,27 @@ static u32 property32(const char *text, const char *name)
 	return value > UINT32_MAX ? 0 : (u32)value;
 }
 
-static u64 vram_bytes(int node)
+static int read_vram(int node, u64 *ret)
 {
 	char path[64], text[PROPERTIES];
 	u64 bytes = 0;
+	int n;
 
 	for (u32 i = 0; i < BANKS_MAX; i++) {
 		u32 heap;
 
 		snprintf(path, sizeof(path), "mem_banks/%u/properties", i);
-		if (gp_sysfs_text(node, path, text, sizeof(text)) < 0)
+		n = gp_sysfs_text(node, path, text, sizeof(text));
+		if (n < 0 && !gp_sys_is_gone(n) && !gp_sys_is_denied(n))
+			return n;
+		if (n < 0)
 			break;
 		heap = property32(text, "heap_type");
 		if (heap == HEAP_PUBLIC || heap == HEAP_PRIVATE)
 			bytes += property(text, "size_in_bytes");
 	}
-	return bytes;
+	*ret = bytes;
+	return 0;
 }
 
 static void name_it(struct gp_gpu_info *g, u32 location)
@@ -69,46 +73,59 @@ static void name_it(struct gp_gpu_info *g, u32 location)
 		 g->gfx_version / 100 % 100, g->gfx_version % 100);
 }
 
-/* Whether the node is a GPU that we may see. */
-static bool read_node(int nodes, u32 number, struct gp_gpu_info *g)
+static void read_properties(struct gp_gpu_info *g, const char *text)
 {
-	char text[PROPERTIES], name[16];
-	u32 simds, simds_per_cu;
-	u64 gpu_id = 0;
-	int node;
+	u32 simds = property32(text, "simd_count"), simds_per_cu = property32(text, "simd_per_cu");
 
-	snprintf(name, sizeof(name), "%u", number);
-	node = openat(nodes, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (node < 0)
-		return false;
-	memset(g, 0, sizeof(*g));
-	if (gp_sysfs_number(node, "gpu_id", &gpu_id) || !gpu_id || gpu_id > UINT32_MAX ||
-	    gp_sysfs_text(node, "properties", text, sizeof(text)) <= 0) {
-		close(node);
-		return false;
-	}
-	g->node = number;
-	g->gpu_id = (u32)gpu_id;
 	g->render_minor = property32(text, "drm_render_minor");
 	g->domain = property32(text, "domain");
 	g->device_id = property32(text, "device_id");
 	g->unique_id = property(text, "unique_id");
 	g->gfx_version = property32(text, "gfx_target_version");
 	g->xccs = property32(text, "num_xcc");
-	simds = property32(text, "simd_count");
-	simds_per_cu = property32(text, "simd_per_cu");
+	if (!g->xccs)
+		g->xccs = 1;	/* a driver older than the word */
 	g->cus = simds_per_cu ? simds / simds_per_cu : 0;
 	g->wave_slots = simds * property32(text, "max_waves_per_simd");
 	g->cp_queues = property32(text, "num_cp_queues");
 	g->save_bytes = property32(text, "cwsr_size");
 	g->capability = property32(text, "capability");
 	g->debug_prop = property32(text, "debug_prop");
-	g->vram_bytes = vram_bytes(node);
 	name_it(g, property32(text, "location_id"));
-	close(node);
-	if (!g->xccs)
-		g->xccs = 1;	/* a driver older than the word */
-	return g->cus && g->gfx_version;
+}
+
+/* 0: a GPU. -ENODEV: something else. -EACCES, -EPERM: a GPU that this process may not see. */
+static int read_open_node(int node, struct gp_gpu_info *g)
+{
+	char text[PROPERTIES];
+	u64 gpu_id = 0;
+	int n = gp_sysfs_number(node, "gpu_id", &gpu_id);
+
+	if (n)
+		return n;
+	if (!gpu_id || gpu_id > UINT32_MAX)
+		return -ENODEV;
+	n = gp_sysfs_text(node, "properties", text, sizeof(text));
+	if (n < 0)
+		return n;
+	g->gpu_id = (u32)gpu_id;
+	read_properties(g, text);
+	return g->cus && g->gfx_version ? read_vram(node, &g->vram_bytes) : -ENODEV;
+}
+
+static int read_node(int nodes, u32 number, struct gp_gpu_info *g)
+{
+	char name[16];
+	int node, err;
+
+	snprintf(name, sizeof(name), "%u", number);
+	node = gp_sys->openat(nodes, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (node < 0)
+		return -errno;
+	*g = (struct gp_gpu_info){ .node = number };
+	err = read_open_node(node, g);
+	gp_sys->close(node);
+	return err;
 }
 
 static bool same_card(const struct gp_gpu_info *a, const struct gp_gpu_info *b)
@@ -124,16 +141,11 @@ static void count_partitions(struct gp_gpu_info *gpus, u32 count)
 			gpus[i].partitions += same_card(&gpus[i], &gpus[j]);
 }
 
-static int open_below(const char *root, const char *below)
+static int below(const char *root, const char *name, char *path)
 {
-	char path[PATH_MAX];
-	int n = snprintf(path, sizeof(path), "%s/%s", root ? root : GP_SYSFS_KFD, below);
-	int fd;
+	int n = snprintf(path, PATH_MAX, "%s/%s", root ? root : GP_SYSFS_KFD, name);
 
-	if (n < 0 || (size_t)n >= sizeof(path))
-		return -ENAMETOOLONG;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
 static int by_number(const void *a, const void *b)
@@ -144,44 +156,47 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The numbers of the nodes, in order; at most @room. */
-static u32 list_nodes(DIR *dir, u32 *ret, u32 room)
+static int list_nodes(struct gp_sysfs_dir *dir, u32 *ret, u32 room, u32 *ret_count)
 {
-	struct dirent *entry;
-	const char *end;
+	u64 number, inode;
 	u32 count = 0;
-	u64 number;
+	int err = 0;
 
-	while (count < room && (entry = readdir(dir)))
-		if (gp_sysfs_parse(entry->d_name, 10, &number, &end) && !*end &&
-		    number <= UINT32_MAX)
-			ret[count++] = (u32)number;
+	while (count < room && (err = gp_sysfs_dir_number(dir, 0, UINT32_MAX, &number, &inode)) > 0)
+		ret[count++] = (u32)number;
+	if (err < 0)
+		return err;
 	qsort(ret, count, sizeof(*ret), by_number);
-	return count;
+	*ret_count = count;
+	return 0;
 }
 
 int gp_gpus_read(const char *root, struct gp_gpu_info *gpus, u32 room, u32 *ret_count)
 {
-	u32 node[NODES_MAX], nodes, found = 0, kept = 0;
+	u32 node[NODES_MAX], nodes = 0, found = 0, kept = 0;
+	struct gp_sysfs_dir dir;
 	struct gp_gpu_info g;
-	DIR *dir;
-	int fd = open_below(root, "topology/nodes");
+	char path[PATH_MAX];
+	int err = below(root, "topology/nodes", path);
 
-	if (fd < 0)
-		return fd;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
-	nodes = list_nodes(dir, node, NODES_MAX);
-	for (u32 i = 0; i < nodes; i++) {
-		if (!read_node(fd, node[i], &g))
+	if (!err)
+		err = gp_sysfs_dir_open(&dir, AT_FDCWD, path);
+	if (err)
+		return err;
+	err = list_nodes(&dir, node, NODES_MAX, &nodes);
+	for (u32 i = 0; i < nodes && !err; i++) {
+		err = read_node(dir.fd, node[i], &g);
+		if (gp_sys_is_gone(err) || gp_sys_is_denied(err) || err == -EPROTO) {
+			err = 0;
 			continue;
+		}
 		g.index = found++;
 		if (kept < room)
 			gpus[kept++] = g;
 	}
-	closedir(dir);
+	gp_sysfs_dir_close(&dir);
+	if (err)
+		return err;
 	count_partitions(gpus, kept);
 	*ret_count = found;
 	return 0;
@@ -189,14 +204,12 @@ int gp_gpus_read(const char *root, struct gp_gpu_info *gpus, u32 room, u32 *ret_
 
 int gp_gpus_generation(const char *root, u32 *ret)
 {
-	int fd = open_below(root, "topology");
+	char path[PATH_MAX];
 	u64 value;
-	int err;
+	int err = below(root, "topology/generation_id", path);
 
-	if (fd < 0)
-		return fd;
-	err = gp_sysfs_number(fd, "generation_id", &value);
-	close(fd);
+	if (!err)
+		err = gp_sysfs_number(AT_FDCWD, path, &value);
 	if (!err)
 		*ret = (u32)value;
 	return err;
@@ -204,15 +217,10 @@ int gp_gpus_generation(const char *root, u32 *ret)
 
 bool gp_driver_saves_waves(void)
 {
-	int fd = open("/sys/module/amdgpu/parameters", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	u64 value = 1;
+	static const char path[] = "/sys/module/amdgpu/parameters/cwsr_enable";
+	u64 value;
 
-	if (fd < 0)
-		return true;
-	if (gp_sysfs_number(fd, "cwsr_enable", &value))
-		value = 1;
-	close(fd);
-	return value;
+	return gp_sysfs_number(AT_FDCWD, path, &value) || value;
 }
 
 const struct gp_gpu_info *gp_gpus_by_id(const struct gp_gpu_info *gpus, u32 count, u32 gpu_id)

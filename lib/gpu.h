@@ -40,7 +40,8 @@ struct gp_gpu_info {
  * The GPUs under @root (NULL: GP_SYSFS_KFD), in the order of their node numbers, at
  * most @room of them; @ret_count: how many there are. A node whose files may not be
  * read (a device cgroup) or make no sense is left out. -ENOENT: no such directory:
- * the driver is not loaded. Keeps nothing open.
+ * the driver is not loaded. Any other error, such as -EMFILE, says nothing about the GPUs, and
+ * the caller keeps those that it knew. Keeps nothing open.
  */
 int gp_gpus_read(const char *root, struct gp_gpu_info *gpus, u32 room, u32 *ret_count);
 

@@ -2,13 +2,26 @@
 /*
  * The processes that have /dev/kfd open, and their queues, from sysfs.
  *
- * A scanner is asked again and again and remembers what cannot change: a process is
- * looked at in /proc once, a queue is read once, and a scan in which nothing is new
- * costs two directory reads per process. Processes and queues that vanish in the
- * middle are left out. A scanner belongs to one thread at a time.
+ * A scanner is asked again and again and remembers what cannot change: it reads /proc once per
+ * process, and a queue once. A process that did not change costs one directory read.
  *
- * Who is who: a pid is reused, so a process is (pid, start). An exec keeps both and
+ * A scan is done in steps, so that no user can make one call take long. Its result appears when it
+ * is complete. An incomplete scan changes nothing that a caller sees.
+ *
+ * A failed system call is not a fact. A process whose files cannot be read, for want of descriptors
+ * for instance, keeps the queues that it had, and the failure is counted. A process is gone when
+ * the driver's directory of it is gone, or when /proc has no such process. A new process appears in
+ * the result when its queues are known.
+ *
+ * At most user_max processes of one user are tracked (lib/user.h says what a user is), so that one
+ * user's processes never displace another's. The last quarter of GP_PROCESSES_MAX is for users who
+ * have less than an eighth of user_max. Processes beyond these limits are counted.
+ *
+ * Identity: a pid is reused, so a process is (pid, start). An exec keeps both and
  * makes another process for the driver: (pid, birth) tells them apart.
+ *
+ * A scanner belongs to one thread at a time. It keeps at most one descriptor, the directory of an
+ * incomplete scan.
  */
 #ifndef GP_LIB_PROCESS_H
 #define GP_LIB_PROCESS_H
@@ -18,9 +31,9 @@
 #include "gpu.h"
 
 enum {
-	GP_PROCESSES_MAX	= 4096,	/* more are left out and counted */
+	GP_PROCESSES_MAX	= 4096,	/* tracked at once */
+	GP_USER_PROCESSES_MAX	= 512,	/* of one user, unless gp_scan_args has another limit */
 	GP_PROCESS_QUEUES_MAX	= 1024,	/* the driver's own limit */
-	GP_PROCESS_TEXT		= 4096,	/* bytes kept of a command line, a cgroup, a path */
 };
 
 /* A process. The start time tells two processes apart that had the same pid. */
@@ -57,15 +70,13 @@ struct gp_process_gpu {
 
 struct gp_process {
 	pid_t pid;
-	u64 start;		/* its start time, clock ticks since boot; 0: not known */
+	u64 start;		/* its start time, clock ticks since boot */
 	u64 birth;		/* of the driver's record of it */
 	u64 seen_ns;		/* CLOCK_MONOTONIC of the scan that saw it first */
 	uid_t uid;		/* real ones; -1: not known */
 	gid_t gid;
-	const char *comm;	/* "": not known, as are the next three */
-	const char *exe;
-	const char *cmdline;	/* arguments separated by single blanks */
-	const char *cgroup;	/* of the unified hierarchy, else the first line's */
+	uid_t user;		/* who answers for it (lib/user.h) */
+	const char *comm;
 	const struct gp_process_queue *queues;
 	u32 nr_queues;
 	const struct gp_process_gpu *gpus;	/* only GPUs it has opened; with GP_SCAN_USAGE */
@@ -82,6 +93,8 @@ enum gp_scan_what {
 struct gp_scan_args {
 	const char *kfd;	/* NULL: GP_SYSFS_KFD */
 	const char *proc;	/* NULL: /proc */
+	const char *etc;	/* NULL: /etc, for subuid and passwd */
+	u32 user_max;		/* 0: GP_USER_PROCESSES_MAX */
 };
 
 struct gp_scanner;
@@ -91,15 +104,59 @@ int gp_scanner_alloc(const struct gp_scan_args *args, struct gp_scanner **ret);
 void gp_scanner_free(struct gp_scanner *s);
 
 /*
- * One scan. The processes, ordered by pid, are the scanner's and stay until the next
- * scan. -ENOENT: the driver is not loaded. -ENOMEM: nothing changed.
+ * Goes on with the scan, or begins one, @what being that of the call that begins it. Does at most
+ * @steps steps (0 counts as 1). A step is one piece of the directory of processes, one process, or
+ * one new queue, and takes at most 24 system calls. With GP_SCAN_USAGE each GPU of a process is a
+ * step too, and the GPUs of one process are read together.
+ *
+ * 1: the scan is complete, gp_scanner_processes() has its result, and the next call begins another.
+ * 0: there is more to do. -ENOENT: the driver is not loaded; no process uses a GPU. Any other error
+ * ends this scan, and nothing is known to have changed.
+ */
+int gp_scanner_step(struct gp_scanner *s, u32 what, u32 steps);
+
+/*
+ * The result of the last complete scan, ordered by pid. Call it directly after a gp_scanner_step()
+ * that returned 1: the processes are valid until the next call of gp_scanner_step() or _run().
+ */
+const struct gp_process *gp_scanner_processes(const struct gp_scanner *s, u32 *ret_count);
+
+/*
+ * One whole scan, however long it takes; an incomplete scan begins anew. Returns 0 and the result,
+ * or an error of gp_scanner_step().
  */
 int gp_scanner_run(struct gp_scanner *s, u32 what, const struct gp_process **ret, u32 *ret_count);
 
-/* Processes beyond the limit in the last scan. */
+/* Processes that use a GPU and are not tracked, because a limit is reached. */
 u32 gp_scanner_left_out(const struct gp_scanner *s);
 
-/* The start time of @pid in clock ticks since boot. -ESRCH: no such process. */
+/* The same by user, for users who have any. */
+struct gp_scan_user {
+	uid_t user;
+	u32 tracked, left_out;
+};
+/* The @i-th user by uid, from 0. false: there are fewer. */
+bool gp_scanner_user(const struct gp_scanner *s, u32 i, struct gp_scan_user *ret);
+
+/* Why a system call failed. */
+enum gp_scan_fault {
+	GP_SCAN_DESCRIPTORS,	/* EMFILE, ENFILE */
+	GP_SCAN_MEMORY,		/* ENOMEM */
+	GP_SCAN_IO,		/* EIO */
+	GP_SCAN_AGAIN,		/* EAGAIN, EINTR */
+	GP_SCAN_OTHER,
+	GP_SCAN_FAULTS,
+};
+
+/* Failed system calls so far; those that say that a process or queue is gone do not count. */
+u64 gp_scanner_faults(const struct gp_scanner *s, enum gp_scan_fault why);
+/* "no file descriptor is free" and so on. */
+const char *gp_scan_fault_text(enum gp_scan_fault why);
+
+/*
+ * The start time of @pid in clock ticks since boot. -ESRCH: no such process. Other errors say
+ * nothing about the process.
+ */
 int gp_process_start(const char *proc, pid_t pid, u64 *ret);
 
 /* cu_occupancy of one process on one GPU, now. -ENOENT: not there (any more). */

@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * One process: who it is (/proc), its queues and what it uses (the driver's directory
- * of it). Only a missing process is an error: what cannot be read is not known.
+ * One process: its identity (/proc), its queues and what it uses (the driver's directory of it).
+ * What cannot be read stays as it was.
  */
 #include "process_record.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "sys.h"
 #include "sysfs.h"
 
 enum { STAT_START = 22, GPUS_MAX = GP_GPUS_MAX };
-
-static int open_process(const char *proc, pid_t pid)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	if (snprintf(path, sizeof(path), "%s/%d", proc, pid) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	return fd;
-}
 
 /* "pid (name) state ...": a name may contain blanks and brackets, the rest not. */
 static bool parse_stat(const char *text, char *comm, size_t room, u64 *ret_start)
@@ -54,26 +40,35 @@ static bool parse_stat(const char *text, char *comm, size_t room, u64 *ret_start
 	return gp_sysfs_parse(at, 10, ret_start, &end);
 }
 
-static int read_stat(int dir, char *comm, size_t room, u64 *ret_start)
+/* The file @name of a process in /proc. -ESRCH: no such process. */
+static int read_proc(const char *proc, pid_t pid, const char *name, char *text, size_t room)
+{
+	char path[PATH_MAX];
+	int n;
+
+	if (snprintf(path, sizeof(path), "%s/%d/%s", proc, pid, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	n = gp_sysfs_text(AT_FDCWD, path, text, room);
+	return gp_sys_is_gone(n) ? -ESRCH : n;
+}
+
+static int read_stat(const char *proc, pid_t pid, struct gp_process_record *r)
 {
 	char text[1024];
-	int n = gp_sysfs_text(dir, "stat", text, sizeof(text));
+	int n = read_proc(proc, pid, "stat", text, sizeof(text));
 
 	if (n < 0)
-		return n == -ENOENT ? -ESRCH : n;
-	return parse_stat(text, comm, room, ret_start) ? 0 : -ESRCH;
+		return n;
+	return parse_stat(text, r->comm, sizeof(r->comm), &r->start) ? 0 : -EPROTO;
 }
 
 int gp_process_start(const char *proc, pid_t pid, u64 *ret)
 {
-	int dir = open_process(proc ? proc : "/proc", pid);
-	char comm[32];
-	int err;
+	struct gp_process_record r;
+	int err = read_stat(proc ? proc : "/proc", pid, &r);
 
-	if (dir < 0)
-		return dir;
-	err = read_stat(dir, comm, sizeof(comm), ret);
-	close(dir);
+	if (!err)
+		*ret = r.start;
 	return err;
 }
 
@@ -89,104 +84,43 @@ static u32 status_id(const char *text, const char *name)
 	return gp_sysfs_parse(at + strspn(at, "\t "), 10, &value, &end) ? (u32)value : (u32)-1;
 }
 
-static char *read_link(int dir, const char *name)
-{
-	char text[GP_PROCESS_TEXT];
-	ssize_t n = readlinkat(dir, name, text, sizeof(text) - 1);
-
-	if (n < 0)
-		return NULL;
-	text[n] = '\0';
-	return strdup(text);
-}
-
-/* What ends each argument is a zero byte; people read a blank. */
-static char *read_cmdline(int dir)
-{
-	char text[GP_PROCESS_TEXT];
-	int n = gp_sysfs_text(dir, "cmdline", text, sizeof(text));
-
-	if (n < 0)
-		return NULL;
-	while (n > 0 && !text[n - 1])
-		n--;
-	for (int i = 0; i < n; i++)
-		if (!text[i])
-			text[i] = ' ';
-	text[n] = '\0';
-	return strdup(text);
-}
-
-/* "0::/path" of the unified hierarchy, else the path of the first line. */
-static char *read_cgroup(int dir)
-{
-	char text[GP_PROCESS_TEXT], *line, *path;
-
-	if (gp_sysfs_text(dir, "cgroup", text, sizeof(text)) < 0)
-		return NULL;
-	line = strncmp(text, "0::", 3) ? strstr(text, "\n0::") : text;
-	line = line ? line + (*line == '\n') : text;
-	path = strchr(line, ':');
-	path = path ? strchr(path + 1, ':') : NULL;
-	if (!path)
-		return NULL;
-	path[1 + strcspn(path + 1, "\n")] = '\0';
-	return strdup(path + 1);
-}
-
-static int read_identity(struct gp_process_record *r, const char *proc)
+int gp_process_record_identify(struct gp_process_record *r, const char *proc, pid_t pid)
 {
 	char status[4096];
-	int dir = open_process(proc, r->pid);
 	int err;
 
-	if (dir < 0)
-		return dir;
-	err = read_stat(dir, r->comm, sizeof(r->comm), &r->start);
-	if (!err) {
-		if (gp_sysfs_text(dir, "status", status, sizeof(status)) < 0)
-			status[0] = '\0';
-		r->uid = status_id(status, "\nUid:");
-		r->gid = status_id(status, "\nGid:");
-		r->exe = read_link(dir, "exe");
-		r->cmdline = read_cmdline(dir);
-		r->cgroup = read_cgroup(dir);
-	}
-	close(dir);
-	return err;
+	*r = (struct gp_process_record){ .pid = pid };
+	snprintf(r->name, sizeof(r->name), "%d", pid);
+	err = read_stat(proc, pid, r);
+	if (err)
+		return err;
+	err = read_proc(proc, pid, "status", status, sizeof(status));
+	if (err < 0 && !gp_sys_is_denied(err))
+		return err;
+	r->uid = status_id(status, "\nUid:");
+	r->gid = status_id(status, "\nGid:");
+	return 0;
 }
 
-static DIR *open_below(int at, const char *path)
+/* 0; or an error, and gp_sys_is_gone() and -EPROTO say that there is no such queue. */
+static int read_queue(int queues, struct gp_process_queue *q)
 {
-	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir;
-
-	if (fd < 0)
-		return NULL;
-	dir = fdopendir(fd);
-	if (!dir)
-		close(fd);
-	return dir;
-}
-
-static bool read_queue(int queues, struct gp_process_queue *q)
-{
+	static const char *const files[] = { "gpuid", "type", "size" };
+	u64 value[3];
 	char path[48];
-	u64 gpu_id, type, bytes;
 
-	snprintf(path, sizeof(path), "%u/gpuid", q->id);
-	if (gp_sysfs_number(queues, path, &gpu_id))
-		return false;
-	snprintf(path, sizeof(path), "%u/type", q->id);
-	if (gp_sysfs_number(queues, path, &type))
-		return false;
-	snprintf(path, sizeof(path), "%u/size", q->id);
-	if (gp_sysfs_number(queues, path, &bytes))
-		return false;
-	q->gpu_id = (u32)gpu_id;
-	q->type = (u32)type;
-	q->ring_bytes = (u32)bytes;
-	return true;
+	for (u32 i = 0; i < 3; i++) {
+		int err;
+
+		snprintf(path, sizeof(path), "%u/%s", q->id, files[i]);
+		err = gp_sysfs_number(queues, path, &value[i]);
+		if (err)
+			return err;
+	}
+	q->gpu_id = (u32)value[0];
+	q->type = (u32)value[1];
+	q->ring_bytes = (u32)value[2];
+	return 0;
 }
 
 static int by_id(const void *a, const void *b)
@@ -207,112 +141,172 @@ static const struct gp_process_queue *known_queue(const struct gp_process_record
 	return q && q->birth == birth ? q : NULL;
 }
 
-/* Into @ret, in order; what is known is not read again. */
-static u32 list_queues(const struct gp_process_record *r, DIR *dir, u64 now_ns,
-		       struct gp_process_queue *ret, bool *changed)
+/* The queues of a process as they are found. */
+struct found_queues {
+	struct gp_process_queue queue[GP_PROCESS_QUEUES_MAX];
+	u32 nr;
+	bool changed;	/* there is a new one */
+	int fault;	/* why one of them is missing, or 0 */
+};
+
+static void read_new_queue(int dir, struct gp_process_look *look, struct found_queues *found)
 {
-	struct dirent *entry;
-	const char *end;
-	u32 nr = 0;
-	u64 id;
+	struct gp_process_queue *q = &found->queue[found->nr];
+	int err;
 
-	while (nr < GP_PROCESS_QUEUES_MAX && (entry = readdir(dir))) {
-		const struct gp_process_queue *known;
-		struct gp_process_queue *q = &ret[nr];
-
-		if (!gp_sysfs_parse(entry->d_name, 10, &id, &end) || *end || id > UINT32_MAX)
-			continue;
-		known = known_queue(r, (u32)id, entry->d_ino);
-		if (known) {
-			*q = *known;
-			nr++;
-			continue;
-		}
-		*q = (struct gp_process_queue){
-			.id = (u32)id, .birth = entry->d_ino, .seen_ns = now_ns,
-		};
-		if (read_queue(dirfd(dir), q)) {
-			*changed = true;
-			nr++;
-		}
+	if (look->steps >= look->queues_max) {
+		look->unfinished = true;
+		return;
 	}
-	qsort(ret, nr, sizeof(*ret), by_id);
-	return nr;
+	look->steps++;
+	err = read_queue(dir, q);
+	if (!err) {
+		found->changed = true;
+		found->nr++;
+	} else if (!gp_sys_is_gone(err) && err != -EPROTO) {
+		found->fault = err;
+		look->fault(look->ctx, err);
+	}
 }
 
-static void read_queues(struct gp_process_record *r, int process, u64 now_ns)
+/* In the order of their ids; what is known is not read again. An error: the list has gaps. */
+static int list_queues(const struct gp_process_record *r, struct gp_sysfs_dir *dir,
+		       struct gp_process_look *look, struct found_queues *found)
 {
-	struct gp_process_queue now[GP_PROCESS_QUEUES_MAX], *copy;
-	DIR *dir = open_below(process, "queues");
-	u32 nr = 0;
+	u64 id, birth;
+	int err = 0;
 
-	r->queues_changed = false;
-	if (dir) {
-		nr = list_queues(r, dir, now_ns, now, &r->queues_changed);
-		closedir(dir);
+	while (found->nr < GP_PROCESS_QUEUES_MAX &&
+	       (err = gp_sysfs_dir_number(dir, 0, UINT32_MAX, &id, &birth)) > 0) {
+		const struct gp_process_queue *known = known_queue(r, (u32)id, birth);
+
+		if (known) {
+			found->queue[found->nr++] = *known;
+			continue;
+		}
+		found->queue[found->nr] = (struct gp_process_queue){
+			.id = (u32)id, .birth = birth, .seen_ns = look->now_ns,
+		};
+		read_new_queue(dir->fd, look, found);
 	}
-	if (!r->queues_changed && nr == r->nr_queues)
-		return;
-	/* Without memory the old ones stay, and the next scan tries again. */
-	copy = malloc(nr ? nr * sizeof(*now) : 1);
-	r->queues_changed = copy;
+	if (err < 0)
+		return err;
+	qsort(found->queue, found->nr, sizeof(*found->queue), by_id);
+	return 0;
+}
+
+/* Keeps what was found. Without memory the old queues stay. */
+static int keep_queues(struct gp_process_record *r, const struct found_queues *found)
+{
+	u64 bytes = found->nr * sizeof(*found->queue);
+	struct gp_process_queue *copy;
+
+	if (!found->changed && found->nr == r->nr_queues)
+		return 0;
+	copy = gp_sys->realloc(NULL, bytes ? bytes : 1);
 	if (!copy)
-		return;
-	memcpy(copy, now, nr * sizeof(*now));
+		return -ENOMEM;
+	memcpy(copy, found->queue, bytes);
 	free(r->queues);
 	r->queues = copy;
-	r->nr_queues = nr;
+	r->nr_queues = found->nr;
+	r->queues_changed = true;
+	return 0;
+}
+
+static void read_queues(struct gp_process_record *r, struct gp_process_look *look)
+{
+	struct found_queues found;
+	struct gp_sysfs_dir dir;
+	char path[32];
+	int err;
+
+	found.nr = 0;
+	found.changed = false;
+	found.fault = 0;
+	stpcpy(stpcpy(path, r->name), "/queues");
+	err = gp_sysfs_dir_open(&dir, look->kfd_fd, path);
+	if (!err) {
+		err = list_queues(r, &dir, look, &found);
+		gp_sysfs_dir_close(&dir);
+	}
+	/* The driver makes the directory with the process: without it there are no queues. */
+	if (!err || gp_sys_is_gone(err))
+		err = keep_queues(r, &found);
+	if (err)
+		look->fault(look->ctx, err);
+	else if (!found.fault && !look->unfinished)
+		r->queues_known = true;
 }
 
 /* The driver makes one set of files per GPU when the process opens it, and adds none. */
-static void list_gpus(struct gp_process_record *r, int process)
+static int list_gpus(struct gp_process_record *r, int process)
 {
 	struct gp_process_gpu gpus[GPUS_MAX];
-	DIR *dir = open_below(process, ".");
-	struct dirent *entry;
-	const char *end;
+	struct gp_sysfs_dir dir;
+	const char *name, *end;
+	u64 id, inode;
 	u32 nr = 0;
-	u64 id;
+	int err = gp_sysfs_dir_open(&dir, process, ".");
 
-	if (!dir)
-		return;
-	while (nr < GPUS_MAX && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, "vram_", 5) &&
-		    gp_sysfs_parse(entry->d_name + 5, 10, &id, &end) && !*end && id <= UINT32_MAX)
+	if (err)
+		return err;
+	while (nr < GPUS_MAX && (err = gp_sysfs_dir_next(&dir, &name, &inode)) > 0)
+		if (!strncmp(name, "vram_", 5) && gp_sysfs_parse(name + 5, 10, &id, &end) &&
+		    !*end && id <= UINT32_MAX)
 			gpus[nr++] = (struct gp_process_gpu){ .gpu_id = (u32)id };
-	closedir(dir);
-	if (!nr)
-		return;
-	r->gpus = malloc(nr * sizeof(*gpus));
+	gp_sysfs_dir_close(&dir);
+	if (err < 0 || !nr)
+		return err < 0 ? err : 0;
+	r->gpus = gp_sys->realloc(NULL, nr * sizeof(*gpus));
 	if (!r->gpus)
-		return;
+		return -ENOMEM;
 	memcpy(r->gpus, gpus, nr * sizeof(*gpus));
 	r->nr_gpus = nr;
+	return 0;
 }
 
-static void read_usage(struct gp_process_record *r, int process, u32 what)
+/* @ret stays as it is if the file cannot be read. */
+static void read_usage_file(const struct gp_process_look *look, int process, const char *path,
+			    u64 *ret)
 {
+	int err = gp_sysfs_number(process, path, ret);
+
+	if (err && !gp_sys_is_gone(err))
+		look->fault(look->ctx, err);
+}
+
+static void read_gpu(struct gp_process_gpu *g, int process, const struct gp_process_look *look)
+{
+	u64 cus = GP_PROCESS_UNKNOWN;
 	char path[64];
-	u64 value;
 
-	if (!r->nr_gpus)
-		list_gpus(r, process);
-	for (u32 i = 0; i < r->nr_gpus; i++) {
-		struct gp_process_gpu *g = &r->gpus[i];
-
-		snprintf(path, sizeof(path), "vram_%u", g->gpu_id);
-		if (!gp_sysfs_number(process, path, &value))
-			g->vram_bytes = value;
-		snprintf(path, sizeof(path), "stats_%u/evicted_ms", g->gpu_id);
-		if (!gp_sysfs_number(process, path, &value))
-			g->evicted_ms = value;
-		g->cu_occupancy = GP_PROCESS_UNKNOWN;
-		if (!(what & GP_SCAN_OCCUPANCY))
-			continue;
+	snprintf(path, sizeof(path), "vram_%u", g->gpu_id);
+	read_usage_file(look, process, path, &g->vram_bytes);
+	snprintf(path, sizeof(path), "stats_%u/evicted_ms", g->gpu_id);
+	read_usage_file(look, process, path, &g->evicted_ms);
+	if (look->what & GP_SCAN_OCCUPANCY) {
 		snprintf(path, sizeof(path), "stats_%u/cu_occupancy", g->gpu_id);
-		if (!gp_sysfs_number(process, path, &value))
-			g->cu_occupancy = (u32)value;
+		read_usage_file(look, process, path, &cus);
 	}
+	g->cu_occupancy = (u32)cus;
+}
+
+static void read_usage(struct gp_process_record *r, struct gp_process_look *look)
+{
+	int process = gp_sys->openat(look->kfd_fd, r->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = process < 0 ? -errno : 0;
+
+	if (!err && !r->nr_gpus)
+		err = list_gpus(r, process);
+	if (err && !gp_sys_is_gone(err))
+		look->fault(look->ctx, err);
+	if (process < 0)
+		return;
+	for (u32 i = 0; i < r->nr_gpus; i++)
+		read_gpu(&r->gpus[i], process, look);
+	look->steps += r->nr_gpus;
+	gp_sys->close(process);
 }
 
 int gp_process_occupancy(const char *kfd, pid_t pid, u32 gpu_id, u32 *ret)
@@ -332,55 +326,47 @@ int gp_process_occupancy(const char *kfd, pid_t pid, u32 gpu_id, u32 *ret)
 	return 0;
 }
 
-int gp_process_record_update(struct gp_process_record *r, const struct gp_process_look *look)
+/* The driver may need seconds to remove its directory of a process that ended. */
+static int check_alive(const char *proc, const char *name)
 {
-	char name[16];
-	int process;
+	char path[GP_PROCESS_PROC_MAX + 32];
+	struct stat st;
 
-	r->is_new = false;
-	snprintf(name, sizeof(name), "%d", r->pid);
-	process = openat(look->kfd_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (process < 0)
+	stpcpy(stpcpy(stpcpy(path, proc), "/"), name);
+	return gp_sys->fstatat(AT_FDCWD, path, &st, 0) ? -errno : 0;
+}
+
+int gp_process_record_update(struct gp_process_record *r, struct gp_process_look *look)
+{
+	int err = check_alive(look->proc, r->name);
+
+	look->steps = 0;
+	look->unfinished = false;
+	if (gp_sys_is_gone(err))
 		return -ESRCH;
-	read_queues(r, process, look->now_ns);
-	if (look->what & (GP_SCAN_USAGE | GP_SCAN_OCCUPANCY))
-		read_usage(r, process, look->what);
-	close(process);
+	if (err)
+		look->fault(look->ctx, err);
+	read_queues(r, look);
+	if (look->what & (GP_SCAN_USAGE | GP_SCAN_OCCUPANCY) && !look->unfinished)
+		read_usage(r, look);
 	return 0;
 }
 
-int gp_process_record_init(struct gp_process_record *r, const struct gp_process_look *look)
+void gp_process_record_free(struct gp_process_record *r)
 {
-	int err = read_identity(r, look->proc);
-
-	if (!err)
-		err = gp_process_record_update(r, look);
-	r->seen_ns = look->now_ns;
-	r->is_new = true;
-	return err;
-}
-
-void gp_process_record_fini(struct gp_process_record *r)
-{
-	free(r->exe);
-	free(r->cmdline);
-	free(r->cgroup);
 	free(r->queues);
 	free(r->gpus);
+	free(r);
 }
 
-static const char *known(const char *text)
-{
-	return text ? text : "";
-}
-
-void gp_process_record_show(const struct gp_process_record *r, struct gp_process *ret)
+void gp_process_record_show(struct gp_process_record *r, struct gp_process *ret)
 {
 	*ret = (struct gp_process){
 		.pid = r->pid, .start = r->start, .birth = r->birth, .seen_ns = r->seen_ns,
-		.uid = r->uid, .gid = r->gid, .comm = r->comm, .exe = known(r->exe),
-		.cmdline = known(r->cmdline), .cgroup = known(r->cgroup), .queues = r->queues,
-		.nr_queues = r->nr_queues, .gpus = r->gpus, .nr_gpus = r->nr_gpus,
-		.queues_changed = r->queues_changed, .is_new = r->is_new,
+		.uid = r->uid, .gid = r->gid, .user = r->user, .comm = r->comm,
+		.queues = r->queues, .nr_queues = r->nr_queues, .gpus = r->gpus,
+		.nr_gpus = r->nr_gpus, .queues_changed = r->queues_changed, .is_new = !r->shown,
 	};
+	r->shown = true;
+	r->queues_changed = false;
 }

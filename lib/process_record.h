@@ -7,30 +7,45 @@
 
 struct gp_process_record {
 	pid_t pid;
+	char name[16];		/* the pid as text */
 	u64 birth, start, seen_ns;
-	uid_t uid;
+	uid_t uid, user;
 	gid_t gid;
 	char comm[32];
-	char *exe, *cmdline, *cgroup;	/* NULL: not known */
 	struct gp_process_queue *queues;	/* by id */
 	u32 nr_queues;
 	struct gp_process_gpu *gpus;
 	u32 nr_gpus;
-	bool is_new, queues_changed;
+	bool queues_known;	/* all were read at least once */
+	bool queues_changed;	/* since the last gp_process_record_show() */
+	bool shown;
 };
 
-/* Where and how to look. */
+enum { GP_PROCESS_PROC_MAX = 1024 };
+
+/* Where and how to look at one process. */
 struct gp_process_look {
-	const char *proc;
+	const char *proc;	/* shorter than GP_PROCESS_PROC_MAX */
 	int kfd_fd;		/* the driver's directory of processes */
 	u64 now_ns;
 	u32 what;		/* enum gp_scan_what */
+	u32 queues_max;		/* new queues that may be read */
+	u32 steps;		/* out: new queues and GPUs that were read */
+	bool unfinished;	/* out: there are more new queues */
+	/* Counts a failed system call. */
+	void (*fault)(void *ctx, int err);
+	void *ctx;
 };
 
-/* @r has its pid and birth, and is otherwise zero. -ESRCH: it is not there (any more). */
-int gp_process_record_init(struct gp_process_record *r, const struct gp_process_look *look);
-int gp_process_record_update(struct gp_process_record *r, const struct gp_process_look *look);
-void gp_process_record_fini(struct gp_process_record *r);
-void gp_process_record_show(const struct gp_process_record *r, struct gp_process *ret);
+/*
+ * Reads pid, start, comm and ids of a process into @r, but not its birth and user. -ESRCH: the
+ * process ended. Other errors say nothing about it.
+ */
+int gp_process_record_identify(struct gp_process_record *r, const char *proc, pid_t pid);
+/* Reads queues and usage. -ESRCH: the process ended. What cannot be read stays as it was. */
+int gp_process_record_update(struct gp_process_record *r, struct gp_process_look *look);
+void gp_process_record_free(struct gp_process_record *r);
+/* Also clears what changed since the last call. */
+void gp_process_record_show(struct gp_process_record *r, struct gp_process *ret);
 
 #endif /* GP_LIB_PROCESS_RECORD_H */

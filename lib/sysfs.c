@@ -2,13 +2,15 @@
 #include "sysfs.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "sys.h"
 
 int gp_sysfs_text(int dir, const char *path, char *text, size_t room)
 {
-	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	int fd = gp_sys->openat(dir, path, O_RDONLY | O_CLOEXEC);
 	size_t bytes = 0;
 	ssize_t n = 0;
 
@@ -16,7 +18,7 @@ int gp_sysfs_text(int dir, const char *path, char *text, size_t room)
 	if (fd < 0)
 		return -errno;
 	while (bytes + 1 < room) {
-		n = read(fd, text + bytes, room - 1 - bytes);
+		n = gp_sys->read(fd, text + bytes, room - 1 - bytes);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -25,7 +27,7 @@ int gp_sysfs_text(int dir, const char *path, char *text, size_t room)
 	}
 	if (n < 0)
 		n = -errno;
-	close(fd);
+	gp_sys->close(fd);
 	if (n < 0)
 		return (int)n;
 	text[bytes] = '\0';
@@ -61,4 +63,48 @@ int gp_sysfs_number(int dir, const char *path, u64 *ret)
 		return -EPROTO;
 	*ret = value;
 	return 0;
+}
+
+int gp_sysfs_dir_open(struct gp_sysfs_dir *d, int dir, const char *path)
+{
+	d->fd = gp_sys->openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d->at = d->filled = 0;
+	return d->fd < 0 ? -errno : 0;
+}
+
+void gp_sysfs_dir_close(struct gp_sysfs_dir *d)
+{
+	gp_sys->close(d->fd);
+	d->fd = -1;
+}
+
+int gp_sysfs_dir_next(struct gp_sysfs_dir *d, const char **name, u64 *ret_inode)
+{
+	const struct dirent64 *entry;
+
+	if (d->at == d->filled) {
+		ssize_t n = gp_sys->getdents(d->fd, d->piece, sizeof(d->piece));
+
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		d->at = 0;
+		d->filled = (u32)n;
+	}
+	entry = (const struct dirent64 *)((const char *)d->piece + d->at);
+	d->at += entry->d_reclen;
+	*name = entry->d_name;
+	*ret_inode = entry->d_ino;
+	return 1;
+}
+
+int gp_sysfs_dir_number(struct gp_sysfs_dir *d, u64 low, u64 high, u64 *ret, u64 *ret_inode)
+{
+	const char *name, *end;
+	int err;
+
+	do {
+		err = gp_sysfs_dir_next(d, &name, ret_inode);
+	} while (err > 0 && (!gp_sysfs_parse(name, 10, ret, &end) || *end || *ret < low ||
+			     *ret > high));
+	return err;
 }

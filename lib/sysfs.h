@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Small files of sysfs and /proc, relative to a directory that is open. */
+/* Small files and directories of sysfs and /proc, relative to a directory that is open. */
 #ifndef GP_LIB_SYSFS_H
 #define GP_LIB_SYSFS_H
 
@@ -14,5 +14,23 @@ int gp_sysfs_text(int dir, const char *path, char *text, size_t room);
 int gp_sysfs_number(int dir, const char *path, u64 *ret);
 /* A number at the start of @text and *@end behind it; a sign or blank is no number. */
 bool gp_sysfs_parse(const char *text, int base, u64 *ret, const char **end);
+
+/* A directory that is being read. */
+struct gp_sysfs_dir {
+	int fd;
+	u32 at, filled;		/* entries in @piece: read so far, and all */
+	u64 piece[1024];	/* as getdents() writes them */
+};
+
+/* Opens the directory. 0, or -errno and nothing to close. */
+int gp_sysfs_dir_open(struct gp_sysfs_dir *d, int dir, const char *path);
+void gp_sysfs_dir_close(struct gp_sysfs_dir *d);
+/*
+ * The next entry: 1 and its name, valid until the next call, and its inode. 0: no more. -errno:
+ * the entries after this one are not known.
+ */
+int gp_sysfs_dir_next(struct gp_sysfs_dir *d, const char **name, u64 *ret_inode);
+/* The next entry whose name is a decimal number from @low to @high. */
+int gp_sysfs_dir_number(struct gp_sysfs_dir *d, u64 low, u64 high, u64 *ret, u64 *ret_inode);
 
 #endif /* GP_LIB_SYSFS_H */

@@ -5,6 +5,7 @@
 #include "fake_tree.h"
 #include "gp_test.h"
 #include "lib/gpu.h"
+#include "sys_faults.h"
 
 #define CARD(location, gpu)							\
 	"cpu_cores_count 0\nsimd_count 320\nmax_waves_per_simd 8\nsimd_per_cu 4\n"	\
@@ -103,6 +104,33 @@ static void what_cannot_be_read_is_left_out(void **state)
 	EXPECT_EQ(g[0].gpu_id, 10);
 }
 
+static void a_failed_system_call_hides_no_gpu(void **state)
+{
+	static const enum gp_sys_call calls[] = { GP_SYS_openat, GP_SYS_read, GP_SYS_getdents };
+	struct fake_tree *t = *state;
+	struct gp_gpu_info g[4];
+	u32 count, failed = 0;
+
+	put_node(t, 1, "10\n", CARD("256", "1"));
+	put_node(t, 2, "11\n", CARD("512", "1"));
+	fake_tree_put(t, "heap_type 1\nsize_in_bytes 5\n",
+		      "topology/nodes/2/mem_banks/0/properties");
+	for (u32 i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		for (u64 n = 1;; n++, failed++) {
+			int err;
+
+			sys_faults_begin(&(struct sys_fault){ calls[i], n, .err = EMFILE });
+			err = gp_gpus_read(t->path, g, 4, &count);
+			if (!sys_faults_end()) {
+				EXPECT(!err && count == 2 && g[1].vram_bytes == 5);
+				break;
+			}
+			EXPECT_EQ(err, -EMFILE);
+		}
+	}
+	EXPECT(failed > 20);
+}
+
 static void the_generation_is_a_number(void **state)
 {
 	struct fake_tree *t = *state;
@@ -162,6 +190,7 @@ PROVE(
 	CLAIM_WITH(a_card_is_read, up, down),
 	CLAIM_WITH(partitions_share_an_address, up, down),
 	CLAIM_WITH(what_cannot_be_read_is_left_out, up, down),
+	CLAIM_WITH(a_failed_system_call_hides_no_gpu, up, down),
 	CLAIM_WITH(the_generation_is_a_number, up, down),
 	CLAIM(gpus_are_selected_by_index_and_address),
 )

@@ -117,6 +117,21 @@ first=$(seed_of --full)
 second=$(seed_of --full)
 check test "$first" -gt 0 && check test "$second" -gt 0 && check test "$second" != "$first"
 
+claim "a tree inside another git repository has the seed 1, and as a repository of its own another"
+mkdir -p "$tmp/outer/inner"
+cp -r "$top/tools" "$tmp/outer/inner/"
+# commit FOLDER: make FOLDER a repository with a commit of a file of its own.
+commit() {
+	git -C "$1" init -q && date +%N >"$1/file" && git -C "$1" add file &&
+		git -C "$1" -c user.name=x -c user.email=x@x commit -q -m x
+}
+commit "$tmp/outer"
+inner_seed() { "$tmp/outer/inner/tools/run-tests" --build "$tmp/build" 2>/dev/null | sed -n 's/^ *seed=//p'; }
+check test "$(inner_seed)" = 1
+check test "$(GIT_DIR=$tmp/outer/.git inner_seed)" = 1
+commit "$tmp/outer/inner"
+check test "$(inner_seed)" -gt 1
+
 claim "GP_SEED of the caller counts as a seed, and a bad one is exit 2"
 try env GP_SEED=5 "$top/tools/run-tests" --build "$tmp/build"
 exits 0 && check test "$(json .seed)" = 5
@@ -170,6 +185,12 @@ suite 'echo ok 1 - steady; echo 1..1'
 try run_suite --repeat 3
 exits 0 && says '^3 passed, 0 failed$' && check test "$(grep -c differ "$tmp/out")" -eq 0
 
+claim "--repeat also names a claim that one repetition makes twice and another not at all"
+suite "cd $tmp; $n; [ \$((n % 2)) -eq 0 ] || { echo ok 1 - twice; echo ok 2 - twice; }; echo ok 3 - steady"
+rm -f "$tmp/n"
+try run_suite --repeat 2 --at-once 1
+exits 0 && says "^t: its claims differ between repetitions: 'twice' passed 0 to 2 times$"
+
 claim "repetitions share a seed that was given, and else count up from it"
 try run_suite --repeat 3 --seed 4
 check test "$(json '[.tests[].seed] | sort | map(tostring) | join(" ")')" = '4 4 4'
@@ -195,6 +216,18 @@ try python3 -c 'import sys, xml.etree.ElementTree as x; r = x.parse(sys.argv[1])
 print(r.tag, len(r.findall("*/testcase")), len(r.findall("*/testcase/failure")), len(r.findall("*/testcase/skipped")))
 print(r.find("*/testcase").get("name"))' "$tmp/build/test-results.xml"
 exits 0 && says '^testsuites 3 1 1$' && says '^<b> & "c"$'
+
+claim "a run whose results cannot be saved prints them, says so and fails"
+suite 'echo 1..1; echo ok 1 - a'
+mkdir "$tmp/build/test-results.json"
+try run_suite
+exits 1 && says '^1 passed, 0 failed$' && says_err 'cannot save the results: ' && says 'not saved$' &&
+	check test -z "$(find "$tmp/build" -name '*.new')"
+
+claim "output that does not end is cut off and fails the test"
+suite 'echo 1..1; echo ok 1 - a; head -c 20000000 /dev/zero'
+try run_suite
+exits 1 && says 'the rest is cut off after 16 MB'
 
 claim "a run of all tests that uses more processor time than its budget fails"
 suite "sh -c '$busy'"

@@ -143,6 +143,22 @@ for expected in 'booting the guest once' 'a saved state is damaged'; do
 	find "$tmp/states" -type f -size +1M -exec truncate -s 50M {} +
 done
 
+mkdir "$tmp/small"
+# Only root may mount.
+if unshare -m mount -t tmpfs -o size=20m,mode=700 none "$tmp/small" 2>/dev/null; then
+	claim "a run goes on without a saved state if the disk is full"
+	try unshare -m sh -c 'mount -t tmpfs -o size=20m,mode=700 none "$1/small" && GP_STATES=$1/small "$2/lab/run" --no-module \
+		--wall-clock -- echo here' sh "$tmp" "$top"
+	exits 0 && prints here && says_err "QEMU cannot save .*Going on without a saved state"
+fi
+claim "a run goes on without a saved state if others may write the directory of states, and removes no file there"
+mkdir "$tmp/shared"
+for i in $(seq 40); do : >"$tmp/shared/file$i"; done
+chmod 777 "$tmp/shared"
+try env GP_STATES="$tmp/shared" "$top/lab/run" --no-module --wall-clock -- echo here
+exits 0 && prints here && says_err "^lab: $tmp/shared: not trusted"
+check test "$(find "$tmp/shared" -type f | wc -l)" -eq 40
+
 # A root file system with a file of its own and one that hides ours.
 mkdir -p "$tmp/root/bin" "$tmp/root/lab"
 cp /bin/busybox "$tmp/root/bin/"

@@ -2,6 +2,7 @@
 """What tests have shown: their claims, and files and tables of them."""
 
 import collections
+import contextlib
 import dataclasses
 import itertools
 import json
@@ -126,10 +127,16 @@ def print_test(result, command, sanitized):
 # ---- files in the build directory ----
 
 def write(path, text):
-    """Readers see the old file or the new one."""
-    with open(f'{path}.new', 'w', encoding='utf-8', errors='replace') as f:
-        f.write(text)
-    os.replace(f'{path}.new', path)
+    """Readers see the old file or the new one, also while two runs write it."""
+    new = f'{path}.{os.getpid()}.new'
+    try:
+        with open(new, 'w', encoding='utf-8', errors='replace') as f:
+            f.write(text)
+        os.replace(new, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.remove(new)
+        raise
 
 
 def read_json(path):
@@ -229,13 +236,21 @@ def differences(results):
     """A sentence for each test whose claims differ between its repetitions."""
     by_title = collections.defaultdict(list)
     for r in results:
-        by_title[r.title].append(r)
-    for title, ones in by_title.items():
-        count = collections.Counter(claim for r in ones for claim in r.claims)
-        odd = [f"'{text}' {word} in {n} of {len(ones)}" for (word, text), n in count.items()
-               if n % len(ones)]
+        by_title[r.title].append(collections.Counter(r.claims))
+    for title, counts in by_title.items():
+        odd = [difference(claim, [count[claim] for count in counts])
+               for claim in dict.fromkeys(claim for count in counts for claim in count)
+               if len({count[claim] for count in counts}) > 1]
         if odd:
             yield f"{title}: its claims differ between repetitions: {'; '.join(odd)}"
+
+
+def difference(claim, times):
+    """How a claim differs that was made so many @times in each repetition."""
+    word, text = claim
+    if max(times) == 1:
+        return f"'{text}' {word} in {sum(times)} of {len(times)}"
+    return f"'{text}' {word} {min(times)} to {max(times)} times"
 
 
 def print_skipped_and_failed(results):

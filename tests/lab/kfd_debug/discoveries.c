@@ -47,7 +47,7 @@ static void the_process(void)
 	NEED(p);
 	EQ(p->start, start);
 	EQ(p->uid, 0);
-	CHECK(strstr(p->exe, "lab-kfd-debug") && strstr(p->cmdline, "lab-kfd-debug"));
+	CHECK(strstr(p->comm, "lab-kfd-debug") && p->user == p->uid);
 	EQ(p->nr_queues, 2);
 	EQ(p->queues[0].id, t.queue[0]);
 	EQ(p->queues[0].type, GP_PROCESS_COMPUTE);
