@@ -26,4 +26,15 @@ static inline void gp_compat_vm_flags(struct vm_area_struct *vma, vm_flags_t set
 #endif
 }
 
+/* mmap_write_lock(), or not at all; mmap_write_unlock() ends it. */
+static inline bool gp_compat_mmap_write_trylock(struct mm_struct *mm)
+{
+	if (!down_write_trylock(&mm->mmap_lock))
+		return false;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+	mm_lock_seqcount_begin(mm);
+#endif
+	return true;
+}
+
 #endif /* GP_KERNEL_COMPAT_H */

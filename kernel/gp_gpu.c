@@ -66,6 +66,23 @@ int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr)
 	return 0;
 }
 
+/* A number whose place is free: that of a GPU that is being dropped is not yet. home.lock. */
+static int add_in_free_place(u32 flags, u32 *ret)
+{
+	u64 taken = 0;
+	u32 d;
+	int err;
+
+	do {
+		err = gp_device_add(gp_home.sched, flags, ret);
+		taken |= err ? 0 : BIT_ULL(*ret);
+	} while (!err && gp_home.gpu[*ret].node);
+	for (d = 0; d < GP_HOME_DEVICES; d++)
+		if ((taken & BIT_ULL(d)) && (err || d != *ret))
+			gp_device_del(gp_home.sched, d, gp_home_now());
+	return err;
+}
+
 static int add_device(const struct gp_kfd_gpu *is, u32 *ret)
 {
 	/* That equal pointers mean finished is not assumed of any GPU. */
@@ -74,7 +91,7 @@ static int add_device(const struct gp_kfd_gpu *is, u32 *ret)
 	int err;
 
 	spin_lock_irqsave(&gp_home.lock, irq);
-	err = gp_device_add(gp_home.sched, flags, ret);
+	err = add_in_free_place(flags, ret);
 	spin_unlock_irqrestore(&gp_home.lock, irq);
 	return err;
 }
@@ -134,58 +151,72 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 	gp_client_record_gpu(gpu);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	wake_up_process(gpu->worker);
-	if (gp_home.grace && !gp_kfd_set_grace(node, gp_home.grace))
-		gpu->grace = gp_home.grace;
+	gp_grace_wake();
 	return gpu;
 }
 
-/* With home.mutex: what is off is given back while the driver is still there, then it is over. */
-static void drop(struct gp_gpu *gpu, u32 patience_ms)
+/* What is off is given back. @dead: whether the process has died whose file we keep, or NULL. */
+static void drain(struct gp_gpu *gpu, const bool *dead)
+{
+	if (gp_gpu_drain(gpu, LAST_WAIT_MS, dead))
+		return;
+	/* Its end makes the driver map everybody anew: nothing we could try is better. */
+	if (dead && READ_ONCE(*dead) && gp_gpu_drain(gpu, DEATH_WAIT_MS, NULL))
+		return;
+	pr_warn("gpreempt: GPU %u does not answer; it is left as it is\n", gpu->is.gpu_id);
+}
+
+/*
+ * With home.mutex, which is given back while we wait: for as long as the GPU takes, others can do
+ * without it. Only who has set gpu->gone ends it, and until then nobody takes its place.
+ */
+static void drop(struct gp_gpu *gpu, const bool *dead)
 {
 	struct kfd_node *node = gpu->node;
-	struct gp_ring *ring, *next;
 	unsigned long flags;
 	LIST_HEAD(out);
 	u64 now;
 
-	if (gpu->grace)
-		gp_kfd_set_grace(gpu->node, 0);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
 	gpu->gone = true;
 	gp_target_leave_gpu(gpu, now, &out);
 	gp_device_del(gp_home.sched, gpu->device, now);
 	gp_home_settle(now);
+	if (gpu->grace)
+		gp_gpu_wake(gpu);	/* to give the driver's back */
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	if (!gp_gpu_drain(gpu, patience_ms))
-		pr_warn("gpreempt: GPU %u does not answer; it is left as it is\n", gpu->is.gpu_id);
+	mutex_unlock(&gp_home.mutex);
+
+	drain(gpu, dead);
 	gp_worker_stop(gpu);
 	gp_step_end_halt(gpu);
+	gp_selftest_cancel(gpu);
+	hrtimer_cancel(&gpu->look);
+	/* Now, and not at the next scan: the driver frees the memory that they pin. */
+	gp_ring_free_all(&out);
 
+	mutex_lock(&gp_home.mutex);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	gp_member_forget_gpu(gpu);
 	gpu->node = NULL;
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	hrtimer_cancel(&gpu->look);
-	/* Now, and not at the next scan: the driver frees the memory that they pin. */
-	list_for_each_entry_safe(ring, next, &out, of_member)
-		gp_ring_free(ring);
 	gp_kfd_forget(node);
 	clear(gpu);
+	wake_up_all(&gp_home.moved);
 }
 
-void gp_gpu_drop_unused(bool by_death)
+void gp_gpu_drop_unused(const bool *dead)
 {
 	struct gp_gpu *gpu;
 
 	mutex_lock(&gp_home.mutex);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
-		if (!gpu->node || READ_ONCE(gp_home.nr_files))
+		if (!gpu->node || gpu->gone || READ_ONCE(gp_home.nr_files))
 			continue;
 		if (gpu->direct_ok && tested_at(0))
 			*tested_at(0) = gpu->is.gpu_id;
-		/* Its end makes the driver map everybody anew: nothing we could try is better. */
-		drop(gpu, by_death ? DEATH_WAIT_MS : LAST_WAIT_MS);
+		drop(gpu, dead);
 	}
 	mutex_unlock(&gp_home.mutex);
 }
@@ -196,7 +227,7 @@ static void removed(struct gp_gpu *gpu)
 				       .kind = GP_UAPI_EVENT_REMOVED };
 	unsigned long flags;
 
-	drop(gpu, LAST_WAIT_MS);
+	drop(gpu, NULL);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	gp_home.stats->removals++;
 	gp_client_tell(&event, NULL);
@@ -217,6 +248,29 @@ bool gp_gpu_none_left(const struct kfd_process *process)
 	return gp_kfd_lead(process)->start_boottime > left_ns;
 }
 
+/* One of @dev, of any device if it is NULL, that is not dropped yet. */
+static bool any_left(const struct device *dev)
+{
+	const struct gp_gpu *gpu;
+
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
+		if (READ_ONCE(gpu->node) && (!dev || READ_ONCE(gpu->is.dev) == dev))
+			return true;
+	return false;
+}
+
+/* Processes that have ended and still have a file: somebody uses them, in another GPU's driver. */
+static bool any_unreaped(void)
+{
+	unsigned long flags;
+	bool any;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	any = gp_home.nr_files != gp_home.nr_members;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return any;
+}
+
 static void leaves(const struct device *dev)
 {
 	struct gp_gpu *gpu;
@@ -227,10 +281,13 @@ static void leaves(const struct device *dev)
 	memset(tested, 0, sizeof(tested));
 	gp_member_forget_device(dev);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
-		if (gpu->node && gpu->is.dev == dev)
+		if (gpu->node && !gpu->gone && gpu->is.dev == dev)
 			removed(gpu);
 	mutex_unlock(&gp_home.mutex);
-	/* Processes that ended just before may still have pinned memory of it. */
+	/* Others may be dropping it. */
+	wait_event(gp_home.moved, !any_left(dev));
+	/* Processes that ended just before, and queues, may still have pinned memory of it. */
+	wait_event(gp_home.moved, !any_unreaped());
 	flush_workqueue(gp_home.reapers);
 }
 
@@ -268,9 +325,10 @@ void gp_gpu_fini(void)
 
 	mutex_lock(&gp_home.mutex);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
-		if (gpu->node)
-			drop(gpu, LAST_WAIT_MS);
+		if (gpu->node && !gpu->gone)
+			drop(gpu, NULL);
 	mutex_unlock(&gp_home.mutex);
+	wait_event(gp_home.moved, !any_left(NULL));
 	/* Not before: who unbinds a GPU meanwhile has to wait until we have dropped it. */
 	bus_unregister_notifier(&pci_bus_type, &bus_listener);
 }
