@@ -303,7 +303,7 @@ struct gp_gpu *gp_gpu_find(const struct kfd_node *node);	/* NULL: not known */
 int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr);
 /*
  * Drops all GPUs when the caller is about to close the last KFD file, which keeps them there.
- * @dead: whether the process of that file has died. Takes home.mutex; waits for the GPUs without it.
+ * @dead: whether the process of that file has died. Takes home.mutex, but not while it waits.
  */
 void gp_gpu_drop_unused(const bool *dead);
 /* Has one passed its self test that nobody uses now? With home.mutex. */
