@@ -8,6 +8,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "gp_client.h"
@@ -67,7 +68,23 @@ static int class_from(const struct gp_uapi_class *from, struct gp_class *ret)
 	return from->zero || gp_class_wrong(ret) ? -EINVAL : 0;
 }
 
-static int attach(struct gp_client *c, struct gp_dev_arg *a)
+/* How long ATTACH tries to lock the memory of all its processes. */
+#define FIND_NS		(100 * GP_MSEC)
+
+/* Does everything that may wait for one of the processes, without a lock of the module. */
+static int find_members(const struct gp_dev_arg *a, struct gp_member **members)
+{
+	const struct gp_uapi_member *who = a->extra;
+	u64 until = gp_home_now() + FIND_NS;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < a->attach.nr_members && !err; i++)
+		err = gp_member_find(&who[i], until, &members[i]);
+	return err;
+}
+
+static int join(struct gp_client *c, struct gp_dev_arg *a, struct gp_member **members)
 {
 	struct gp_target *target;
 	struct gp_class class;
@@ -75,9 +92,32 @@ static int attach(struct gp_client *c, struct gp_dev_arg *a)
 
 	if (err)
 		return err;
-	err = gp_target_attach(c, a->extra, a->attach.nr_members, &class, &target);
+	if (mutex_lock_interruptible(&gp_home.mutex))
+		return -EINTR;
+	err = gp_target_attach(c, members, a->attach.nr_members, &class, &target);
 	if (!err)
 		a->attach.task = target->handle;
+	mutex_unlock(&gp_home.mutex);
+	return err;
+}
+
+static int attach(struct gp_client *c, struct gp_dev_arg *a)
+{
+	struct gp_member **members;
+	u32 i, nr = a->attach.nr_members;
+	int err;
+
+	members = kcalloc(nr, sizeof(*members), GFP_KERNEL);
+	if (!members)
+		return -ENOMEM;
+	err = find_members(a, members);
+	if (!err)
+		err = join(c, a, members);
+	for (i = 0; i < nr && members[i]; i++)
+		gp_member_put(members[i]);
+	kfree(members);
+	if (!err)
+		gp_move_await_known(c, a->attach.task);
 	return err;
 }
 
@@ -180,18 +220,27 @@ static int hint(struct gp_client *c, struct gp_dev_arg *a)
 
 static int selftest(struct gp_client *c, struct gp_dev_arg *a)
 {
-	struct gp_target *t = gp_target_find(c, a->selftest.task);
+	struct gp_selftest test = { .why = a->selftest.why, .size = sizeof(a->selftest.why) };
+	struct gp_target *t;
 	struct gp_gpu *gpu;
+	int err = -ENODEV;
 
 	memset(a->selftest.why, 0, sizeof(a->selftest.why));
-	if (!t)
-		return -ENOENT;
-	gp_target_refresh(t);
-	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
-		if (gpu->node && gpu->is.gpu_id == a->selftest.gpu_id)
-			return gp_gpu_selftest(gpu, t, a->selftest.why,
-					       sizeof(a->selftest.why));
-	return -ENODEV;
+	if (mutex_lock_interruptible(&gp_home.mutex))
+		return -EINTR;
+	t = gp_target_find(c, a->selftest.task);
+	if (t)
+		gp_target_refresh(t);
+	else
+		err = -ENOENT;
+	for (gpu = gp_home.gpu; t && gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
+		if (!gpu->node || gpu->is.gpu_id != a->selftest.gpu_id)
+			continue;
+		err = gp_selftest_begin(gpu, t, &test);
+		break;
+	}
+	mutex_unlock(&gp_home.mutex);
+	return err ? err : gp_selftest_wait(&test);
 }
 
 /* ---- the table ---- */
@@ -212,12 +261,12 @@ static const struct call {
 } calls[] = {
 #define CALL(name, ...)	[_IOC_NR(GP_IOC_##name) - GP_DEV_FIRST] = { GP_IOC_##name, __VA_ARGS__ }
 	CALL(VERSION, false, gp_dev_version),
-	CALL(ATTACH, false, attach),
+	CALL(ATTACH, true, attach),
 	CALL(DETACH, false, detach),
 	CALL(SET_CLASS, false, set_class),
 	CALL(SET_POLICY, false, set_policy),
 	CALL(SET_PARAM, false, set_param),
-	CALL(SET_MECHANISM, false, set_mechanism),
+	CALL(SET_MECHANISM, true, set_mechanism),
 	CALL(ENABLE, false, enable),
 	CALL(PREEMPT, true, gp_dev_preempt),
 	CALL(RESUME, true, gp_dev_resume),
@@ -226,7 +275,7 @@ static const struct call {
 	CALL(SUBSCRIBE, true, subscribe),
 	CALL(SEAT, false, gp_dev_seat),
 	CALL(GPU, false, gp_dev_gpu),
-	CALL(SELFTEST, false, selftest),
+	CALL(SELFTEST, true, selftest),
 #undef CALL
 };
 

@@ -14,7 +14,7 @@ int gp_dev_version(struct gp_client *c, struct gp_dev_arg *a)
 	list_for_each_entry(t, &c->targets, of_client)
 		v->nr_tasks++;
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
-		if (!gpu->node)
+		if (!gpu->node || gpu->gone)
 			continue;
 		v->nr_gpus++;
 		tested &= gpu->direct_ok;

@@ -66,6 +66,26 @@ int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr)
 	return 0;
 }
 
+/*
+ * Adds a device whose place in home.gpu[] is free: a GPU that is being dropped keeps its place
+ * after the scheduler has forgotten its number. Under home.lock.
+ */
+static int add_in_free_place(u32 flags, u32 *ret)
+{
+	u64 taken = 0;
+	u32 d;
+	int err;
+
+	do {
+		err = gp_device_add(gp_home.sched, flags, ret);
+		taken |= err ? 0 : BIT_ULL(*ret);
+	} while (!err && gp_home.gpu[*ret].node);
+	for (d = 0; d < GP_HOME_DEVICES; d++)
+		if ((taken & BIT_ULL(d)) && (err || d != *ret))
+			gp_device_del(gp_home.sched, d, gp_home_now());
+	return err;
+}
+
 static int add_device(const struct gp_kfd_gpu *is, u32 *ret)
 {
 	/* That equal pointers mean finished is not assumed of any GPU. */
@@ -74,7 +94,7 @@ static int add_device(const struct gp_kfd_gpu *is, u32 *ret)
 	int err;
 
 	spin_lock_irqsave(&gp_home.lock, irq);
-	err = gp_device_add(gp_home.sched, flags, ret);
+	err = add_in_free_place(flags, ret);
 	spin_unlock_irqrestore(&gp_home.lock, irq);
 	return err;
 }
@@ -134,58 +154,73 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 	gp_client_record_gpu(gpu);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	wake_up_process(gpu->worker);
-	if (gp_home.grace && !gp_kfd_set_grace(node, gp_home.grace))
-		gpu->grace = gp_home.grace;
+	gp_grace_wake();
 	return gpu;
 }
 
-/* With home.mutex: what is off is given back while the driver is still there, then it is over. */
-static void drop(struct gp_gpu *gpu, u32 patience_ms)
+/* Waits until the worker has put every process back on. @dead: as in drop(). */
+static void drain(struct gp_gpu *gpu, const bool *dead)
+{
+	if (gp_gpu_drain(gpu, LAST_WAIT_MS, dead))
+		return;
+	/* The driver maps all other processes anew when the file is closed: do not wait longer. */
+	if (dead && READ_ONCE(*dead) && gp_gpu_drain(gpu, DEATH_WAIT_MS, NULL))
+		return;
+	pr_warn("gpreempt: GPU %u does not answer; it is left as it is\n", gpu->is.gpu_id);
+}
+
+/*
+ * Called with home.mutex; releases it while it waits for the GPU and takes it again. gpu->gone
+ * keeps the place of the GPU taken meanwhile, and other callers from dropping it too. @dead:
+ * whether the process has died whose file the caller keeps open, which shortens the wait; or NULL.
+ */
+static void drop(struct gp_gpu *gpu, const bool *dead)
 {
 	struct kfd_node *node = gpu->node;
-	struct gp_ring *ring, *next;
 	unsigned long flags;
 	LIST_HEAD(out);
 	u64 now;
 
-	if (gpu->grace)
-		gp_kfd_set_grace(gpu->node, 0);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
 	gpu->gone = true;
 	gp_target_leave_gpu(gpu, now, &out);
 	gp_device_del(gp_home.sched, gpu->device, now);
 	gp_home_settle(now);
+	if (gpu->grace)
+		gp_gpu_wake(gpu);	/* it sets the driver's grace again */
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	if (!gp_gpu_drain(gpu, patience_ms))
-		pr_warn("gpreempt: GPU %u does not answer; it is left as it is\n", gpu->is.gpu_id);
+	mutex_unlock(&gp_home.mutex);
+
+	drain(gpu, dead);
 	gp_worker_stop(gpu);
 	gp_step_end_halt(gpu);
+	gp_selftest_cancel(gpu);
+	hrtimer_cancel(&gpu->look);
+	/* Now and not at the next scan, because the driver frees the memory that they pin. */
+	gp_ring_free_all(&out);
 
+	mutex_lock(&gp_home.mutex);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	gp_member_forget_gpu(gpu);
 	gpu->node = NULL;
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	hrtimer_cancel(&gpu->look);
-	/* Now, and not at the next scan: the driver frees the memory that they pin. */
-	list_for_each_entry_safe(ring, next, &out, of_member)
-		gp_ring_free(ring);
 	gp_kfd_forget(node);
 	clear(gpu);
+	wake_up_all(&gp_home.moved);
 }
 
-void gp_gpu_drop_unused(bool by_death)
+void gp_gpu_drop_unused(const bool *dead)
 {
 	struct gp_gpu *gpu;
 
 	mutex_lock(&gp_home.mutex);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
-		if (!gpu->node || READ_ONCE(gp_home.nr_files))
+		if (!gpu->node || gpu->gone || READ_ONCE(gp_home.nr_files))
 			continue;
 		if (gpu->direct_ok && tested_at(0))
 			*tested_at(0) = gpu->is.gpu_id;
-		/* Its end makes the driver map everybody anew: nothing we could try is better. */
-		drop(gpu, by_death ? DEATH_WAIT_MS : LAST_WAIT_MS);
+		drop(gpu, dead);
 	}
 	mutex_unlock(&gp_home.mutex);
 }
@@ -196,7 +231,7 @@ static void removed(struct gp_gpu *gpu)
 				       .kind = GP_UAPI_EVENT_REMOVED };
 	unsigned long flags;
 
-	drop(gpu, LAST_WAIT_MS);
+	drop(gpu, NULL);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	gp_home.stats->removals++;
 	gp_client_tell(&event, NULL);
@@ -217,6 +252,29 @@ bool gp_gpu_none_left(const struct kfd_process *process)
 	return gp_kfd_lead(process)->start_boottime > left_ns;
 }
 
+/* Is a GPU of @dev (NULL: of any device) still known or being dropped? */
+static bool any_left(const struct device *dev)
+{
+	const struct gp_gpu *gpu;
+
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
+		if (READ_ONCE(gpu->node) && (!dev || READ_ONCE(gpu->is.dev) == dev))
+			return true;
+	return false;
+}
+
+/* Is there a process that left the home and is still referenced, by the worker of another GPU? */
+static bool any_unreaped(void)
+{
+	unsigned long flags;
+	bool any;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	any = gp_home.nr_files != gp_home.nr_members;
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	return any;
+}
+
 static void leaves(const struct device *dev)
 {
 	struct gp_gpu *gpu;
@@ -227,10 +285,13 @@ static void leaves(const struct device *dev)
 	memset(tested, 0, sizeof(tested));
 	gp_member_forget_device(dev);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
-		if (gpu->node && gpu->is.dev == dev)
+		if (gpu->node && !gpu->gone && gpu->is.dev == dev)
 			removed(gpu);
 	mutex_unlock(&gp_home.mutex);
-	/* Processes that ended just before may still have pinned memory of it. */
+	/* Another task may be dropping it. */
+	wait_event(gp_home.moved, !any_left(dev));
+	/* Processes and queues that ended just before may still pin memory of the GPU. */
+	wait_event(gp_home.moved, !any_unreaped());
 	flush_workqueue(gp_home.reapers);
 }
 
@@ -268,9 +329,10 @@ void gp_gpu_fini(void)
 
 	mutex_lock(&gp_home.mutex);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
-		if (gpu->node)
-			drop(gpu, LAST_WAIT_MS);
+		if (gpu->node && !gpu->gone)
+			drop(gpu, NULL);
 	mutex_unlock(&gp_home.mutex);
+	wait_event(gp_home.moved, !any_left(NULL));
 	/* Not before: who unbinds a GPU meanwhile has to wait until we have dropped it. */
 	bus_unregister_notifier(&pci_bus_type, &bus_listener);
 }

@@ -233,22 +233,6 @@ int gp_home_set_param(const char *name, u64 value)
 	return -ENOENT;
 }
 
-static int set_grace(u32 grace)
-{
-	struct gp_gpu *gpu;
-	int err = 0;
-
-	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
-		if (!gpu->node || gpu->gone || gpu->grace == grace)
-			continue;
-		err = gp_kfd_set_grace(gpu->node, grace);
-		if (err)
-			break;
-		gpu->grace = grace;
-	}
-	return err;
-}
-
 static const struct gp_way *find_way(const char *name)
 {
 	static const struct gp_way *const ways[] = {
@@ -262,38 +246,78 @@ static const struct gp_way *find_way(const char *name)
 	return strcmp(name, "auto") ? NULL : &gp_way_direct;
 }
 
-static void set_way(const struct gp_way *way, bool by_test, u32 grace)
+/* What SET_MECHANISM changes, and restores if a GPU refuses it. */
+struct mechanism {
+	const struct gp_way *way;
+	bool by_test;
+	u32 grace;
+};
+
+static bool is_set(const struct mechanism *m)
 {
+	return gp_home.way == m->way && gp_home.way_auto == m->by_test && gp_home.grace == m->grace;
+}
+
+/* With home.mutex. Returns what was set before. The workers then set the grace on their GPUs. */
+static struct mechanism set(const struct mechanism *m)
+{
+	struct mechanism old;
 	unsigned long flags;
 
 	spin_lock_irqsave(&gp_home.lock, flags);
-	gp_home.way = way;
-	gp_home.way_auto = by_test;
-	gp_home.grace = grace;
+	old = (struct mechanism){ gp_home.way, gp_home.way_auto, gp_home.grace };
+	gp_home.way = m->way;
+	gp_home.way_auto = m->by_test;
+	gp_home.grace = m->grace;
 	spin_unlock_irqrestore(&gp_home.lock, flags);
+	gp_grace_wake();
+	return old;
 }
 
-int gp_home_set_mechanism(const char *name, u32 grace)
+/* With home.mutex. */
+static int check(const struct mechanism *m)
 {
-	const struct gp_way *way = find_way(name);
 	unsigned long flags;
 	bool off;
-	int err;
 
-	if (!way)
-		return -ENOENT;
-	if (way == &gp_way_halt && gp_home.sched->policy != &gp_policy_fifo)
+	if (m->way == &gp_way_halt && gp_home.sched->policy != &gp_policy_fifo)
 		return -EBUSY;
 	spin_lock_irqsave(&gp_home.lock, flags);
 	off = anybody_off();
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	if (off && way != gp_home.way)
+	if (off && m->way != gp_home.way)
 		return -EBUSY;
-	err = set_grace(grace);
+	return 0;
+}
+
+/* Does nothing if a later call has set something else. */
+static void give_back(const struct mechanism *refused, const struct mechanism *old)
+{
+	mutex_lock(&gp_home.mutex);
+	if (is_set(refused))
+		set(old);
+	mutex_unlock(&gp_home.mutex);
+}
+
+int gp_home_set_mechanism(const char *name, u32 grace)
+{
+	struct mechanism m = { find_way(name), !strcmp(name, "auto"), grace }, old;
+	int err;
+
+	if (!m.way)
+		return -ENOENT;
+	if (mutex_lock_interruptible(&gp_home.mutex))
+		return -EINTR;
+	err = check(&m);
+	if (!err)
+		old = set(&m);
+	mutex_unlock(&gp_home.mutex);
 	if (err)
 		return err;
-	set_way(way, !strcmp(name, "auto"), grace);
-	return 0;
+	err = gp_grace_wait(grace);
+	if (err)
+		give_back(&m, &old);
+	return err;
 }
 
 void gp_home_enable(bool on)
@@ -326,9 +350,8 @@ static void default_params(void)
 
 void gp_home_reset_settings(void)
 {
-	set_grace(0);
 	/* Those who are still off come back by the way they went: gp_gpu.halted. */
-	set_way(&gp_way_evict, false, 0);
+	set(&(struct mechanism){ &gp_way_evict, false, 0 });
 	gp_home_set_policy("fifo");
 	gp_home_enable(true);
 	default_params();
@@ -352,6 +375,8 @@ int gp_home_init(void)
 	INIT_LIST_HEAD(&h->targets);
 	INIT_LIST_HEAD(&h->members);
 	INIT_LIST_HEAD(&h->clients);
+	INIT_LIST_HEAD(&h->spent);
+	INIT_WORK(&h->free_spent, gp_ring_free_work);
 	init_waitqueue_head(&h->moved);
 	INIT_DELAYED_WORK(&h->rescan, gp_scan_work);
 	hrtimer_init(&h->tick, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
@@ -361,7 +386,8 @@ int gp_home_init(void)
 	h->stats = (struct gp_uapi_stats *)get_zeroed_page(GFP_KERNEL);
 	h->memory = vzalloc(gp_sched_size(&limits));
 	h->reapers = alloc_workqueue("gpreempt", WQ_UNBOUND, 0);
-	if (!h->stats || !h->memory || !h->reapers || gp_scan_init())
+	h->putters = alloc_workqueue("gpreempt_mm", WQ_UNBOUND, 0);
+	if (!h->stats || !h->memory || !h->reapers || !h->putters || gp_scan_init())
 		goto failed;
 	h->stats->version = GP_UAPI_VERSION;
 	h->stats->bytes = sizeof(*h->stats);
@@ -373,6 +399,8 @@ int gp_home_init(void)
 
 failed:
 	gp_scan_fini();
+	if (h->putters)
+		destroy_workqueue(h->putters);
 	if (h->reapers)
 		destroy_workqueue(h->reapers);
 	vfree(h->memory);
@@ -387,8 +415,11 @@ void gp_home_fini(void)
 	/* All GPUs are gone, and with them everybody who could be owed anything. */
 	cancel_delayed_work_sync(&h->rescan);
 	hrtimer_cancel(&h->tick);
-	/* Whoever dies now takes the lock in its notifier: until it has been unregistered. */
+	/* Before the reapers: a putter may drop the last reference to a member. */
+	destroy_workqueue(h->putters);
 	destroy_workqueue(h->reapers);
+	/* A process that exits now still runs our notifier, which takes home.lock. */
+	mmu_notifier_synchronize();
 	WARN_ON(!list_empty(&h->members));
 	gp_scan_fini();
 	vfree(h->memory);

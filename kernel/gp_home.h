@@ -11,7 +11,8 @@
  *
  *	home.mutex	attach, detach, settings, rescans, arrival and removal of GPUs: who changes
  *			what there is. Sleeps. Never taken by a worker, nor by the notifier of a
- *			dying process.
+ *			dying process. Every control call takes it, so its holder never waits
+ *			for a process or a GPU (README.md has the table).
  *	home.lock	the scheduler and all that timers and workers share: a spinlock taken with
  *			interrupts off. Nothing of the driver, no user memory, no allocation below
  *			it. What is loaded under it is pinned.
@@ -25,6 +26,7 @@
  *	gp_look.c	looking at queues, from the timer
  *	gp_worker.c	who carries out what was decided about a GPU
  *	gp_step.c	one step of it: which processes, which way, what became of them
+ *	gp_grace.c	the grace period, set on each GPU by its worker
  *	gp_selftest.c	what `direct` assumes, tried out on a GPU
  *	gp_target.c	a task: attach, detach
  *	gp_member.c	a process of a task: who it is, its death
@@ -117,11 +119,13 @@ struct gp_member {
 	struct mm_struct *mm;		/* by mmgrab */
 	struct pid *pid;
 	struct mmu_notifier notifier;
+	bool notified;			/* the notifier is registered */
+	bool counted;			/* in home.nr_files; home.lock */
 	bool dead;			/* home.lock */
 	struct gp_seat_k seat[GP_HOME_DEVICES];	/* by device */
 	u64 gone;			/* the driver's seats whose GPU is no more; home.mutex */
 	bool unasked;			/* the driver was busy: it may have more; home.mutex */
-	struct work_struct reap;
+	struct work_struct reap, put_mm;
 };
 
 /* A task, from attach to detach or the death of its last process. */
@@ -136,6 +140,7 @@ struct gp_target {
 	bool unsettled;			/* it may have queues its task does not cover; home.lock */
 	struct gp_class class;
 	struct gp_uapi_seat before;	/* as other tasks, before its devices changed: its sums */
+	u32 round;			/* the last round of scans that scanned it; home.mutex */
 	u32 nr_members, nr_alive;	/* home.lock */
 	struct gp_member *member[];	/* NULL: dead; home.lock */
 };
@@ -164,7 +169,7 @@ struct gp_crew {
 
 /* The self test that a caller waits for. */
 struct gp_selftest {
-	u32 task;
+	u32 task, handle;
 	int err;
 	char *why;
 	size_t size;
@@ -200,7 +205,9 @@ struct gp_gpu {
 	struct gp_crew *crew;
 	const struct gp_way *way;	/* of the last step */
 	bool halted;			/* who is off is so by halt, and comes back by it */
-	u32 grace;			/* set by us, 0: the driver's */
+	u32 grace;			/* in effect, 0: the driver's; home.lock */
+	u32 grace_tried;		/* the last one the worker tried to set; home.lock */
+	int grace_err;			/* what gp_kfd_set_grace() said to it; home.lock */
 	bool direct_ok;			/* the self test has passed */
 	char why_not_direct[64];
 
@@ -234,7 +241,10 @@ struct gp_home {
 	wait_queue_head_t moved;	/* a seat reached another state */
 	struct delayed_work rescan;
 	u64 next_scan_ns;		/* lock: the timer asks for none before */
-	struct workqueue_struct *reapers;	/* of ended members */
+	struct workqueue_struct *reapers;	/* free members and rings */
+	struct workqueue_struct *putters;	/* run mmput(), which may wait for the process */
+	struct list_head spent;		/* lock: rings that wait to be freed */
+	struct work_struct free_spent;
 };
 
 extern struct gp_home gp_home;		/* there is one machine */
@@ -269,8 +279,18 @@ void gp_home_reset_settings(void);
 /* With home.mutex; -errno as in uapi/gpreempt.h. */
 int gp_home_set_policy(const char *name);
 int gp_home_set_param(const char *name, u64 value);
-int gp_home_set_mechanism(const char *name, u32 grace);
 void gp_home_enable(bool on);
+/* Takes home.mutex, waits for all GPUs without it. Restores everything if one refuses @grace. */
+int gp_home_set_mechanism(const char *name, u32 grace);
+
+/* ---- gp_grace.c ---- */
+
+/* Wakes the workers of GPUs on which home.grace is not set. */
+void gp_grace_wake(void);
+/* The worker sets home.grace on its GPU. */
+void gp_grace_apply(struct gp_gpu *gpu);
+/* Waits for all workers; no lock held. -EINTR, or what gp_kfd_set_grace() said on one GPU. */
+int gp_grace_wait(u32 grace);
 
 /* ---- gp_gpu.c ---- */
 
@@ -281,8 +301,11 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node);
 struct gp_gpu *gp_gpu_find(const struct kfd_node *node);	/* NULL: not known */
 /* Room for @nr queues. With home.mutex. -ENOMEM, -ENOSPC. */
 int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr);
-/* Nobody's file keeps the driver's GPUs there any more: they are dropped. Takes home.mutex. */
-void gp_gpu_drop_unused(bool by_death);
+/*
+ * Drops all GPUs when the caller is about to close the last KFD file, which keeps them there.
+ * @dead: whether the process of that file has died. Takes home.mutex, but not while it waits.
+ */
+void gp_gpu_drop_unused(const bool *dead);
 /* Has one passed its self test that nobody uses now? With home.mutex. */
 bool gp_gpu_any_tested(void);
 /* Were all GPUs that the process has seats on there ever since? With home.mutex. */
@@ -290,8 +313,12 @@ bool gp_gpu_none_left(const struct kfd_process *process);
 
 /* ---- gp_selftest.c ---- */
 
-/* `direct`'s assumptions, by stopping and starting @target once. With home.mutex. */
-int gp_gpu_selftest(struct gp_gpu *gpu, struct gp_target *target, char *why, size_t size);
+/* `direct`'s assumptions, by stopping and starting @target once. With home.mutex. -EBUSY. */
+int gp_selftest_begin(struct gp_gpu *gpu, const struct gp_target *target, struct gp_selftest *test);
+/* Waits until the worker has finished the test; no lock held. */
+int gp_selftest_wait(struct gp_selftest *test);
+/* Fails a test that is waiting for a worker which has ended. */
+void gp_selftest_cancel(struct gp_gpu *gpu);
 /* The worker's half. */
 void gp_selftest_run(struct gp_gpu *gpu);
 
@@ -310,8 +337,8 @@ int gp_worker_new(struct gp_gpu *gpu);
 void gp_worker_stop(struct gp_gpu *gpu);
 /* Under home.lock. */
 void gp_gpu_wake(struct gp_gpu *gpu);
-/* Waits until the worker has nothing left to do or to try again; at most @ms. */
-bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms);
+/* Waits until the worker has nothing left to do or to retry; at most @ms, or until *@unless. */
+bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms, const bool *unless);
 
 /* ---- gp_step.c: the worker ---- */
 
@@ -344,8 +371,8 @@ void gp_step_resync(struct gp_gpu *gpu);
 
 /* ---- gp_target.c: with home.mutex ---- */
 
-/* @members: what user space gave. The handle is in (*@ret)->handle. */
-int gp_target_attach(struct gp_client *client, const struct gp_uapi_member *members, u32 nr,
+/* @members: from gp_member_find(); the caller puts them. The handle is in (*@ret)->handle. */
+int gp_target_attach(struct gp_client *client, struct gp_member *const *members, u32 nr,
 		     const struct gp_class *class, struct gp_target **ret);
 /* It is on the GPUs again, or will be as soon as a worker can; then forgotten. */
 void gp_target_detach(struct gp_target *target);
@@ -361,14 +388,20 @@ void gp_target_sum(const struct gp_target *target, u64 now_ns, struct gp_uapi_se
 void gp_target_untask(struct gp_target *target, u64 now_ns);
 /*
  * No task has a seat on @gpu any more; starts that are owed are orphans'. The rings that were
- * looked at there go to @out, for gp_ring_free(). Under home.lock and mutex.
+ * looked at there go to @out, for gp_ring_free_all(). Under home.lock and mutex.
  */
 void gp_target_leave_gpu(struct gp_gpu *gpu, u64 now_ns, struct list_head *out);
 
 /* ---- gp_member.c ---- */
 
+/*
+ * Makes a member of the process that the caller names; private to the call until it joins a task.
+ * May wait for the process, so no lock is held. -errno as for GP_IOC_ATTACH; -EAGAIN: the process
+ * kept its memory locked until @until_ns. gp_member_put() it.
+ */
+int gp_member_find(const struct gp_uapi_member *who, u64 until_ns, struct gp_member **ret);
 /* One more of @target, unless it has ended since. With home.mutex. -errno as for GP_IOC_ATTACH. */
-int gp_member_new(const struct gp_uapi_member *who, struct gp_target *target);
+int gp_member_join(struct gp_member *member, struct gp_target *target);
 void gp_member_put(struct gp_member *member);
 /* Its file's owner is not attached any more; stays while it is owed a start. Under home.lock. */
 void gp_member_leave(struct gp_member *member);
@@ -395,7 +428,11 @@ int gp_target_refresh(struct gp_target *target);
 bool gp_target_at_rest(const struct gp_target *target, u64 now_ns);
 /* Out of its GPU's array and of the scheduler, under home.lock. */
 void gp_ring_out(struct gp_ring *ring, u64 now_ns);
-void gp_ring_free(struct gp_ring *ring);
+/* May wait for the driver and the process, so no lock is held. */
+void gp_ring_free_all(struct list_head *rings);
+/* Frees them from a workqueue. */
+void gp_ring_free_later(struct list_head *rings);
+void gp_ring_free_work(struct work_struct *work);
 
 /* ---- gp_rescan.c ---- */
 

@@ -265,13 +265,29 @@ static enum gp_kfd_ring kind_of(const struct queue *q)
 	return q->properties.format == KFD_QUEUE_FORMAT_AQL ? GP_KFD_AQL : GP_KFD_PM4;
 }
 
-u32 gp_kfd_queues(struct kfd_process_device *seat, struct gp_kfd_queue *to, u32 room)
+/* dqm_lock() that gives up after a quarter of a millisecond. */
+static bool dqm_try(struct device_queue_manager *d)
+{
+	u32 i;
+
+	for (i = 0; i < 5; i++) {
+		if (mutex_trylock(&d->lock_hidden)) {
+			d->saved_flags = memalloc_noreclaim_save();
+			return true;
+		}
+		usleep_range(20, 50);
+	}
+	return false;
+}
+
+int gp_kfd_queues(struct kfd_process_device *seat, struct gp_kfd_queue *to, u32 room)
 {
 	struct device_queue_manager *d = seat->dev->dqm;
 	struct queue *q;
 	u32 nr = 0;
 
-	dqm_lock(d);
+	if (!dqm_try(d))
+		return -EBUSY;
 	list_for_each_entry(q, &seat->qpd.queues_list, list) {
 		if (nr < room)
 			to[nr] = (struct gp_kfd_queue) {
@@ -289,7 +305,7 @@ u32 gp_kfd_queues(struct kfd_process_device *seat, struct gp_kfd_queue *to, u32 
 		nr++;
 	}
 	dqm_unlock(d);
-	return nr;
+	return (int)nr;
 }
 
 void gp_kfd_queue_put(struct gp_kfd_queue *q)

@@ -89,9 +89,10 @@ struct gp_kfd_queue {
 
 /*
  * The queues of a seat into @to; how many there are (may be more than @room, then the rest is
- * not written). Takes the driver's lock for the length of a list walk. Worker.
+ * not written). -EBUSY: the driver's lock is held, which can last as long as the GPU takes. Sleeps
+ * for a fraction of a millisecond at most.
  */
-u32 gp_kfd_queues(struct kfd_process_device *seat, struct gp_kfd_queue *to, u32 room);
+int gp_kfd_queues(struct kfd_process_device *seat, struct gp_kfd_queue *to, u32 room);
 void gp_kfd_queue_put(struct gp_kfd_queue *q);
 /* Another number after queues came or went; may miss a change: look again now and then. Any. */
 u64 gp_kfd_queues_stamp(const struct kfd_process_device *seat);
@@ -190,7 +191,7 @@ int gp_kfd_mapped(struct kfd_process_device *seat);
 
 /*
  * The grace a running wave gets before it is saved, in 1000 GPU clocks (1..255) by one packet on
- * the HIQ; 0: what the driver uses. -EBUSY, -EOPNOTSUPP.
+ * the HIQ; 0: what the driver uses. -EBUSY, -EOPNOTSUPP. Worker.
  */
 int gp_kfd_set_grace(struct kfd_node *node, u32 grace);
 

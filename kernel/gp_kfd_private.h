@@ -26,26 +26,12 @@
 
 #include "gp_kfd.h"
 
-static inline struct device_queue_manager *gp_kfd_dqm(struct kfd_node *node)
-{
-	return node->dqm;
-}
-
 static inline struct kfd_dev *gp_kfd_dev(struct kfd_node *node)
 {
 #if GP_KFD_NODES
 	return node->kfd;
 #else
 	return node;
-#endif
-}
-
-static inline u32 gp_kfd_xccs(struct kfd_node *node)
-{
-#if GP_KFD_NODES
-	return node->xcc_mask;
-#else
-	return 1;
 #endif
 }
 

@@ -7,15 +7,20 @@
  * so it goes the moment the process's memory does, however the process died, and before anything
  * else that takes time.
  */
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
+#include "gp_compat.h"
 #include "gp_home.h"
+
+enum { LOCK_AGAIN_US = 100 };
 
 /*
  * The process behind a pidfd. The kernel has a function for it and does not export it: since 6.9
@@ -60,27 +65,40 @@ static struct mm_struct *mm_of(struct pid *pid)
 
 /* ---- its end ---- */
 
+/* No notifier of it is running any more. */
+static void free_member(struct mmu_notifier *notifier)
+{
+	kfree(container_of(notifier, struct gp_member, notifier));
+}
+
+/*
+ * Runs when the last reference is gone, so no look and no worker uses the member. It calls
+ * mmu_notifier_put() because mmu_notifier_unregister() waits for running notifiers of all
+ * processes, and the driver's notifier waits for a mutex that the owner of a process can hold.
+ */
 static void reap(struct work_struct *work)
 {
 	struct gp_member *m = container_of(work, struct gp_member, reap);
-	struct gp_ring *ring, *next;
+	struct mm_struct *mm = m->mm;
 	unsigned long flags;
-	bool last;
+	bool last = false;
 
-	/* Nobody has a reference: nobody looks, nobody is in the driver for it. */
 	spin_lock_irqsave(&gp_home.lock, flags);
-	last = !--gp_home.nr_files;
+	if (m->counted)
+		last = !--gp_home.nr_files;
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	/* Without one the driver may free its GPUs and unbind nothing: a switch of partitions. */
 	if (last)
-		gp_gpu_drop_unused(READ_ONCE(m->dead));
+		gp_gpu_drop_unused(&m->dead);
 	fput(m->file);
-	list_for_each_entry_safe(ring, next, &m->rings, of_member)
-		gp_ring_free(ring);
-	mmu_notifier_unregister(&m->notifier, m->mm);
-	mmdrop(m->mm);
+	gp_ring_free_all(&m->rings);
 	put_pid(m->pid);
-	kfree(m);
+	if (m->notified)
+		mmu_notifier_put(&m->notifier);
+	else
+		kfree(m);
+	mmdrop(mm);
+	wake_up_all(&gp_home.moved);
 }
 
 static void last_put(struct kref *ref)
@@ -201,10 +219,7 @@ static void wake_halted(const struct gp_member *m)
 			gp_gpu_wake(&gp_home.gpu[d]);
 }
 
-/*
- * Its memory is going away: exit, exec, or we let go of it. May not wait for anything that waits
- * for memory.
- */
+/* Its memory is going away: exit or exec. May not wait for anything that waits for memory. */
 static void member_ends(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
 	struct gp_member *m = container_of(notifier, struct gp_member, notifier);
@@ -227,7 +242,10 @@ static void member_ends(struct mmu_notifier *notifier, struct mm_struct *mm)
 	wake_up_all(&gp_home.moved);
 }
 
-static const struct mmu_notifier_ops notifier_ops = { .release = member_ends };
+static const struct mmu_notifier_ops notifier_ops = {
+	.release	= member_ends,
+	.free_notifier	= free_member,
+};
 
 /* ---- its beginning ---- */
 
@@ -244,36 +262,46 @@ static bool attached(const struct kfd_process *process)
 	return found;
 }
 
-static int check_file(struct file *file, struct mm_struct *mm)
+/* -EXDEV: the file is of another process, or of the program before exec. -EEXIST. */
+static int check_owner(struct file *file, struct mm_struct *mm)
 {
-	char why[128] = "";
-	int err;
-
-	if (!gp_gpu_none_left(gp_kfd_process(file)))
-		return -ENODEV;
-	err = gp_kfd_check(file, false, why, sizeof(why));
-	if (err) {
-		pr_warn_ratelimited("gpreempt: not attached: %s\n", why);
-		return err;
-	}
-	/* Of another process, or of what this one was before exec. */
 	if (gp_kfd_mm(gp_kfd_process(file)) != mm)
 		return -EXDEV;
 	return attached(gp_kfd_process(file)) ? -EEXIST : 0;
 }
 
+/* With home.mutex, so that no GPU is unbound while this follows the driver's structures. */
+static int check_driver(const struct gp_member *m)
+{
+	char why[128] = "";
+	int err;
+
+	if (!gp_gpu_none_left(m->process))
+		return -ENODEV;
+	err = gp_kfd_check(m->file, false, why, sizeof(why));
+	if (err)
+		pr_warn_ratelimited("gpreempt: not attached: %s\n", why);
+	return err ? err : check_owner(m->file, m->mm);
+}
+
 /* One that is known and has no task would be let go by whoever comes by: both in one go. */
-static int enlist(struct gp_member *m, struct gp_target *t)
+int gp_member_join(struct gp_member *m, struct gp_target *t)
 {
 	unsigned long flags;
-	int err = 0;
+	int err;
 
+	lockdep_assert_held(&gp_home.mutex);
+	err = check_driver(m);
+	if (err)
+		return err;
 	spin_lock_irqsave(&gp_home.lock, flags);
 	if (gp_home.nr_members == GP_HOME_MEMBERS) {
 		err = -ENOSPC;
 	} else {
+		kref_get(&m->ref);	/* the home's */
 		gp_home.nr_members++;
 		gp_home.nr_files++;
+		m->counted = true;
 		list_add_tail(&m->of_home, &gp_home.members);
 		if (!m->dead) {
 			t->member[t->nr_members] = m;
@@ -287,54 +315,73 @@ static int enlist(struct gp_member *m, struct gp_target *t)
 	return err;
 }
 
-/* Its threads may keep its memory locked for long; whoever waits for that can be killed. */
-static int notify_of(struct gp_member *m, struct mm_struct *mm)
+/*
+ * Tries to lock the memory and its mappings until @until_ns instead of waiting for the locks: a
+ * thread of the process can hold them for ever, on a page of a file system in user space.
+ */
+static int notify_of(struct gp_member *m, u64 until_ns)
 {
-	int err = mmap_write_lock_killable(mm);
+	int err;
 
-	if (err)
-		return err;
-	err = __mmu_notifier_register(&m->notifier, mm);
-	mmap_write_unlock(mm);
+	while (!gp_compat_mm_trylock(m->mm)) {
+		if (signal_pending(current))
+			return -EINTR;
+		if (gp_home_now() >= until_ns)
+			return -EAGAIN;
+		usleep_range(LOCK_AGAIN_US, 2 * LOCK_AGAIN_US);
+	}
+	err = __mmu_notifier_register(&m->notifier, m->mm);
+	m->notified = !err;
+	mmap_write_unlock(m->mm);
 	return err;
 }
 
-/* Takes over the references to @file and @pid if it succeeds. The caller has @mm by mmget(). */
-static int make(struct file *file, struct pid *pid, struct mm_struct *mm, struct gp_target *t)
+static void put_mm(struct work_struct *work)
+{
+	struct gp_member *m = container_of(work, struct gp_member, put_mm);
+
+	mmput(m->mm);
+	gp_member_put(m);
+}
+
+/*
+ * The last user of a memory takes it apart and runs the driver's notifier, which waits for the KFD
+ * mutex of the process. That must not happen in a call of another process.
+ */
+static void put_mm_later(struct gp_member *m)
+{
+	if (atomic_add_unless(&m->mm->mm_users, -1, 1))
+		return;
+	kref_get(&m->ref);
+	queue_work(gp_home.putters, &m->put_mm);
+}
+
+/* Takes over the references to @file and @pid, and takes one of its own to @mm. NULL: no memory. */
+static struct gp_member *make(struct file *file, struct pid *pid, struct mm_struct *mm)
 {
 	struct gp_member *m = kzalloc(sizeof(*m), GFP_KERNEL);
-	int err;
 
 	if (!m)
-		return -ENOMEM;
-	kref_init(&m->ref);		/* the home's */
+		return NULL;
+	kref_init(&m->ref);		/* the caller's */
 	INIT_LIST_HEAD(&m->of_home);
 	INIT_LIST_HEAD(&m->rings);
 	INIT_WORK(&m->reap, reap);
+	INIT_WORK(&m->put_mm, put_mm);
 	m->file = file;
 	m->process = gp_kfd_process(file);
 	m->pid = pid;
 	m->mm = mm;
-	m->notifier.ops = &notifier_ops;
-	err = notify_of(m, mm);
-	if (err) {
-		kfree(m);
-		return err;
-	}
 	mmgrab(mm);
-	err = enlist(m, t);
-	if (err) {
-		mmu_notifier_unregister(&m->notifier, mm);
-		mmdrop(mm);
-		kfree(m);
-	}
-	return err;
+	m->notifier.ops = &notifier_ops;
+	return m;
 }
 
-int gp_member_new(const struct gp_uapi_member *who, struct gp_target *t)
+int gp_member_find(const struct gp_uapi_member *who, u64 until_ns, struct gp_member **ret)
 {
 	struct mm_struct *mm = NULL;
-	struct file *file = NULL;
+	struct gp_member *m;
+	struct file *file;
 	struct pid *pid;
 	int err;
 
@@ -349,13 +396,19 @@ int gp_member_new(const struct gp_uapi_member *who, struct gp_target *t)
 	mm = mm_of(pid);
 	if (!mm)
 		goto out;
-	err = check_file(file, mm);
+	err = -ENOMEM;
+	m = make(file, pid, mm);
+	if (!m)
+		goto out;
+	err = check_owner(file, mm);
 	if (!err)
-		err = make(file, pid, mm, t);
-	if (!err) {
-		file = NULL;
-		pid = NULL;
-	}
+		err = notify_of(m, until_ns);
+	put_mm_later(m);
+	if (err)
+		gp_member_put(m);
+	else
+		*ret = m;
+	return err;
 out:
 	if (file)
 		fput(file);

@@ -7,6 +7,9 @@
 #include "gp_client.h"
 #include "gp_dev.h"
 
+/* How long ATTACH waits for queues to be known: two or three scans (SCAN_AGAIN_MS). */
+#define KNOWN_NS	(25 * GP_MSEC)
+
 /* A set of tasks by their handles, which are sorted. */
 struct set {
 	struct gp_client *client;
@@ -240,6 +243,14 @@ static int move(struct gp_client *c, struct gp_dev_arg *a, bool out)
 	else if (!err)
 		progress(&s, &m->nr_done);
 	return err;
+}
+
+void gp_move_await_known(struct gp_client *c, u32 task)
+{
+	struct set s = { .client = c, .handle = &task, .nr = 1 };
+	u32 nr_done;
+
+	wait_for(&s, KNOWN_NS, settled, &nr_done);
 }
 
 int gp_dev_preempt(struct gp_client *c, struct gp_dev_arg *a)

@@ -16,22 +16,41 @@
 #include "gp_pin.h"
 
 /*
- * An ordinary page of the process: what ROCr uses on most GPUs. The driver has it already, so it is
- * there; where it is not, whoever would bring it (a file system in user space) is not waited for.
+ * With mmap_lock held for reading, so the mappings stay. The process may exit meanwhile:
+ * exit_mmap() then unmaps pages as MADV_DONTNEED does, and frees mappings and page tables only
+ * under mmap_lock for writing. Pages of files are refused. FOLL_LONGTERM may have to move a page,
+ * which waits for the page's lock, and a file system in user space can hold that for ever.
+ */
+static long pin_locked(struct mm_struct *mm, u64 address, struct page **page)
+{
+	const unsigned int how = FOLL_LONGTERM | FOLL_NOFAULT;
+	struct vm_area_struct *vma;
+
+	if (!atomic_read(&mm->mm_users))
+		return -ESRCH;
+	vma = find_vma(mm, address);
+	if (!vma || vma->vm_start > address || !vma_is_anonymous(vma))
+		return -EFAULT;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+	return pin_user_pages_remote(mm, address & PAGE_MASK, 1, how, page, NULL, NULL);
+#else
+	return pin_user_pages_remote(mm, address & PAGE_MASK, 1, how, page, NULL);
+#endif
+}
+
+/*
+ * An ordinary page of the process: what ROCr uses on most GPUs. The driver has pinned it, so it is
+ * normally present. An absent page is not brought in, because that could wait for memory reclaim
+ * and is charged to the process.
  */
 static int pin_page(struct gp_pin *pin, struct mm_struct *mm, u64 address)
 {
-	const unsigned int how = FOLL_LONGTERM | FOLL_NOFAULT;
 	struct page *page;
 	long got;
 
 	if (!mmap_read_trylock(mm))
 		return -EBUSY;
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
-	got = pin_user_pages_remote(mm, address & PAGE_MASK, 1, how, &page, NULL, NULL);
-#else
-	got = pin_user_pages_remote(mm, address & PAGE_MASK, 1, how, &page, NULL);
-#endif
+	got = pin_locked(mm, address, &page);
 	mmap_read_unlock(mm);
 	if (got != 1)
 		return got < 0 ? got : -EFAULT;
@@ -69,10 +88,10 @@ static int pin_reserved(struct gp_pin *pin, struct ttm_buffer_object *bo)
 
 static int pin_bo(struct gp_pin *pin, struct ttm_buffer_object *bo, u64 address)
 {
-	int err = ttm_bo_reserve(bo, false, false, NULL);
+	int err = ttm_bo_reserve(bo, false, true, NULL);
 
 	if (err)
-		return err;
+		return err;	/* -EBUSY */
 	err = pin_reserved(pin, bo);
 	ttm_bo_unreserve(bo);
 	if (err)
@@ -91,21 +110,32 @@ int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	memset(pin, 0, sizeof(*pin));
 	if (address & 7)
 		return -EINVAL;
-	err = pin_page(pin, mm, address);
-	if (err && err != -EBUSY && bo)
-		err = pin_bo(pin, bo, address);
-	return err;
+	/* The buffer first, because the process may have mapped anything else at @address since. */
+	err = bo ? pin_bo(pin, bo, address) : -EFAULT;
+	return err == -EFAULT ? pin_page(pin, mm, address) : err;
+}
+
+/* Are the pages of @bo the driver's own? False also if @bo is locked now. */
+static bool is_drivers(struct ttm_buffer_object *bo)
+{
+	bool is;
+
+	if (!bo || ttm_bo_reserve(bo, false, true, NULL))
+		return false;
+	is = bo->ttm && !(bo->ttm->page_flags & TTM_TT_FLAG_EXTERNAL);
+	ttm_bo_unreserve(bo);
+	return is;
 }
 
 bool gp_pin_is(const struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	       struct ttm_buffer_object *bo)
 {
-	struct gp_pin now;
+	struct gp_pin now = { 0 };
 	bool is;
 
 	if (pin->bo)
 		return pin->bo == bo;	/* referenced: no other is where it is */
-	is = gp_pin_get(&now, mm, address, bo) || now.page == pin->page;
+	is = pin_page(&now, mm, address) ? !is_drivers(bo) : now.page == pin->page;
 	gp_pin_put(&now);
 	return is;
 }

@@ -25,25 +25,21 @@ struct gp_pin {
 };
 
 /*
- * The 8 bytes at @address of @mm, which the caller has by mmget(); @bo is where they are if they
- * are no user page, or NULL. Sleeps. -EFAULT: neither; -EOPNOTSUPP: VRAM; -EAGAIN: just
+ * The 8 bytes at @address of @mm, which the caller has by mmgrab(); @bo is where they are if they
+ * are no user page, or NULL. Sleeps, but does not wait for the process.
+ * -EBUSY: its memory or the buffer is locked; -EFAULT: neither; -EOPNOTSUPP: VRAM; -EAGAIN: just
  * evicted; -EINVAL: not aligned.
  */
 int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	       struct ttm_buffer_object *bo);
 /*
  * Is what @pin has still what is there? The same arguments. A queue may be destroyed and made anew
- * by its old number at its old addresses, and nothing but its memory tells. Sleeps. Where nobody
- * can tell now it is.
+ * by its old number at its old addresses, and nothing but its memory tells. Sleeps as
+ * gp_pin_get(). Where nobody can tell now it is.
  */
 bool gp_pin_is(const struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	       struct ttm_buffer_object *bo);
-/* Sleeps. Nobody reads any more. An empty pin is fine. */
+/* No reader is left. May wait until the buffer is not reserved. An empty pin is fine. */
 void gp_pin_put(struct gp_pin *pin);
-
-static inline u64 gp_pin_read(const struct gp_pin *pin)
-{
-	return READ_ONCE(*pin->word);
-}
 
 #endif /* GP_KERNEL_PIN_H */

@@ -102,15 +102,33 @@ static void bury(void)
 			gp_target_detach(t);
 }
 
-void gp_scan_work(struct work_struct *work)
+/* A task that this round has not scanned yet, or NULL. */
+static struct gp_target *unscanned(u32 round)
 {
 	struct gp_target *t;
-	const char *why;
 
+	list_for_each_entry(t, &gp_home.targets, of_home)
+		if (t->round != round)
+			return t;
+	return NULL;
+}
+
+/* Releases home.mutex between two tasks, so that control calls wait for the scan of one at most. */
+void gp_scan_work(struct work_struct *work)
+{
+	static u32 round;	/* only this work uses it, and it runs once at a time */
+	struct gp_target *t;
+
+	round++;
 	mutex_lock(&gp_home.mutex);
 	bury();
-	list_for_each_entry(t, &gp_home.targets, of_home)
-		gp_target_scan(t, true, &why);
+	while ((t = unscanned(round))) {
+		t->round = round;
+		gp_target_rescan(t);
+		mutex_unlock(&gp_home.mutex);
+		cond_resched();
+		mutex_lock(&gp_home.mutex);
+	}
 	if (could_matter())
 		gp_scan_in_time();
 	mutex_unlock(&gp_home.mutex);

@@ -3,7 +3,6 @@
  * Queues come and go while their process is attached. The look's timer sees by a stamp that
  * something changed; what, is found out here, where one may sleep. gp_rescan.c says when.
  */
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "gp_client.h"
@@ -17,12 +16,41 @@ static struct gp_kfd_queue found[SCAN_ROOM];	/* home.mutex */
 
 /* ---- one queue ---- */
 
-void gp_ring_free(struct gp_ring *ring)
+static void ring_free(struct gp_ring *ring)
 {
 	list_del(&ring->of_member);
 	gp_pin_put(&ring->read);
 	gp_pin_put(&ring->write);
 	kfree(ring);
+}
+
+void gp_ring_free_all(struct list_head *rings)
+{
+	struct gp_ring *ring, *next;
+
+	list_for_each_entry_safe(ring, next, rings, of_member)
+		ring_free(ring);
+}
+
+void gp_ring_free_later(struct list_head *rings)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	list_splice_init(rings, &gp_home.spent);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	queue_work(gp_home.reapers, &gp_home.free_spent);
+}
+
+void gp_ring_free_work(struct work_struct *work)
+{
+	unsigned long flags;
+	LIST_HEAD(rings);
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	list_splice_init(&gp_home.spent, &rings);
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	gp_ring_free_all(&rings);
 }
 
 void gp_ring_out(struct gp_ring *ring, u64 now_ns)
@@ -63,6 +91,7 @@ static void ring_in(struct gp_ring *ring, u32 task, u64 now_ns)
 static struct gp_ring *ring_new(struct gp_member *m, struct gp_gpu *gpu, struct gp_kfd_queue *q)
 {
 	struct gp_ring *ring;
+	LIST_HEAD(failed);
 	int err;
 
 	if (!is_power_of_2(q->ring_bytes))
@@ -81,7 +110,8 @@ static struct gp_ring *ring_new(struct gp_member *m, struct gp_gpu *gpu, struct 
 		err = gp_pin_get(&ring->write, m->mm, q->write_at, q->write_bo);
 	if (!err)
 		return ring;
-	gp_ring_free(ring);
+	list_add(&ring->of_member, &failed);
+	gp_ring_free_later(&failed);
 	return ERR_PTR(err);
 }
 
@@ -137,6 +167,15 @@ static void keep_as_found(struct gp_member *m, const struct gp_gpu *gpu)
 			r->found = true;
 }
 
+/* Keeps what is known of @m on @gpu until the next scan. @same: nothing has changed there. */
+static int ask_later(struct gp_member *m, struct gp_gpu *gpu, bool same)
+{
+	if (gpu)
+		keep_as_found(m, gpu);
+	m->unasked |= !same;
+	return -EAGAIN;
+}
+
 /*
  * Returns -EAGAIN: the driver is busy there, what was known stays as it is; or the process is, with
  * its memory.
@@ -146,23 +185,25 @@ static int scan_seat(struct gp_member *m, struct kfd_process_device *pdd, bool a
 	struct kfd_node *node = gp_kfd_node(pdd);
 	struct gp_gpu *gpu = gp_gpu_find(node);
 	u64 stamp = gp_kfd_queues_stamp(pdd);
+	bool same = gpu && m->seat[gpu->device].stamp == stamp;
 	unsigned long flags;
 	bool later = false;
-	u32 i, nr;
+	int i, nr;
 
+	/* The GPU is being dropped. It becomes known again when that is over. */
 	if (gpu && READ_ONCE(gpu->gone))
+		return ask_later(m, NULL, false);
+	if (same && !all) {
+		keep_as_found(m, gpu);
 		return 0;
-	if (gpu) {
-		bool same = m->seat[gpu->device].stamp == stamp;
-
-		/* The driver's lock is held for as long as the GPU takes: do not wait for it. */
-		if ((same && !all) || READ_ONCE(gpu->busy)) {
-			keep_as_found(m, gpu);
-			m->unasked |= !same;
-			return same && !all ? 0 : -EAGAIN;
-		}
 	}
-	nr = min_t(u32, gp_kfd_queues(pdd, found, SCAN_ROOM), SCAN_ROOM);
+	/* The driver's lock is held for as long as the GPU takes: do not wait for it. */
+	if (gpu && READ_ONCE(gpu->busy))
+		return ask_later(m, gpu, same);
+	nr = gp_kfd_queues(pdd, found, SCAN_ROOM);
+	if (nr < 0)
+		return ask_later(m, gpu, same);
+	nr = min_t(int, nr, SCAN_ROOM);
 	if (nr && !gpu)
 		gpu = gp_gpu_get(node);
 	for (i = 0; i < nr; i++) {
@@ -187,7 +228,7 @@ static int scan_member(struct gp_member *m, bool all)
 	int err = 0, one;
 	u32 i;
 
-	if (!mmget_not_zero(m->mm))
+	if (!atomic_read(&m->mm->mm_users))
 		return 0;	/* its notifier does the rest */
 	list_for_each_entry(ring, &m->rings, of_member)
 		ring->found = false;
@@ -199,7 +240,6 @@ static int scan_member(struct gp_member *m, bool all)
 		if (one && (!err || err == -EAGAIN))
 			err = one;
 	}
-	mmput(m->mm);
 	return err;
 }
 
@@ -382,7 +422,6 @@ static struct gp_member *member_of(struct gp_target *t, u32 i)
 
 int gp_target_scan(struct gp_target *t, bool all, const char **why)
 {
-	struct gp_ring *ring, *next;
 	struct gp_member *m;
 	bool unasked = false;
 	unsigned long flags;
@@ -414,8 +453,8 @@ int gp_target_scan(struct gp_target *t, bool all, const char **why)
 	t->unsettled |= unasked;
 	gp_home_settle(now);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	list_for_each_entry_safe(ring, next, &out, of_member)
-		gp_ring_free(ring);
+	if (!list_empty(&out))
+		gp_ring_free_later(&out);
 	if (err == -EAGAIN || one == -EAGAIN)
 		gp_scan_soon(SCAN_AGAIN_MS);
 	wake_up_all(&gp_home.moved);	/* who waits until it is settled */

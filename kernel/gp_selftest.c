@@ -71,6 +71,7 @@ static int stop(struct gp_gpu *gpu, struct gp_selftest *t)
 
 void gp_selftest_run(struct gp_gpu *gpu)
 {
+	const struct gp_target *target;
 	struct gp_selftest *t;
 	unsigned long flags;
 	u32 i;
@@ -78,7 +79,9 @@ void gp_selftest_run(struct gp_gpu *gpu)
 	gp_step_begin(gpu, FENCE_NS);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	t = gpu->test;
-	if (t)
+	target = t ? gp_target_of_task(t->task) : NULL;
+	/* The task may have been detached since, and its number reused. */
+	if (target && target->handle == t->handle)
 		gp_step_add(gpu, t->task, true);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	if (!t)
@@ -111,23 +114,43 @@ static bool at_rest(const struct gp_gpu *gpu, const struct gp_target *target)
 	return seat && seat->state == GP_ON && !gp_home.sched->devices[gpu->device].action;
 }
 
-int gp_gpu_selftest(struct gp_gpu *gpu, struct gp_target *target, char *why, size_t size)
+int gp_selftest_begin(struct gp_gpu *gpu, const struct gp_target *target, struct gp_selftest *test)
 {
-	struct gp_selftest test = { .task = target->task, .why = why, .size = size };
 	unsigned long flags;
 	bool begun;
 
 	lockdep_assert_held(&gp_home.mutex);
 	spin_lock_irqsave(&gp_home.lock, flags);
-	begun = !gpu->gone && at_rest(gpu, target);
+	begun = !gpu->gone && !gpu->test && at_rest(gpu, target);
 	if (begun) {
-		gpu->test = &test;
+		test->task = target->task;
+		test->handle = target->handle;
+		gpu->test = test;
 		gp_gpu_wake(gpu);
 	}
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	if (!begun)
-		return fails(&test, -EBUSY, "the task is not on that GPU, or just being moved");
-	/* Ends when the driver ends; drop() cannot come in between, it needs home.mutex too. */
-	wait_event(gp_home.moved, READ_ONCE(test.done));
-	return test.err;
+	return begun ? 0 : fails(test, -EBUSY, "the task is not on that GPU, or just being moved");
+}
+
+int gp_selftest_wait(struct gp_selftest *test)
+{
+	wait_event(gp_home.moved, READ_ONCE(test->done));
+	/* The worker writes the result before it releases home.lock. */
+	spin_lock_irq(&gp_home.lock);
+	spin_unlock_irq(&gp_home.lock);
+	return test->err;
+}
+
+void gp_selftest_cancel(struct gp_gpu *gpu)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gp_home.lock, flags);
+	if (gpu->test) {
+		gpu->test->err = fails(gpu->test, -ENODEV, "the GPU is gone");
+		gpu->test->done = true;
+		gpu->test = NULL;
+	}
+	spin_unlock_irqrestore(&gp_home.lock, flags);
+	wake_up_all(&gp_home.moved);
 }

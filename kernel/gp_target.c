@@ -130,21 +130,21 @@ static u32 new_handle(void)
 	return gp_home.last_handle;
 }
 
-/* Its members are found and attached; one that dies meanwhile is just not among them. */
-static int take_members(struct gp_target *t, const struct gp_uapi_member *members, u32 nr)
+/* Processes that have died meanwhile are left out. */
+static int take_members(struct gp_target *t, struct gp_member *const *members, u32 nr)
 {
 	u32 i;
 	int err;
 
 	for (i = 0; i < nr; i++) {
-		err = gp_member_new(&members[i], t);
+		err = gp_member_join(members[i], t);
 		if (err)
 			return err;
 	}
 	return READ_ONCE(t->nr_alive) ? 0 : -ESRCH;
 }
 
-int gp_target_attach(struct gp_client *client, const struct gp_uapi_member *members, u32 nr,
+int gp_target_attach(struct gp_client *client, struct gp_member *const *members, u32 nr,
 		     const struct gp_class *class, struct gp_target **ret)
 {
 	struct gp_target *t;

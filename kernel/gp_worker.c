@@ -149,6 +149,7 @@ static void work(struct gp_gpu *gpu)
 	if (gp_floor)
 		gp_floor_step(gpu);
 	take_order(gpu);
+	gp_grace_apply(gpu);
 	if (gpu->crew->order.step)
 		gp_step_action(gpu);
 	if (READ_ONCE(gpu->strays))
@@ -232,7 +233,9 @@ static bool is_done(const struct gp_gpu *gpu)
 	return is;
 }
 
-bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms)
+bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms, const bool *unless)
 {
-	return wait_event_timeout(gp_home.moved, is_done(gpu), msecs_to_jiffies(ms));
+	wait_event_timeout(gp_home.moved, is_done(gpu) || (unless && READ_ONCE(*unless)),
+			   msecs_to_jiffies(ms));
+	return is_done(gpu);
 }
