@@ -18,7 +18,7 @@ const char *const gp_ops_state_name[GP_NR_STATES] = {
 
 static const char *const work_name[] = {
 	[GP_IDLE] = "idle", [GP_DRAINED] = "drained", [GP_PENDING] = "pending",
-	[GP_BLOCKED] = "blocked",
+	[GP_BLOCKED] = "blocked", [GP_UNKNOWN] = "unknown",
 };
 
 const char *gp_ops_policy_name(const struct gp_home *h)
