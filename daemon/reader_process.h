@@ -31,12 +31,13 @@
 
 #include "gp_env.h"
 
+#define GP_READER_DUMP_USER	((uid_t)-1)	/* no user: the reader of the dump */
+
 struct gp_reader_args {
 	int channel;		/* a SOCK_SEQPACKET socket to the decider */
-	uid_t user;		/* besides those that HELLO adds */
+	uid_t user;		/* whose processes; HELLO adds those of its user namespaces */
 	const char *mqds;	/* NULL: GP_MQD_DUMP */
-	/* A test runs it without the sandbox where the sanitizers need more calls. */
-	bool unconfined;
+	bool unconfined;	/* for tests: without the sandbox */
 };
 
 /* Runs until the decider closes the channel. Returns an exit code. */

@@ -136,6 +136,14 @@ int gp_reader_process_open(pid_t pid, u64 start, struct gp_reader_process *ret)
 	return err;
 }
 
+int gp_reader_process_check(const struct gp_reader_process *p)
+{
+	u64 start;
+	int err = read_start(p->dir, &start);
+
+	return err ? err : start == p->start ? 0 : -ESRCH;
+}
+
 void gp_reader_process_close(struct gp_reader_process *p)
 {
 	if (p->dir >= 0)

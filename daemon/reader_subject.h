@@ -20,6 +20,8 @@ struct gp_reader_process {
  * Any other error says nothing about the process.
  */
 int gp_reader_process_open(pid_t pid, u64 start, struct gp_reader_process *ret);
+/* Is it still there? 0, -ESRCH, or another error. */
+int gp_reader_process_check(const struct gp_reader_process *p);
 void gp_reader_process_close(struct gp_reader_process *p);
 
 /*

@@ -40,7 +40,7 @@ static bool is_power_of_two(u32 n)
 	return n && !(n & (n - 1));
 }
 
-static bool is_sane(const struct gp_ring_pointers *r)
+bool gp_pointers_sane(const struct gp_ring_pointers *r)
 {
 	return is_power_of_two(r->ring_bytes) && r->ring_bytes >= GP_AQL_PACKET_BYTES &&
 	       r->read_at && !(r->read_at & 7) && !(r->write_at & 7) && !(r->ring_base & 7) &&
@@ -55,7 +55,7 @@ int gp_pointers_alloc(const char *proc, pid_t pid, const struct gp_ring_pointers
 	if (count > GP_MQDS_MAX || pid <= 0)
 		return -EINVAL;
 	for (u32 i = 0; i < count; i++)
-		if (!is_sane(&rings[i]))
+		if (!gp_pointers_sane(&rings[i]))
 			return -EINVAL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -101,7 +101,7 @@ void gp_pointers_free(struct gp_pointers_set *s)
 	free(s);
 }
 
-static bool is_same(const struct gp_ring_pointers *a, const struct gp_ring_pointers *b)
+bool gp_pointers_same(const struct gp_ring_pointers *a, const struct gp_ring_pointers *b)
 {
 	return a->read_at == b->read_at && a->write_at == b->write_at &&
 	       a->ring_base == b->ring_base && a->ring_bytes == b->ring_bytes &&
@@ -112,7 +112,7 @@ void gp_pointers_carry(struct gp_pointers_set *to, const struct gp_pointers_set 
 {
 	for (u32 i = 0; i < to->nr; i++) {
 		for (u32 j = 0; j < from->nr; j++) {
-			if (!is_same(&to->rings[i], &from->rings[j]))
+			if (!gp_pointers_same(&to->rings[i], &from->rings[j]))
 				continue;
 			to->rings[i] = from->rings[j];
 			break;

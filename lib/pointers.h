@@ -46,6 +46,11 @@ struct gp_ring_pointers {
 
 struct gp_pointers_set;
 
+/* Are the caller's fields of two queues the same? */
+bool gp_pointers_same(const struct gp_ring_pointers *a, const struct gp_ring_pointers *b);
+/* Are they such that gp_pointers_alloc() takes them? */
+bool gp_pointers_sane(const struct gp_ring_pointers *r);
+
 /*
  * @pid is not opened before the first look. @proc NULL: /proc. The rings are copied
  * (their results cleared) and are the set's. -EINVAL: a size is no power of two, an
