@@ -680,7 +680,7 @@ static int confine(const struct gp_reader_args *args)
 	return args->unconfined ? 0 : gp_sandbox(&sandbox);
 }
 
-int gp_reader_run(const struct gp_reader_args *args)
+int gp_reader_serve(const struct gp_reader_args *args)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 
@@ -693,7 +693,8 @@ int gp_reader_run(const struct gp_reader_args *args)
 	if (!r->queue || !r->fresh || r->epoll < 0 || confine(args) || greet(r))
 		return 1;
 	r->now_ns = now();
-	look(r);	/* the first beat: it is there */
+	r->wake = true;
+	look(r);	/* the first beat says that it is there */
 	while (turn(r))
 		;
 	return 0;
@@ -703,5 +704,5 @@ int gp_reader_main(int channel, uid_t user)
 {
 	const struct gp_reader_args args = { .channel = channel, .user = user };
 
-	return gp_reader_run(&args);
+	return gp_reader_serve(&args);
 }

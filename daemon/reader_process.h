@@ -41,7 +41,7 @@ struct gp_reader_args {
 };
 
 /* Runs until the decider closes the channel. Returns an exit code. */
-int gp_reader_run(const struct gp_reader_args *args);
+int gp_reader_serve(const struct gp_reader_args *args);
 /* The same with the usual arguments. */
 int gp_reader_main(int channel, uid_t user);
 

@@ -626,6 +626,7 @@ static void take_event(struct gp_readers *rs, const struct epoll_event *e)
 		if (u->wakefd < 0 || read(u->wakefd, &count, sizeof(count)) < 0)
 			return;
 		u->woken = rs->busy = true;
+		rs->dirty |= u->state != GP_READER_GOOD;
 		read_beat(rs, u);
 		return;
 	case STUCK:

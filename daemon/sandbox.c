@@ -38,9 +38,8 @@ static int drop_capabilities(u64 keep)
 
 	if (syscall(SYS_capget, &head, data))
 		return -errno;
-	for (i = 0; i < 64; i++)
-		if (!(keep & BIT_ULL(i)) && prctl(PR_CAPBSET_READ, i, 0, 0, 0) == 1 &&
-		    prctl(PR_CAPBSET_DROP, i, 0, 0, 0) && errno != EPERM)
+	for (i = 0; i < 64 && prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
+		if (!(keep & BIT_ULL(i)) && prctl(PR_CAPBSET_DROP, i, 0, 0, 0) && errno != EPERM)
 			return -errno;
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	/* Being uid 0 shall give no capability again. Needs CAP_SETPCAP, so before it goes. */

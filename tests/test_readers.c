@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Real readers: what they read, what they refuse, and what happens when one hangs. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "readers_world.h"
+
+struct stage {
+	struct readers_world *w;
+	struct rw_target t;
+	uid_t me;
+};
+
+static int up(void **state)
+{
+	struct stage *s = calloc(1, sizeof(*s));
+
+	s->me = getuid();
+	s->w = rw_new(NULL);
+	rw_target(&s->t, s->me, NULL);
+	*state = s;
+	return 0;
+}
+
+static int down(void **state)
+{
+	struct stage *s = *state;
+
+	rw_free(s->w);
+	rw_target_end(&s->t);
+	free(s);
+	return 0;
+}
+
+/* Asks for a look at the queues of @user and waits until it is done. */
+static void look(struct readers_world *w, uid_t user)
+{
+	u64 number = 0;
+
+	RW_UNTIL(w, gp_readers_state(w->rs, user) == GP_READER_GOOD);
+	EXPECT_EQ(gp_readers_look(w->rs, user, &number), 0);
+	RW_UNTIL(w, w->last[GP_READERS_LOOKED].number >= number &&
+		 w->last[GP_READERS_LOOKED].who.user == user);
+}
+
+static void pointers_come_out_as_they_are(void **state)
+{
+	struct stage *s = *state;
+	struct gp_ring_pointers rings[] = { rw_near(&s->t, 0), rw_far(&s->t, 1) };
+	struct gp_reader_wanted wanted = { rings, 2, GP_WAKE_WRITE };
+	struct gp_reader_target who = rw_who(&s->t, s->me);
+	struct gp_reader_sample x[2];
+	struct gp_watch *watch = NULL;
+
+	s->t.m->near[0][0] = 3;
+	s->t.m->near[0][1] = 5;
+	s->t.m->far_read[1] = s->t.m->far_write[1] = 8;
+	EXPECT_EQ(gp_readers_watch(s->w->rs, &who, &wanted, &watch), 0);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, 2), -EAGAIN);
+	look(s->w, s->me);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, 2), 2);
+	EXPECT(x[0].rptr == 3 && x[0].wptr == 5 && x[1].rptr == 8 && x[1].wptr == 8);
+	/* a queue with its pointers apart that was idle: both ends are right in one look */
+	s->t.m->far_read[1] = 9;
+	s->t.m->far_write[1] = 10;
+	look(s->w, s->me);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, 2), 2);
+	EXPECT(x[1].rptr == 9 && x[1].wptr == 10);
+	gp_readers_unwatch(s->w->rs, watch);
+}
+
+static void a_write_wakes_the_decider_and_a_read_does_not(void **state)
+{
+	struct stage *s = *state;
+	struct gp_watch *watch = rw_watch(s->w, &s->t, s->me, 1);
+	struct gp_reader_sample x;
+	u32 changes;
+	u64 number;
+
+	look(s->w, s->me);
+	gp_readers_interval(s->w->rs, s->me, MS(1));
+	s->t.m->near[0][1] = 1;
+	RW_UNTIL(s->w, !gp_readers_samples(s->w->rs, watch, &x, 1) || x.wptr == 1);
+	RW_UNTIL(s->w, s->w->count[GP_READERS_CHANGED] >= 1);
+	gp_readers_interval(s->w->rs, s->me, 0);
+	look(s->w, s->me);
+	changes = s->w->count[GP_READERS_CHANGED];
+	gp_readers_interval(s->w->rs, s->me, MS(1));
+	s->t.m->near[0][0] = 1;
+	/* it is seen and stands in the page; only the answer to the question wakes */
+	do {
+		rw_turn(s->w);
+		EXPECT_EQ(gp_readers_samples(s->w->rs, watch, &x, 1), 1);
+	} while (x.rptr != 1);
+	EXPECT_EQ(s->w->count[GP_READERS_CHANGED], changes);
+	EXPECT_EQ(gp_readers_look(s->w->rs, s->me, &number), 0);
+	RW_UNTIL(s->w, s->w->last[GP_READERS_LOOKED].number == number);
+}
+
+static void a_barrier_at_the_head_is_seen(void **state)
+{
+	struct stage *s = *state;
+	struct gp_watch *watch = rw_watch(s->w, &s->t, s->me, 1);
+	struct gp_reader_sample x;
+
+	look(s->w, s->me);
+	s->t.m->ring[0] = 3;		/* a barrier packet */
+	s->t.m->near[0][1] = 1;
+	look(s->w, s->me);
+	EXPECT(gp_readers_samples(s->w->rs, watch, &x, 1) == 1 && x.at_barrier);
+	look(s->w, s->me);		/* still, though nothing moved */
+	EXPECT(gp_readers_samples(s->w->rs, watch, &x, 1) == 1 && x.at_barrier);
+	s->t.m->near[0][0] = 1;
+	look(s->w, s->me);
+	EXPECT(gp_readers_samples(s->w->rs, watch, &x, 1) == 1 && !x.at_barrier);
+}
+
+static void queues_come_and_go_while_others_continue(void **state)
+{
+	struct stage *s = *state;
+	struct gp_ring_pointers rings[] = { rw_near(&s->t, 3), rw_near(&s->t, 1) };
+	struct gp_reader_wanted wanted = { rings, 2, GP_WAKE_WRITE };
+	struct gp_reader_target who = rw_who(&s->t, s->me);
+	struct gp_watch *watch = rw_watch(s->w, &s->t, s->me, 3);
+	struct gp_reader_sample x[3];
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		s->t.m->near[i][1] = 10 + i;
+	look(s->w, s->me);
+	EXPECT_EQ(gp_readers_watch(s->w->rs, &who, &wanted, &watch), 0);
+	/* the one that stayed is known, the new one not yet */
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, 2), -EAGAIN);
+	EXPECT(!x[0].read && x[1].read && x[1].wptr == 11);
+	look(s->w, s->me);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, 2), 2);
+	EXPECT(x[0].wptr == 13 && x[1].wptr == 11);
+}
+
+static void a_process_that_ends_is_gone_at_once(void **state)
+{
+	struct stage *s = *state;
+	struct gp_watch *watch = rw_watch(s->w, &s->t, s->me, 2);
+	struct gp_reader_sample x[2];
+
+	look(s->w, s->me);
+	kill(s->t.pid, SIGKILL);
+	/* no look is asked for: its pidfd tells */
+	RW_UNTIL(s->w, s->w->count[GP_READERS_GONE] == 1);
+	EXPECT_EQ(s->w->last[GP_READERS_GONE].who.pid, s->t.pid);
+	RW_UNTIL(s->w, gp_readers_samples(s->w->rs, watch, x, 2) == -EAGAIN);
+	look(s->w, s->me);
+	EXPECT_EQ(s->w->count[GP_READERS_GONE], 1);
+	EXPECT_EQ(gp_readers_state(s->w->rs, s->me), GP_READER_GOOD);
+}
+
+static void run_shell(struct rw_memory *m)
+{
+	const char *argv[] = { "sh\x1b[31m", "-c", "kill -STOP $$", "1000\n0", "\xc3\xa9\xff", NULL };
+	const char *envp[] = { "A=B", "GPREEMPT_CLASS=bat\tch", "GPREEMPT_GANG=g1",
+			       "GPREEMPT_CLASS=second", NULL };
+
+	while (__atomic_load_n(&m->page, __ATOMIC_ACQUIRE) != 2)
+		usleep(100);
+	execve("/bin/sh", (char *const *)argv, (char *const *)envp);
+	_exit(1);
+}
+
+static void exec_makes_its_queues_unknown(void **state)
+{
+	struct stage *s = *state;
+	struct gp_reader_sample x[2];
+	struct gp_watch *watch;
+	struct rw_target t;
+
+	rw_target(&t, s->me, run_shell);
+	watch = rw_watch(s->w, &t, s->me, 2);
+	look(s->w, s->me);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, 2), 2);
+	t.m->page = 2;
+	do
+		look(s->w, s->me);
+	while (gp_readers_samples(s->w->rs, watch, x, 2) == 2);
+	EXPECT(!x[0].read && !x[1].read);
+	gp_readers_unwatch(s->w->rs, watch);
+	rw_target_end(&t);
+}
+
+static void a_pid_of_another_process_is_gone(void **state)
+{
+	struct stage *s = *state;
+	struct gp_reader_target who = rw_who(&s->t, s->me);
+	struct gp_ring_pointers ring = rw_near(&s->t, 0);
+	struct gp_reader_wanted wanted = { &ring, 1, GP_WAKE_WRITE };
+	struct gp_reader_sample x;
+	struct gp_watch *watch = NULL;
+
+	who.start--;		/* as if the pid had been reused since */
+	EXPECT_EQ(gp_readers_watch(s->w->rs, &who, &wanted, &watch), 0);
+	look(s->w, s->me);
+	RW_UNTIL(s->w, s->w->count[GP_READERS_GONE] == 1);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, &x, 1), -EAGAIN);
+	EXPECT_EQ(gp_readers_describe(s->w->rs, &who), 0);
+	RW_UNTIL(s->w, s->w->count[GP_READERS_GONE] == 2);
+	EXPECT_EQ(s->w->count[GP_READERS_SUBJECT], 0);
+}
+
+static void processes_of_another_user_are_refused(void **state)
+{
+	struct stage *s = *state;
+	struct gp_reader_sample x;
+	struct gp_reader_target who;
+	struct gp_watch *watch;
+	struct rw_target t;
+
+	if (s->me)
+		skip();
+	rw_target(&t, 1001, NULL);
+	watch = rw_watch(s->w, &t, 0, 1);		/* it says 0, and is 1001's */
+	look(s->w, 0);
+	RW_UNTIL(s->w, s->w->count[GP_READERS_ERROR] == 1);
+	EXPECT_EQ(s->w->last[GP_READERS_ERROR].error, EPERM);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, &x, 1), -EAGAIN);
+	who = rw_who(&t, 0);
+	EXPECT_EQ(gp_readers_describe(s->w->rs, &who), 0);
+	RW_UNTIL(s->w, s->w->count[GP_READERS_ERROR] == 2);
+	EXPECT_EQ(s->w->last[GP_READERS_ERROR].error, EPERM);
+	gp_readers_unwatch(s->w->rs, watch);
+
+	/* its own reader reads it, and so does that of the user whose namespace it is in */
+	watch = rw_watch(s->w, &t, 1001, 1);
+	look(s->w, 1001);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, &x, 1), 1);
+	gp_readers_unwatch(s->w->rs, watch);
+	s->w->range = (struct gp_uid_range){ 1000, 2 };
+	watch = rw_watch(s->w, &t, 77, 1);
+	look(s->w, 77);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, &x, 1), 1);
+	rw_target_end(&t);
+}
+
+static void texts_are_described_and_clean(void **state)
+{
+	struct stage *s = *state;
+	struct gp_reader_target who;
+	struct rw_target t;
+
+	rw_target(&t, s->me, run_shell);
+	t.m->page = 2;
+	who = rw_who(&t, s->me);
+	do {
+		u32 before = s->w->count[GP_READERS_SUBJECT];
+
+		EXPECT_EQ(gp_readers_describe(s->w->rs, &who), 0);
+		RW_UNTIL(s->w, s->w->count[GP_READERS_SUBJECT] > before ||
+			 s->w->count[GP_READERS_ERROR]);
+		EXPECT(!s->w->count[GP_READERS_ERROR] ||
+		       s->w->last[GP_READERS_ERROR].error == EAGAIN);
+		s->w->count[GP_READERS_ERROR] = 0;
+	} while (!strstr(s->w->subject.exe, "/dash") && !strstr(s->w->subject.exe, "/bash"));
+	EXPECT_EQ(strcmp(s->w->subject.cmdline, "sh?[31m -c kill -STOP $$ 1000?0 \xc3\xa9?"), 0);
+	EXPECT_EQ(strcmp(s->w->subject.class_name, "bat?ch"), 0);
+	EXPECT_EQ(strcmp(s->w->subject.gang, "g1"), 0);
+	EXPECT_EQ(s->w->subject.known & ~(u32)GP_KNOWN_CGROUP,
+		  GP_KNOWN_EXE | GP_KNOWN_CMDLINE | GP_KNOWN_CLASS | GP_KNOWN_GANG);
+	EXPECT(s->w->subject.uid == s->me && s->w->subject.owner == s->me);
+	rw_target_end(&t);
+}
+
+/* Overwrites its own arguments for ever: that is what /proc/PID/cmdline shows. */
+static void flicker(struct rw_memory *m)
+{
+	extern char **environ;
+	char *from = environ[0], *at;
+	u32 i;
+
+	for (i = 0;; i++) {
+		for (at = from - 2; at > from - 12; at--)
+			*(volatile char *)at = (char)(i * 7 + (u32)(from - at) * 31);
+		__atomic_store_n(&m->page, 1, __ATOMIC_RELEASE);
+	}
+}
+
+static void a_command_line_that_changes_while_it_is_read_is_clean(void **state)
+{
+	struct stage *s = *state;
+	struct gp_reader_target who;
+	struct rw_target t;
+	const char *at;
+	u32 i;
+
+	rw_target(&t, s->me, flicker);
+	AWAIT(__atomic_load_n(&t.m->page, __ATOMIC_ACQUIRE));
+	who = rw_who(&t, s->me);
+	for (i = 0; i < 200; i++) {
+		EXPECT_EQ(gp_readers_describe(s->w->rs, &who), 0);
+		RW_UNTIL(s->w, s->w->count[GP_READERS_SUBJECT] == i + 1);
+		EXPECT(memchr(s->w->subject.cmdline, 0, sizeof(s->w->subject.cmdline)));
+		for (at = s->w->subject.cmdline; *at; at++)
+			EXPECT((unsigned char)*at >= ' ' && *at != 0x7f);
+	}
+	rw_target_end(&t);
+}
+
+/* ---- hanging ---- */
+
+/* Its reader waits in the kernel for a page that never comes. */
+static struct gp_watch *watch_hanging(struct readers_world *w, struct rw_target *t, uid_t user)
+{
+	struct gp_reader_wanted wanted = { .count = 1, .wake = GP_WAKE_WRITE };
+	struct gp_ring_pointers ring;
+	struct gp_reader_target who;
+	struct gp_watch *watch = NULL;
+
+	rw_target(t, user, rw_hang);
+	AWAIT(__atomic_load_n(&t->m->page, __ATOMIC_ACQUIRE));
+	if (t->m->page == 1)
+		skip();		/* userfaultfd is not for us */
+	ring = rw_near(t, 0);
+	ring.read_at = t->m->page;
+	ring.write_at = t->m->page + 8;
+	wanted.rings = &ring;
+	who = rw_who(t, user);
+	EXPECT_EQ(gp_readers_watch(w->rs, &who, &wanted, &watch), 0);
+	gp_readers_interval(w->rs, user, MS(1));
+	RW_UNTIL(w, gp_readers_state(w->rs, user) == GP_READER_GOOD);
+	return watch;
+}
+
+static bool waits_in_the_kernel(pid_t pid)
+{
+	char path[64], text[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/wchan", pid);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (!fgets(text, sizeof(text), f))
+		text[0] = 0;
+	fclose(f);
+	return strstr(text, "userfault");
+}
+
+static void a_hung_reader_is_unknown_then_abandoned_then_replaced(void **state)
+{
+	struct stage *s = *state;
+	struct gp_readers_stats stats;
+	struct gp_reader_sample x;
+	struct gp_watch *watch, *fine;
+	struct rw_target t;
+	pid_t first;
+
+	if (s->me)
+		skip();
+	fine = rw_watch(s->w, &s->t, 0, 1);
+	watch = watch_hanging(s->w, &t, 1001);
+	first = rw_reader(s->w, 1001)->pid;
+	AWAIT(waits_in_the_kernel(first));
+	rw_later(s->w, 1);			/* its last beat is seen */
+	rw_later(s->w, MS(20) - 2);
+	EXPECT_EQ(gp_readers_state(s->w->rs, 1001), GP_READER_GOOD);
+	rw_later(s->w, 2);
+	EXPECT_EQ(gp_readers_state(s->w->rs, 1001), GP_READER_LATE);
+	EXPECT_EQ(s->w->last[GP_READERS_STATE].state, GP_READER_LATE);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, &x, 1), -EAGAIN);
+	EXPECT_EQ(rw_reader(s->w, 1001)->killed, 0);
+	rw_later(s->w, MS(200));
+	EXPECT_EQ(gp_readers_state(s->w->rs, 1001), GP_READER_ABANDONED);
+	EXPECT_EQ(rw_reader(s->w, 1001)->killed, 1);
+	waitpid(first, NULL, 0);		/* process_vm_readv() waits killably */
+	rw_reader(s->w, 1001)->pid = 0;
+
+	/* the other user notices nothing */
+	look(s->w, 0);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, fine, &x, 1), 1);
+
+	/* a second after the first start the next one comes */
+	rw_later(s->w, MS(700));
+	EXPECT_EQ(s->w->nr_readers, 2);
+	rw_later(s->w, MS(200));
+	EXPECT_EQ(s->w->nr_readers, 3);
+	gp_readers_stats(s->w->rs, &stats);
+	EXPECT(stats.abandoned == 1 && stats.started == 3 && stats.late == 1);
+	rw_target_end(&t);
+}
+
+static void a_hung_reader_that_goes_on_in_time_is_kept(void **state)
+{
+	struct stage *s = *state;
+	struct gp_watch *watch = rw_watch(s->w, &s->t, s->me, 1);
+	struct gp_reader_sample x;
+	pid_t pid;
+
+	gp_readers_interval(s->w->rs, s->me, MS(1));
+	look(s->w, s->me);
+	pid = rw_reader(s->w, s->me)->pid;
+	kill(pid, SIGSTOP);
+	rw_later(s->w, 1);
+	do {
+		rw_turn(s->w);
+		rw_later(s->w, MS(25));
+	} while (gp_readers_state(s->w->rs, s->me) == GP_READER_GOOD);
+	EXPECT_EQ(gp_readers_state(s->w->rs, s->me), GP_READER_LATE);
+	kill(pid, SIGCONT);
+	/* time stands still until it beats again */
+	do {
+		rw_turn(s->w);
+		gp_readers_interval(s->w->rs, s->me, MS(1) + (s->w->count[0]++ & 1));
+	} while (gp_readers_state(s->w->rs, s->me) != GP_READER_GOOD);
+	look(s->w, s->me);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, &x, 1), 1);
+	EXPECT_EQ(rw_reader(s->w, s->me)->killed, 0);
+	EXPECT_EQ(s->w->nr_readers, 1);
+}
+
+static void a_question_that_is_not_answered_fails_when_the_reader_is_abandoned(void **state)
+{
+	struct stage *s = *state;
+	struct gp_reader_target who = rw_who(&s->t, s->me);
+	pid_t pid;
+
+	EXPECT_EQ(gp_readers_describe(s->w->rs, &who), 0);
+	RW_UNTIL(s->w, s->w->count[GP_READERS_SUBJECT] == 1);
+	pid = rw_reader(s->w, s->me)->pid;
+	kill(pid, SIGSTOP);
+	EXPECT_EQ(gp_readers_describe(s->w->rs, &who), 0);
+	rw_later(s->w, 1);
+	rw_later(s->w, MS(20));
+	EXPECT_EQ(gp_readers_state(s->w->rs, s->me), GP_READER_LATE);
+	EXPECT_EQ(s->w->count[GP_READERS_ERROR], 0);
+	rw_later(s->w, MS(200));
+	EXPECT_EQ(s->w->count[GP_READERS_ERROR], 1);
+	EXPECT_EQ(s->w->last[GP_READERS_ERROR].error, ETIMEDOUT);
+	EXPECT_EQ(s->w->last[GP_READERS_ERROR].who.pid, s->t.pid);
+	/* asked again, the next reader answers */
+	EXPECT_EQ(gp_readers_describe(s->w->rs, &who), 0);
+	rw_later(s->w, GP_SEC);
+	RW_UNTIL(s->w, s->w->count[GP_READERS_SUBJECT] == 2);
+}
+
+static void a_reader_that_dies_is_replaced_and_told_everything_again(void **state)
+{
+	struct stage *s = *state;
+	struct gp_watch *watch = rw_watch(s->w, &s->t, s->me, 5);
+	struct gp_reader_sample x[5];
+
+	s->t.m->near[4][1] = 44;
+	look(s->w, s->me);
+	kill(rw_reader(s->w, s->me)->pid, SIGKILL);
+	RW_UNTIL(s->w, gp_readers_state(s->w->rs, s->me) == GP_READER_ABANDONED);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, 5), -EAGAIN);
+	EXPECT_EQ(s->w->nr_readers, 1);
+	rw_later(s->w, GP_SEC);
+	EXPECT_EQ(s->w->nr_readers, 2);
+	look(s->w, s->me);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, 5), 5);
+	EXPECT_EQ(x[4].wptr, 44);
+}
+
+static void without_descriptors_a_process_is_unknown_and_not_gone(void **state)
+{
+	struct stage *s = *state;
+	struct gp_reader_target who = rw_who(&s->t, s->me);
+	struct gp_reader_sample x;
+	struct gp_watch *watch;
+	u32 i;
+
+	/* standard ones, the channel, the epoll and the eventfd: none is left */
+	s->w->files = 4;
+	while (s->w->files < 64) {
+		watch = rw_watch(s->w, &s->t, s->me, 1);
+		rw_later(s->w, 0);
+		RW_UNTIL(s->w, gp_readers_state(s->w->rs, s->me) != GP_READER_STARTING);
+		if (gp_readers_state(s->w->rs, s->me) == GP_READER_GOOD)
+			break;
+		gp_readers_unwatch(s->w->rs, watch);	/* not even enough to start */
+		rw_later(s->w, 60 * GP_SEC);
+		s->w->files++;
+	}
+	s->w->count[GP_READERS_ERROR] = 0;
+	look(s->w, s->me);
+	EXPECT_EQ(gp_readers_describe(s->w->rs, &who), 0);
+	for (i = 0; i < 3; i++)
+		look(s->w, s->me);
+	RW_UNTIL(s->w, s->w->count[GP_READERS_ERROR] >= 2);
+	EXPECT_EQ(s->w->last[GP_READERS_ERROR].error, EMFILE);
+	EXPECT_EQ(s->w->count[GP_READERS_GONE], 0);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, &x, 1), -EAGAIN);
+	EXPECT_EQ(gp_readers_state(s->w->rs, s->me), GP_READER_GOOD);
+}
+
+static void thousands_of_queues_are_told_although_the_channel_is_full(void **state)
+{
+	struct stage *s = *state;
+	struct gp_ring_pointers *rings = calloc(GP_READER_SLOTS, sizeof(*rings));
+	struct gp_reader_sample *x = calloc(GP_READER_SLOTS, sizeof(*x));
+	struct gp_reader_wanted wanted = { rings, GP_READER_SLOTS, GP_WAKE_WRITE };
+	struct gp_reader_target who = rw_who(&s->t, s->me);
+	struct gp_watch *watch = NULL, *more = NULL;
+	struct rw_target t;
+	u32 i;
+
+	for (i = 0; i < GP_READER_SLOTS; i++)
+		rings[i] = rw_near(&s->t, i % RW_QUEUES);
+	EXPECT_EQ(gp_readers_watch(s->w->rs, &who, &wanted, &watch), 0);
+	look(s->w, s->me);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, GP_READER_SLOTS), GP_READER_SLOTS);
+	/* no more than that, and what there is stays */
+	rw_target(&t, s->me, NULL);
+	who = rw_who(&t, s->me);
+	wanted.count = 1;
+	EXPECT_EQ(gp_readers_watch(s->w->rs, &who, &wanted, &more), -ENOSPC);
+	EXPECT(!more);
+	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, GP_READER_SLOTS), GP_READER_SLOTS);
+	gp_readers_unwatch(s->w->rs, watch);
+	EXPECT_EQ(gp_readers_watch(s->w->rs, &who, &wanted, &more), 0);
+	rw_target_end(&t);
+	free(rings);
+	free(x);
+}
+
+static void a_reader_with_nothing_to_do_ends(void **state)
+{
+	struct stage *s = *state;
+	struct gp_readers_stats stats;
+	pid_t pid;
+
+	gp_readers_unwatch(s->w->rs, rw_watch(s->w, &s->t, s->me, 1));
+	gp_readers_unwatch(s->w->rs, NULL);
+	rw_later(s->w, 0);
+	EXPECT_EQ(s->w->nr_readers, 0);
+	gp_readers_unwatch(s->w->rs, ({ struct gp_watch *x = rw_watch(s->w, &s->t, s->me, 1);
+					look(s->w, s->me); x; }));
+	pid = rw_reader(s->w, s->me)->pid;
+	rw_later(s->w, 0);
+	rw_later(s->w, 10 * GP_SEC);
+	rw_reader(s->w, s->me)->pid = 0;
+	EXPECT_EQ(waitpid(pid, NULL, 0), pid);
+	rw_later(s->w, GP_SEC);
+	gp_readers_stats(s->w->rs, &stats);
+	EXPECT(stats.users == 0 && stats.abandoned == 0 && stats.stuck == 0);
+}
+
+PROVE(
+	CLAIM_WITH(pointers_come_out_as_they_are, up, down),
+	CLAIM_WITH(a_write_wakes_the_decider_and_a_read_does_not, up, down),
+	CLAIM_WITH(a_barrier_at_the_head_is_seen, up, down),
+	CLAIM_WITH(queues_come_and_go_while_others_continue, up, down),
+	CLAIM_WITH(a_process_that_ends_is_gone_at_once, up, down),
+	CLAIM_WITH(exec_makes_its_queues_unknown, up, down),
+	CLAIM_WITH(a_pid_of_another_process_is_gone, up, down),
+	CLAIM_WITH(processes_of_another_user_are_refused, up, down),
+	CLAIM_WITH(texts_are_described_and_clean, up, down),
+	CLAIM_WITH(a_command_line_that_changes_while_it_is_read_is_clean, up, down),
+	CLAIM_WITH(a_hung_reader_is_unknown_then_abandoned_then_replaced, up, down),
+	CLAIM_WITH(a_hung_reader_that_goes_on_in_time_is_kept, up, down),
+	CLAIM_WITH(a_question_that_is_not_answered_fails_when_the_reader_is_abandoned, up, down),
+	CLAIM_WITH(a_reader_that_dies_is_replaced_and_told_everything_again, up, down),
+	CLAIM_WITH(without_descriptors_a_process_is_unknown_and_not_gone, up, down),
+	CLAIM_WITH(thousands_of_queues_are_told_although_the_channel_is_full, up, down),
+	CLAIM_WITH(a_reader_with_nothing_to_do_ends, up, down),
+)
