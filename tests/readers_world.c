@@ -38,7 +38,8 @@ static int make(void *ctx, uid_t user, u64 id, int channel)
 	if (w->no_make)
 		return -EAGAIN;
 	EXPECT(w->nr_readers < RW_READERS);
-	*r = (struct rw_reader){ .id = id, .user = user, .channel = -1 };
+	*r = (struct rw_reader){ .id = id, .user = user, .channel = -1,
+				   .made_ns = w->now };
 	w->nr_readers++;
 	if (w->fake) {
 		r->channel = dup(channel);

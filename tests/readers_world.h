@@ -38,6 +38,7 @@ struct readers_world {
 		uid_t user;
 		pid_t pid;
 		u32 killed;
+		u64 made_ns;
 		int channel;		/* fake ones: the reader's end, for the test */
 	} reader[RW_READERS];
 	u32 nr_readers;

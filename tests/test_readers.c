@@ -543,6 +543,137 @@ static void a_reader_with_nothing_to_do_ends(void **state)
 	EXPECT(stats.users == 0 && stats.abandoned == 0 && stats.stuck == 0);
 }
 
+/* ---- at random ---- */
+
+enum { TARGETS = 4, STEPS = 400 };
+
+struct chance {
+	struct readers_world *w;
+	struct rw_target t[TARGETS];
+	struct gp_watch *watch[TARGETS];
+	u32 nr[TARGETS];
+	u64 seed;
+	uid_t user[TARGETS];
+};
+
+static u32 below(struct chance *c, u32 n)
+{
+	return (u32)(gp_test_random(&c->seed) % n);
+}
+
+static void rewatch(struct chance *c, u32 i)
+{
+	struct gp_ring_pointers rings[RW_QUEUES];
+	struct gp_reader_wanted wanted = { rings, 1 + below(c, RW_QUEUES), below(c, 8) };
+	struct gp_reader_target who = rw_who(&c->t[i], c->user[i]);
+	u32 q;
+
+	for (q = 0; q < wanted.count; q++)
+		rings[q] = q % 2 ? rw_near(&c->t[i], q) : rw_far(&c->t[i], q);
+	EXPECT_EQ(gp_readers_watch(c->w->rs, &who, &wanted, &c->watch[i]), 0);
+	c->nr[i] = wanted.count;
+}
+
+static void change(struct chance *c)
+{
+	struct rw_memory *m = c->t[below(c, TARGETS)].m;
+	u32 q = below(c, RW_QUEUES);
+	u64 *read = q % 2 ? &m->near[q][0] : &m->far_read[q];
+	u64 *write = q % 2 ? &m->near[q][1] : &m->far_write[q];
+
+	*write += below(c, 3);
+	*read += *read < *write ? below(c, 2) : 0;
+}
+
+static void any_step(struct chance *c)
+{
+	u32 i = below(c, TARGETS);
+	struct gp_reader_target who = rw_who(&c->t[i], c->user[i]);
+	u64 number;
+
+	switch (below(c, 12)) {
+	case 0:
+		rewatch(c, i);
+		break;
+	case 1:
+		gp_readers_unwatch(c->w->rs, c->watch[i]);
+		c->watch[i] = NULL;
+		break;
+	case 2:
+		gp_readers_interval(c->w->rs, c->user[i], below(c, 3) * MS(1) / 2);
+		break;
+	case 3:
+		gp_readers_look(c->w->rs, c->user[i], &number);
+		break;
+	case 4:
+		gp_readers_describe(c->w->rs, &who);
+		break;
+	case 5:
+		if (c->w->nr_readers && !below(c, 4))
+			kill(c->w->reader[c->w->nr_readers - 1].pid,
+			     below(c, 2) ? SIGKILL : SIGSTOP);
+		break;
+	case 6:
+		rw_later(c->w, below(c, 8) ? below(c, 1000000) : below(c, 2000) * 1000000);
+		break;
+	default:
+		change(c);
+		rw_turn(c->w);
+	}
+}
+
+/* After everything calmed down each sample is what stands in memory. */
+static void expect_truth(struct chance *c, u32 i)
+{
+	struct gp_reader_sample x[RW_QUEUES];
+	u32 q;
+
+	EXPECT_EQ(gp_readers_samples(c->w->rs, c->watch[i], x, RW_QUEUES), c->nr[i]);
+	for (q = 0; q < c->nr[i]; q++) {
+		struct rw_memory *m = c->t[i].m;
+
+		EXPECT_EQ(x[q].rptr, q % 2 ? m->near[q][0] : m->far_read[q]);
+		EXPECT_EQ(x[q].wptr, q % 2 ? m->near[q][1] : m->far_write[q]);
+	}
+}
+
+static void whatever_happens_the_truth_comes_back(void **state)
+{
+	struct chance c = { .seed = gp_test_seed(1), .w = rw_new(NULL) };
+	u32 i, n, rounds = gp_test_full() ? 20 : 3;
+
+	(void)state;
+	for (i = 0; i < TARGETS; i++) {
+		c.user[i] = getuid() ? getuid() : i / 2 * 1001;
+		rw_target(&c.t[i], c.user[i], NULL);
+	}
+	while (rounds--) {
+		for (n = 0; n < STEPS; n++)
+			any_step(&c);
+		for (i = 0; i < c.w->nr_readers; i++)
+			if (c.w->reader[i].pid)
+				kill(c.w->reader[i].pid, SIGCONT);
+		for (i = 0; i < TARGETS; i++)
+			rewatch(&c, i);
+		/* a stopped reader may be late now; the next one comes within a minute */
+		for (i = 0; i < TARGETS; i++) {
+			while (gp_readers_state(c.w->rs, c.user[i]) != GP_READER_GOOD) {
+				rw_turn(c.w);
+				n = gp_readers_state(c.w->rs, c.user[i]);
+				rw_later(c.w, n == GP_READER_ABANDONED ? GP_SEC :
+					 n == GP_READER_LATE ? MS(1) : 1);
+			}
+		}
+		for (i = 0; i < TARGETS; i++) {
+			look(c.w, c.user[i]);
+			expect_truth(&c, i);
+		}
+	}
+	for (i = 0; i < TARGETS; i++)
+		rw_target_end(&c.t[i]);
+	rw_free(c.w);
+}
+
 PROVE(
 	CLAIM_WITH(pointers_come_out_as_they_are, up, down),
 	CLAIM_WITH(a_write_wakes_the_decider_and_a_read_does_not, up, down),
@@ -561,4 +692,5 @@ PROVE(
 	CLAIM_WITH(without_descriptors_a_process_is_unknown_and_not_gone, up, down),
 	CLAIM_WITH(thousands_of_queues_are_told_although_the_channel_is_full, up, down),
 	CLAIM_WITH(a_reader_with_nothing_to_do_ends, up, down),
+	CLAIM(whatever_happens_the_truth_comes_back),
 )
