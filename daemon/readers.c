@@ -594,8 +594,7 @@ static u64 tend(struct gp_readers *rs, struct user *u)
 			remove_user(u);
 			return GP_NEVER;
 		}
-		if (!needed)
-			set_state(rs, u, GP_READER_NONE);
+		set_state(rs, u, needed ? GP_READER_ABANDONED : GP_READER_NONE);
 		if (rs->now_ns < u->retry_at_ns)
 			return u->retry_at_ns;
 		if (!needed || u->nr_stuck == GP_READERS_STUCK)
