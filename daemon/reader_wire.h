@@ -21,7 +21,7 @@ enum {
 	GP_READER_SLOTS		= 4096,	/* queues of one user */
 	GP_READER_RANGES	= 8,	/* of user ids that belong to a user */
 	GP_READER_MQDS		= 32,	/* in one message */
-	GP_READER_PATH		= 4096,	/* bytes of a path, a command line or a cgroup, with its 0 */
+	GP_READER_PATH		= 4096,	/* bytes of a path, command line or cgroup, with its 0 */
 	GP_READER_NAME		= 256,	/* of a class or a gang */
 };
 
@@ -47,7 +47,7 @@ enum gp_reader_role {
 
 /* Which change of a queue wakes the decider. */
 enum gp_wake {
-	GP_WAKE_WRITE	= 1 << 0,	/* the write pointer moved, or the queue became unreadable */
+	GP_WAKE_WRITE	= 1 << 0,	/* the write pointer moved; it can(not) be read */
 	GP_WAKE_READ	= 1 << 1,	/* the read pointer moved */
 	/* With every 16th look and every LOOK: for queues whose arrivals are not urgent. */
 	GP_WAKE_SELDOM	= 1 << 2,

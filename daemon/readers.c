@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "readers.h"
+#include "readers_internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,112 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/param.h"
-#include "reader_process.h"
-#include "reader_subject.h"
-
 enum {
 	EVENTS	= 64,
 	REPORTS	= 64,		/* of one user in one run */
-	AT_ONCE	= 4,		/* DESCRIBE orders with the reader */
-	TRIES	= 8,		/* at a slot that is being written */
 };
-
-/* What a descriptor in the epoll is; the user's place is above it. */
-enum { CHANNEL, WAKE, STUCK, KINDS };
-
-/* A queue that is to be read. */
-struct slot {
-	struct gp_watch *of;	/* NULL: unused */
-	u32 generation;
-	u32 wake;
-	bool given;		/* the reader has this slot in use */
-	bool told;		/* the reader knows what is wanted here */
-	struct gp_ring_pointers ring;
-};
-
-struct gp_watch {
-	struct user *user;
-	struct gp_watch *next;
-	struct gp_reader_target who;
-	u32 nr;
-	u32 *slots;
-};
-
-struct question {
-	struct gp_reader_target who;
-	u64 sent_ns;		/* 0: it waits */
-	int failed;		/* an errno that next() is to tell; 0 */
-};
-
-struct user {
-	bool used;
-	uid_t uid;
-	u32 state, told_state;	/* enum gp_reader_state */
-
-	/* its reader */
-	u64 id;
-	int channel, wakefd;	/* -1: none */
-	const struct gp_reader_page *page;
-	struct {
-		u64 id;
-		int channel;
-	} stuck[GP_READERS_STUCK];
-	u32 nr_stuck;
-
-	/* when what happened */
-	u64 looks;		/* as last seen */
-	u64 beat_ns;		/* when that changed */
-	u64 started_ns, late_ns, good_ns, idle_ns;
-	u64 retry_at_ns, retry_ns;
-
-	/* what is wanted, and how much of it the reader knows */
-	struct gp_watch *watches;
-	u32 nr_watches;
-	struct slot *slot;	/* GP_READER_SLOTS */
-	u32 nr_slots;		/* one more than the highest ever used */
-	u32 untold;
-	u64 interval_ns;
-	bool interval_told;
-	u64 look_asked, look_told, look_done, look_ns;
-	struct question question[GP_READERS_ASKED];
-	u32 nr_questions;
-	bool blocked;		/* the channel is full */
-
-	/* for next() */
-	bool readable, woken, looked;
-	u32 budget;
-};
-
-struct gp_readers {
-	struct gp_readers_args args;
-	int epoll;
-	u64 now_ns, wake_ns;
-	u64 last_id;
-	bool dirty;		/* some user is to be tended */
-	bool busy;		/* next() may have something */
-	u32 nr_users, cursor;
-	struct user *user;	/* GP_READERS_USERS */
-	struct {
-		bool asked, sent, done;
-		pid_t only;
-		u64 ns, number;
-		int error;
-		struct gp_mqd_list list;
-	} dump;
-	struct gp_readers_stats stats;
-	struct gp_report report;	/* that next() has just received */
-};
-
-static u64 later(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
-static u64 sooner(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
 
 /* ---- life ---- */
 
@@ -149,7 +47,7 @@ int gp_readers_new(const struct gp_readers_args *args, struct gp_readers **ret)
 	return 0;
 }
 
-static struct user *find(const struct gp_readers *rs, uid_t uid)
+struct gp_readers_user *gp_readers_find(const struct gp_readers *rs, uid_t uid)
 {
 	u32 i;
 
@@ -159,9 +57,9 @@ static struct user *find(const struct gp_readers *rs, uid_t uid)
 	return NULL;
 }
 
-static struct user *find_or_add(struct gp_readers *rs, uid_t uid)
+struct gp_readers_user *gp_readers_find_or_add(struct gp_readers *rs, uid_t uid)
 {
-	struct user *u = find(rs, uid);
+	struct gp_readers_user *u = gp_readers_find(rs, uid);
 	u32 i;
 
 	if (u)
@@ -171,7 +69,7 @@ static struct user *find_or_add(struct gp_readers *rs, uid_t uid)
 	if (i == GP_READERS_USERS)
 		return NULL;
 	u = &rs->user[i];
-	*u = (struct user){ .used = true, .uid = uid, .channel = -1, .wakefd = -1,
+	*u = (struct gp_readers_user){ .used = true, .uid = uid, .channel = -1, .wakefd = -1,
 			    .retry_ns = rs->args.retry_ns, .idle_ns = rs->now_ns };
 	u->slot = calloc(GP_READER_SLOTS, sizeof(*u->slot));
 	if (!u->slot) {
@@ -183,21 +81,21 @@ static struct user *find_or_add(struct gp_readers *rs, uid_t uid)
 	return u;
 }
 
-static u64 key(const struct gp_readers *rs, const struct user *u, u32 what)
+static u64 key(const struct gp_readers *rs, const struct gp_readers_user *u, u32 what)
 {
-	return (u64)(u - rs->user) * KINDS + what;
+	return (u64)(u - rs->user) * GP_READERS_NR + what;
 }
 
-static int listen_to(struct gp_readers *rs, const struct user *u, u32 what, u32 events)
+int gp_readers_listen(struct gp_readers *rs, const struct gp_readers_user *u, u32 what, u32 events)
 {
 	struct epoll_event e = { .events = events, .data.u64 = key(rs, u, what) };
-	int fd = what == WAKE ? u->wakefd : u->channel;
+	int fd = what == GP_READERS_WAKE ? u->wakefd : u->channel;
 
 	return epoll_ctl(rs->epoll, EPOLL_CTL_ADD, fd, &e) &&
 	       (errno != EEXIST || epoll_ctl(rs->epoll, EPOLL_CTL_MOD, fd, &e)) ? -errno : 0;
 }
 
-static void close_page(struct user *u)
+static void close_page(struct gp_readers_user *u)
 {
 	if (u->wakefd >= 0)
 		close(u->wakefd);
@@ -208,7 +106,7 @@ static void close_page(struct user *u)
 }
 
 /* The reader is no longer @u's. What it was told is told to the next one. */
-static void forget_reader(struct gp_readers *rs, struct user *u, int err)
+static void forget_reader(struct gp_readers *rs, struct gp_readers_user *u, int err)
 {
 	u32 i;
 
@@ -233,7 +131,7 @@ static void forget_reader(struct gp_readers *rs, struct user *u, int err)
 	rs->dirty = rs->busy = true;
 }
 
-static void set_state(struct gp_readers *rs, struct user *u, u32 state)
+static void set_state(struct gp_readers *rs, struct gp_readers_user *u, u32 state)
 {
 	if (u->state == state)
 		return;
@@ -243,36 +141,36 @@ static void set_state(struct gp_readers *rs, struct user *u, u32 state)
 }
 
 /* Not before the last start is so long ago; the time doubles unless the last one did well. */
-static void put_off(struct gp_readers *rs, struct user *u)
+static void put_off(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	if (u->good_ns && rs->now_ns - u->good_ns >= rs->args.retry_max_ns)
 		u->retry_ns = rs->args.retry_ns;
-	u->retry_at_ns = later(u->started_ns + u->retry_ns, rs->now_ns);
-	u->retry_ns = sooner(2 * u->retry_ns, rs->args.retry_max_ns);
+	u->retry_at_ns = gp_readers_later(u->started_ns + u->retry_ns, rs->now_ns);
+	u->retry_ns = gp_readers_sooner(2 * u->retry_ns, rs->args.retry_max_ns);
 	u->good_ns = 0;
 	set_state(rs, u, GP_READER_ABANDONED);
 }
 
 /* It may be stuck in the kernel and never end; its channel says when it does. */
-static void abandon(struct gp_readers *rs, struct user *u)
+void gp_readers_abandon(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	rs->args.kill(rs->args.ctx, u->uid, u->id);
 	rs->stats.abandoned++;
-	listen_to(rs, u, STUCK, 0);
+	gp_readers_listen(rs, u, GP_READERS_OLD, 0);
 	u->stuck[u->nr_stuck].id = u->id;
 	u->stuck[u->nr_stuck++].channel = u->channel;
 	forget_reader(rs, u, ETIMEDOUT);
 	put_off(rs, u);
 }
 
-static void reader_ended(struct gp_readers *rs, struct user *u)
+void gp_readers_ended(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	close(u->channel);
 	forget_reader(rs, u, EPIPE);
 	put_off(rs, u);
 }
 
-static void reap(struct gp_readers *rs, struct user *u)
+static void reap(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	char byte;
 	u32 i;
@@ -290,7 +188,7 @@ static void reap(struct gp_readers *rs, struct user *u)
 	rs->dirty = true;
 }
 
-static void remove_user(struct user *u)
+static void remove_user(struct gp_readers_user *u)
 {
 	u32 i;
 
@@ -300,7 +198,7 @@ static void remove_user(struct user *u)
 	for (i = 0; i < u->nr_stuck; i++)
 		close(u->stuck[i].channel);
 	free(u->slot);
-	*u = (struct user){ .used = false };
+	*u = (struct gp_readers_user){ .used = false };
 }
 
 void gp_readers_free(struct gp_readers *rs)
@@ -310,7 +208,7 @@ void gp_readers_free(struct gp_readers *rs)
 	if (!rs)
 		return;
 	for (i = 0; i < rs->nr_users; i++) {
-		struct user *u = &rs->user[i];
+		struct gp_readers_user *u = &rs->user[i];
 
 		while (u->used && u->watches)
 			gp_readers_unwatch(rs, u->watches);
@@ -326,7 +224,7 @@ void gp_readers_free(struct gp_readers *rs)
 
 /* ---- starting a reader ---- */
 
-static int make_page(struct user *u)
+static int make_page(struct gp_readers_user *u)
 {
 	int fd = memfd_create("gpreempt-reader", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *at;
@@ -353,7 +251,7 @@ failed:
 }
 
 /* The first order, with the page and the eventfd. A new channel has room for it. */
-static int greet(struct gp_readers *rs, const struct user *u, int memory)
+static int greet(struct gp_readers *rs, const struct gp_readers_user *u, int memory)
 {
 	union {
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
@@ -381,7 +279,7 @@ static int greet(struct gp_readers *rs, const struct user *u, int memory)
 	return sendmsg(u->channel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-static void start(struct gp_readers *rs, struct user *u)
+static void start(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	int pair[2] = { -1, -1 }, memory = make_page(u), err = memory < 0 ? memory : 0;
 
@@ -393,9 +291,9 @@ static void start(struct gp_readers *rs, struct user *u)
 	if (!err)
 		err = greet(rs, u, memory);
 	if (!err)
-		err = listen_to(rs, u, CHANNEL, EPOLLIN);
+		err = gp_readers_listen(rs, u, GP_READERS_CHANNEL, EPOLLIN);
 	if (!err)
-		err = listen_to(rs, u, WAKE, EPOLLIN);
+		err = gp_readers_listen(rs, u, GP_READERS_WAKE, EPOLLIN);
 	if (!err)
 		err = rs->args.make(rs->args.ctx, u->uid, u->id, pair[1]);
 	if (memory >= 0)
@@ -416,97 +314,9 @@ static void start(struct gp_readers *rs, struct user *u)
 	set_state(rs, u, GP_READER_STARTING);
 }
 
-/* ---- orders ---- */
-
-/* False: the channel is full, or the reader is gone. */
-static bool order(struct gp_readers *rs, struct user *u, struct gp_order *o)
-{
-	o->version = GP_READER_VERSION;
-	if (send(u->channel, o, sizeof(*o), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*o))
-		return true;
-	u->blocked = true;
-	listen_to(rs, u, CHANNEL, EPOLLIN | EPOLLOUT);
-	return false;
-}
-
-static bool tell_slot(struct gp_readers *rs, struct user *u, u32 i)
-{
-	struct slot *s = &u->slot[i];
-	struct gp_order o = { .kind = GP_ORDER_UNWATCH, .value = i };
-
-	if (s->of) {
-		o.kind = GP_ORDER_WATCH;
-		o.pid = s->of->who.pid;
-		o.start = s->of->who.start;
-		o.watch = (struct gp_order_watch){
-			.slot = i, .generation = s->generation, .wake = s->wake,
-			.kind = s->ring.kind, .ring_bytes = s->ring.ring_bytes,
-			.read_at = s->ring.read_at, .write_at = s->ring.write_at,
-			.ring_base = s->ring.ring_base,
-		};
-	}
-	if (!order(rs, u, &o))
-		return false;
-	s->given = s->of;
-	s->told = true;
-	u->untold--;
-	return true;
-}
-
-static bool tell_question(struct gp_readers *rs, struct user *u, struct question *q)
-{
-	struct gp_order o = { .kind = GP_ORDER_DESCRIBE, .pid = q->who.pid,
-			      .start = q->who.start };
-
-	if (!order(rs, u, &o))
-		return false;
-	q->sent_ns = rs->now_ns ? rs->now_ns : 1;
-	return true;
-}
-
-static void tell_questions(struct gp_readers *rs, struct user *u)
-{
-	u32 i, out = 0;
-
-	for (i = 0; i < u->nr_questions && out < AT_ONCE; i++) {
-		struct question *q = &u->question[i];
-
-		if (q->failed || (!q->sent_ns && !tell_question(rs, u, q)))
-			continue;
-		out += q->sent_ns != 0;
-	}
-}
-
-static void tell(struct gp_readers *rs, struct user *u)
-{
-	struct gp_order interval = { .kind = GP_ORDER_INTERVAL, .value = u->interval_ns };
-	struct gp_order look = { .kind = GP_ORDER_LOOK, .value = u->look_asked };
-	struct gp_order dump = { .kind = GP_ORDER_DUMP, .pid = rs->dump.only };
-	u32 i;
-
-	if (u->channel < 0 || u->blocked)
-		return;
-	if (u->uid == GP_READER_DUMP_USER) {
-		if (rs->dump.asked && !rs->dump.sent && order(rs, u, &dump)) {
-			rs->dump.sent = true;
-			rs->dump.ns = rs->now_ns;
-		}
-		return;
-	}
-	if (!u->interval_told)
-		u->interval_told = order(rs, u, &interval);
-	for (i = 0; i < u->nr_slots && u->untold && !u->blocked; i++)
-		if (!u->slot[i].told && !tell_slot(rs, u, i))
-			return;
-	if (!u->blocked && u->look_asked != u->look_told && order(rs, u, &look))
-		u->look_told = u->look_asked;
-	if (!u->blocked)
-		tell_questions(rs, u);
-}
-
 /* ---- time ---- */
 
-static bool is_needed(const struct gp_readers *rs, const struct user *u)
+static bool is_needed(const struct gp_readers *rs, const struct gp_readers_user *u)
 {
 	u32 i;
 
@@ -518,26 +328,10 @@ static bool is_needed(const struct gp_readers *rs, const struct user *u)
 	return u->nr_watches;
 }
 
-static void read_beat(struct gp_readers *rs, struct user *u)
-{
-	u64 looks = __atomic_load_n(&u->page->looks, __ATOMIC_ACQUIRE);
-	u64 answered = __atomic_load_n(&u->page->answered, __ATOMIC_ACQUIRE);
-
-	if (looks != u->looks) {
-		u->looks = looks;
-		u->beat_ns = rs->now_ns;
-	}
-	/* Only numbers that were asked for are answers. */
-	if (answered > u->look_done && answered <= u->look_told) {
-		u->look_done = answered;
-		u->looked = rs->busy = true;
-	}
-}
-
 /* When its reader is late unless something comes from it. */
-static u64 late_at(const struct gp_readers *rs, const struct user *u)
+static u64 late_at(const struct gp_readers *rs, const struct gp_readers_user *u)
 {
-	u64 limit = later(rs->args.late_ns, rs->args.late_intervals * u->interval_ns);
+	u64 limit = gp_readers_later(rs->args.late_ns, rs->args.late_intervals * u->interval_ns);
 	u64 at = GP_NEVER;
 	u32 i;
 
@@ -548,19 +342,19 @@ static u64 late_at(const struct gp_readers *rs, const struct user *u)
 	if (u->interval_ns)
 		at = u->beat_ns + limit;
 	if (u->look_done != u->look_asked)
-		at = sooner(at, u->look_ns + limit);
+		at = gp_readers_sooner(at, u->look_ns + limit);
 	for (i = 0; i < u->nr_questions; i++)
 		if (u->question[i].sent_ns && !u->question[i].failed)
-			at = sooner(at, u->question[i].sent_ns + limit);
+			at = gp_readers_sooner(at, u->question[i].sent_ns + limit);
 	return at;
 }
 
 /* Judges the reader of @u. Returns when to do so again. */
-static u64 judge(struct gp_readers *rs, struct user *u)
+static u64 judge(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	u64 at;
 
-	read_beat(rs, u);
+	gp_readers_beat(rs, u);
 	at = late_at(rs, u);
 	if (rs->now_ns < at) {
 		if (u->looks && u->state != GP_READER_GOOD) {
@@ -576,13 +370,13 @@ static u64 judge(struct gp_readers *rs, struct user *u)
 	}
 	at = u->late_ns + rs->args.abandon_ns;
 	if (rs->now_ns < at)
-		return sooner(at, rs->now_ns + rs->args.late_ns);
-	abandon(rs, u);
+		return gp_readers_sooner(at, rs->now_ns + rs->args.late_ns);
+	gp_readers_abandon(rs, u);
 	return u->retry_at_ns;
 }
 
 /* Returns when @u is to be tended again. */
-static u64 tend(struct gp_readers *rs, struct user *u)
+static u64 tend(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	bool needed = is_needed(rs, u);
 
@@ -609,32 +403,32 @@ static u64 tend(struct gp_readers *rs, struct user *u)
 		set_state(rs, u, GP_READER_NONE);
 		return rs->now_ns;
 	}
-	tell(rs, u);
-	return sooner(judge(rs, u), needed ? GP_NEVER : u->idle_ns + rs->args.idle_ns);
+	gp_readers_tell(rs, u);
+	return gp_readers_sooner(judge(rs, u), needed ? GP_NEVER : u->idle_ns + rs->args.idle_ns);
 }
 
 static void take_event(struct gp_readers *rs, const struct epoll_event *e)
 {
-	struct user *u = &rs->user[e->data.u64 / KINDS];
+	struct gp_readers_user *u = &rs->user[e->data.u64 / GP_READERS_NR];
 	u64 count;
 
-	if (e->data.u64 / KINDS >= rs->nr_users || !u->used)
+	if (e->data.u64 / GP_READERS_NR >= rs->nr_users || !u->used)
 		return;
-	switch (e->data.u64 % KINDS) {
-	case WAKE:
+	switch (e->data.u64 % GP_READERS_NR) {
+	case GP_READERS_WAKE:
 		if (u->wakefd < 0 || read(u->wakefd, &count, sizeof(count)) < 0)
 			return;
 		u->woken = rs->busy = true;
 		rs->dirty |= u->state != GP_READER_GOOD;
-		read_beat(rs, u);
+		gp_readers_beat(rs, u);
 		return;
-	case STUCK:
+	case GP_READERS_OLD:
 		reap(rs, u);
 		return;
 	default:
 		if (e->events & EPOLLOUT && u->blocked) {
 			u->blocked = false;
-			listen_to(rs, u, CHANNEL, EPOLLIN);
+			gp_readers_listen(rs, u, GP_READERS_CHANNEL, EPOLLIN);
 			rs->dirty = true;
 		}
 		u->readable |= (e->events & ~(u32)EPOLLOUT) != 0;
@@ -660,7 +454,7 @@ void gp_readers_run(struct gp_readers *rs, u64 now_ns)
 	rs->wake_ns = GP_NEVER;
 	for (at = 0; at < rs->nr_users; at++)
 		if (rs->user[at].used)
-			rs->wake_ns = sooner(rs->wake_ns, tend(rs, &rs->user[at]));
+			rs->wake_ns = gp_readers_sooner(rs->wake_ns, tend(rs, &rs->user[at]));
 }
 
 int gp_readers_fd(const struct gp_readers *rs)
@@ -671,494 +465,4 @@ int gp_readers_fd(const struct gp_readers *rs)
 u64 gp_readers_wake_at(const struct gp_readers *rs)
 {
 	return rs->dirty || rs->busy ? rs->now_ns : rs->wake_ns;
-}
-
-/* ---- what is wanted ---- */
-
-static void free_slot(struct user *u, u32 i)
-{
-	struct slot *s = &u->slot[i];
-
-	u->untold -= !s->told;
-	*s = (struct slot){ .generation = s->generation, .given = s->given, .told = !s->given };
-	u->untold += !s->told;
-}
-
-static u32 take_slot(struct user *u, struct gp_watch *w, const struct gp_ring_pointers *ring,
-		     u32 wake)
-{
-	u32 i;
-
-	for (i = 0; i < GP_READER_SLOTS && u->slot[i].of; i++)
-		;
-	if (i == GP_READER_SLOTS)
-		return i;
-	if (i >= u->nr_slots) {
-		u->nr_slots = i + 1;
-		u->slot[i].told = true;
-	}
-	u->untold += u->slot[i].told;
-	u->slot[i] = (struct slot){ .of = w, .generation = u->slot[i].generation + 1,
-				    .wake = wake, .given = u->slot[i].given, .ring = *ring };
-	return i;
-}
-
-/* The slot of @ring that @w has already, if it is to be read as before. */
-static u32 keep_slot(const struct user *u, struct gp_watch *w, const struct gp_ring_pointers *ring,
-		     u32 wake)
-{
-	u32 i, slot;
-
-	for (i = 0; i < w->nr; i++) {
-		slot = w->slots[i];
-		if (slot == GP_READER_SLOTS || u->slot[slot].wake != wake ||
-		    !gp_pointers_same(&u->slot[slot].ring, ring))
-			continue;
-		w->slots[i] = GP_READER_SLOTS;
-		return slot;
-	}
-	return GP_READER_SLOTS;
-}
-
-static struct gp_watch *add_watch(struct gp_readers *rs, const struct gp_reader_target *who)
-{
-	struct user *u = find_or_add(rs, who->user);
-	struct gp_watch *w = u && u->nr_watches < GP_READERS_PROCESSES ? calloc(1, sizeof(*w)) :
-									 NULL;
-
-	if (!w)
-		return NULL;
-	*w = (struct gp_watch){ .user = u, .who = *who, .next = u->watches };
-	u->watches = w;
-	u->nr_watches++;
-	return w;
-}
-
-static bool are_sane(const struct gp_reader_wanted *x)
-{
-	u32 i;
-
-	for (i = 0; i < x->count; i++)
-		if (!gp_pointers_sane(&x->rings[i]))
-			return false;
-	return x->count <= GP_READER_SLOTS && !(x->wake & ~(u32)GP_WAKE_ALL);
-}
-
-static u32 free_slots(const struct user *u)
-{
-	u32 i, n = GP_READER_SLOTS - u->nr_slots;
-
-	for (i = 0; i < u->nr_slots; i++)
-		n += !u->slot[i].of;
-	return n;
-}
-
-int gp_readers_watch(struct gp_readers *rs, const struct gp_reader_target *who,
-		     const struct gp_reader_wanted *wanted, struct gp_watch **watch)
-{
-	struct gp_watch *w = *watch;
-	u32 i, *slots;
-
-	if (!are_sane(wanted) || who->pid <= 0 || who->user == GP_READER_DUMP_USER)
-		return -EINVAL;
-	if (w && (w->who.pid != who->pid || w->who.start != who->start ||
-		  w->who.user != who->user))
-		return -EINVAL;
-	slots = calloc(wanted->count + 1, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	if (!w)
-		w = add_watch(rs, who);
-	if (!w || free_slots(w->user) < wanted->count) {
-		free(slots);
-		if (w && !*watch)
-			gp_readers_unwatch(rs, w);
-		return -ENOSPC;
-	}
-	for (i = 0; i < wanted->count; i++) {
-		slots[i] = keep_slot(w->user, w, &wanted->rings[i], wanted->wake);
-		if (slots[i] == GP_READER_SLOTS)
-			slots[i] = take_slot(w->user, w, &wanted->rings[i], wanted->wake);
-	}
-	for (i = 0; i < w->nr; i++)
-		if (w->slots[i] != GP_READER_SLOTS)
-			free_slot(w->user, w->slots[i]);
-	free(w->slots);
-	w->slots = slots;
-	w->nr = wanted->count;
-	*watch = w;
-	rs->dirty = true;
-	return 0;
-}
-
-void gp_readers_unwatch(struct gp_readers *rs, struct gp_watch *w)
-{
-	struct gp_watch **at;
-	u32 i;
-
-	if (!w)
-		return;
-	for (i = 0; i < w->nr; i++)
-		free_slot(w->user, w->slots[i]);
-	for (at = &w->user->watches; *at != w; at = &(*at)->next)
-		;
-	*at = w->next;
-	w->user->nr_watches--;
-	free(w->slots);
-	free(w);
-	rs->dirty = true;
-}
-
-void gp_readers_interval(struct gp_readers *rs, uid_t user, u64 ns)
-{
-	struct user *u = find(rs, user);
-
-	if (ns)
-		ns = sooner(later(ns, GP_READER_FASTEST), GP_READER_SLOWEST);
-	if (!u || u->interval_ns == ns)
-		return;
-	u->interval_ns = ns;
-	u->interval_told = false;
-	u->beat_ns = rs->now_ns;
-	rs->dirty = true;
-}
-
-int gp_readers_look(struct gp_readers *rs, uid_t user, u64 *number)
-{
-	struct user *u = find(rs, user);
-
-	if (!u || u->state != GP_READER_GOOD)
-		return -ENOENT;
-	/* The oldest one that is not answered says whether the reader is late. */
-	if (u->look_done == u->look_asked)
-		u->look_ns = rs->now_ns;
-	*number = ++u->look_asked;
-	rs->dirty = true;
-	return 0;
-}
-
-int gp_readers_describe(struct gp_readers *rs, const struct gp_reader_target *who)
-{
-	struct user *u;
-
-	if (who->pid <= 0 || who->user == GP_READER_DUMP_USER)
-		return -EINVAL;
-	u = find_or_add(rs, who->user);
-	if (!u)
-		return -ENOSPC;
-	if (u->nr_questions == GP_READERS_ASKED)
-		return -EAGAIN;
-	u->question[u->nr_questions++] = (struct question){ .who = *who };
-	rs->dirty = true;
-	return 0;
-}
-
-int gp_readers_dump(struct gp_readers *rs, pid_t only)
-{
-	struct user *u = find_or_add(rs, GP_READER_DUMP_USER);
-
-	if (!u)
-		return -ENOSPC;
-	if (rs->dump.asked || u->state == GP_READER_LATE ||
-	    (u->channel < 0 && (rs->now_ns < u->retry_at_ns || u->nr_stuck == GP_READERS_STUCK)))
-		return -EAGAIN;
-	gp_mqd_list_fini(&rs->dump.list);
-	rs->dump.asked = true;
-	rs->dump.sent = rs->dump.done = false;
-	rs->dump.only = only;
-	rs->dump.error = 0;
-	rs->dump.number = 0;
-	rs->dirty = true;
-	return 0;
-}
-
-/* ---- what is known ---- */
-
-enum gp_reader_state gp_readers_state(const struct gp_readers *rs, uid_t user)
-{
-	const struct user *u = find(rs, user);
-
-	return u ? u->state : GP_READER_NONE;
-}
-
-/* A copy of one slot that the reader did not write meanwhile. */
-static bool copy_slot(const struct gp_reader_slot *from, u32 generation,
-		      struct gp_reader_sample *to)
-{
-	u32 i, before, flags, of;
-
-	for (i = 0; i < TRIES; i++) {
-		before = __atomic_load_n(&from->sequence, __ATOMIC_ACQUIRE);
-		of = __atomic_load_n(&from->generation, __ATOMIC_RELAXED);
-		flags = __atomic_load_n(&from->flags, __ATOMIC_RELAXED);
-		to->rptr = __atomic_load_n(&from->rptr, __ATOMIC_RELAXED);
-		to->wptr = __atomic_load_n(&from->wptr, __ATOMIC_RELAXED);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (before & 1 || before != __atomic_load_n(&from->sequence, __ATOMIC_RELAXED))
-			continue;
-		if (of != generation || !(flags & GP_SLOT_READ))
-			return false;
-		to->at_barrier = flags & GP_SLOT_AT_BARRIER;
-		if (to->rptr > to->wptr)
-			to->rptr = to->wptr;
-		return true;
-	}
-	return false;
-}
-
-int gp_readers_samples(const struct gp_readers *rs, const struct gp_watch *w,
-		       struct gp_reader_sample *to, u32 room)
-{
-	const struct user *u = w->user;
-	bool all = u->state == GP_READER_GOOD;
-	u32 i;
-
-	(void)rs;
-	for (i = 0; i < w->nr && i < room; i++) {
-		const struct slot *s = &u->slot[w->slots[i]];
-
-		to[i] = (struct gp_reader_sample){ .read = false };
-		if (u->page && u->state == GP_READER_GOOD)
-			to[i].read = copy_slot(&u->page->slot[w->slots[i]], s->generation, &to[i]);
-		all &= to[i].read;
-	}
-	return all ? (int)i : -EAGAIN;
-}
-
-void gp_readers_stats(const struct gp_readers *rs, struct gp_readers_stats *ret)
-{
-	u32 i;
-
-	*ret = rs->stats;
-	for (i = 0; i < rs->nr_users; i++) {
-		ret->users += rs->user[i].used;
-		ret->stuck += rs->user[i].used ? rs->user[i].nr_stuck : 0;
-	}
-}
-
-/* ---- events ---- */
-
-static void drop_question(struct user *u, u32 i)
-{
-	u->nr_questions--;
-	memmove(&u->question[i], &u->question[i + 1],
-		(u->nr_questions - i) * sizeof(u->question[i]));
-}
-
-/* Drops the first question about @pid that was sent. */
-static bool answer_question(struct gp_readers *rs, struct user *u, pid_t pid, u64 start)
-{
-	u32 i;
-
-	for (i = 0; i < u->nr_questions; i++) {
-		const struct question *q = &u->question[i];
-
-		if (q->who.pid != pid || q->who.start != start || !q->sent_ns || q->failed)
-			continue;
-		drop_question(u, i);
-		rs->dirty = true;	/* the next one can be sent */
-		return true;
-	}
-	return false;
-}
-
-static bool is_watched(const struct user *u, pid_t pid, u64 start)
-{
-	const struct gp_watch *w;
-
-	for (w = u->watches; w; w = w->next)
-		if (w->who.pid == pid && w->who.start == start)
-			return true;
-	return false;
-}
-
-static bool take_mqds(struct gp_readers *rs, const struct gp_report_mqds *x)
-{
-	struct gp_mqd_list *l = &rs->dump.list;
-	struct gp_mqd *more;
-	u32 i;
-
-	if (x->nr > GP_READER_MQDS || l->count + x->nr > GP_MQDS_MAX)
-		return false;
-	more = realloc(l->mqd, (l->count + x->nr + 1) * sizeof(*more));
-	if (!more)
-		return false;
-	l->mqd = more;
-	l->room = l->count + x->nr;
-	for (i = 0; i < x->nr; i++) {
-		const struct gp_report_mqd *m = &x->mqd[i];
-
-		l->mqd[l->count++] = (struct gp_mqd){
-			.pid = m->pid, .gpu_id = m->gpu_id, .kind = m->kind, .copies = m->copies,
-			.ring_bytes = m->ring_bytes, .doorbell = m->doorbell,
-			.active = m->active != 0, .pipe_priority = m->pipe_priority,
-			.queue_priority = m->queue_priority, .ring_base = m->ring_base,
-			.read_at = m->read_at, .write_at = m->write_at, .save_base = m->save_base,
-		};
-	}
-	return true;
-}
-
-static bool take_dump(struct gp_readers *rs, const struct gp_report *r)
-{
-	if (!rs->dump.sent || rs->dump.done)
-		return false;
-	if (r->kind == GP_REPORT_MQDS)
-		return take_mqds(rs, &r->mqds);
-	if (r->kind != GP_REPORT_DUMPED || (!r->error && r->value != rs->dump.list.count))
-		return false;
-	rs->dump.done = true;
-	rs->dump.error = r->error;
-	rs->dump.number = r->error ? r->value : 0;
-	if (r->error)
-		gp_mqd_list_fini(&rs->dump.list);
-	return true;
-}
-
-/* The texts were cleaned by the reader, which is not trusted with that. */
-static void clean_subject(struct gp_report_subject *s)
-{
-	gp_reader_clean(s->exe, sizeof(s->exe));
-	gp_reader_clean(s->cmdline, sizeof(s->cmdline));
-	gp_reader_clean(s->cgroup, sizeof(s->cgroup));
-	gp_reader_clean(s->class_name, sizeof(s->class_name));
-	gp_reader_clean(s->gang, sizeof(s->gang));
-}
-
-/* False: the report makes no sense. */
-static bool take_report(struct gp_readers *rs, struct user *u, struct gp_report *r, ssize_t bytes,
-			struct gp_readers_event *ret)
-{
-	bool asked;
-
-	*ret = (struct gp_readers_event){ .kind = GP_READERS_ERROR,
-					  .who = { u->uid, r->pid, r->start }, .error = r->error };
-	if (bytes < (ssize_t)offsetof(struct gp_report, subject) ||
-	    r->version != GP_READER_VERSION || (size_t)bytes != gp_report_bytes(r->kind))
-		return false;
-	if (u->uid == GP_READER_DUMP_USER) {
-		ret->who.pid = 0;
-		ret->kind = GP_READERS_CHANGED;	/* none: the dump tells when it is done */
-		return take_dump(rs, r);
-	}
-	asked = answer_question(rs, u, r->pid, r->start);
-	switch (r->kind) {
-	case GP_REPORT_SUBJECT:
-		clean_subject(&r->subject);
-		ret->kind = GP_READERS_SUBJECT;
-		ret->subject = &r->subject;
-		return asked;
-	case GP_REPORT_GONE:
-		ret->kind = GP_READERS_GONE;
-		break;
-	case GP_REPORT_ERROR:
-		rs->stats.errors++;
-		break;
-	default:
-		return false;
-	}
-	/* Of a process that is no longer watched nobody wants to know. */
-	if (!asked && !is_watched(u, r->pid, r->start))
-		ret->kind = GP_READERS_CHANGED;
-	return true;
-}
-
-/* True: *@ret is an event. */
-static bool receive(struct gp_readers *rs, struct user *u, struct gp_readers_event *ret)
-{
-	struct gp_report *r = &rs->report;
-	ssize_t n;
-
-	while (u->readable && u->budget) {
-		u->budget--;
-		n = recv(u->channel, r, sizeof(*r), MSG_DONTWAIT | MSG_TRUNC);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN) {
-			u->readable = false;
-			return false;
-		}
-		if (n <= 0) {
-			reader_ended(rs, u);
-			return false;
-		}
-		if (!take_report(rs, u, r, n, ret)) {
-			rs->stats.refused++;
-			abandon(rs, u);
-			return false;
-		}
-		if (ret->kind != GP_READERS_CHANGED)
-			return true;
-	}
-	/* epoll says again that there is more. */
-	u->readable = false;
-	return false;
-}
-
-static bool take_failed(struct user *u, struct gp_readers_event *ret)
-{
-	u32 i;
-
-	for (i = 0; i < u->nr_questions; i++) {
-		if (!u->question[i].failed)
-			continue;
-		*ret = (struct gp_readers_event){ .kind = GP_READERS_ERROR,
-						  .who = u->question[i].who,
-						  .error = u->question[i].failed };
-		drop_question(u, i);
-		return true;
-	}
-	return false;
-}
-
-static bool next_of(struct gp_readers *rs, struct user *u, struct gp_readers_event *ret)
-{
-	if (u->readable && receive(rs, u, ret))
-		return true;
-	if (take_failed(u, ret))
-		return true;
-	*ret = (struct gp_readers_event){ .who.user = u->uid, .state = u->state };
-	if (u->uid == GP_READER_DUMP_USER && rs->dump.asked && rs->dump.done) {
-		rs->dump.asked = false;
-		ret->kind = GP_READERS_DUMPED;
-		ret->error = rs->dump.error;
-		ret->number = rs->dump.number;
-		ret->list = &rs->dump.list;
-		return true;
-	}
-	if (u->state != u->told_state) {
-		u->told_state = u->state;
-		ret->kind = GP_READERS_STATE;
-		return true;
-	}
-	if (u->looked) {
-		u->looked = false;
-		ret->kind = GP_READERS_LOOKED;
-		ret->number = u->look_done;
-		return true;
-	}
-	if (u->woken) {
-		u->woken = false;
-		ret->kind = GP_READERS_CHANGED;
-		return true;
-	}
-	return false;
-}
-
-bool gp_readers_next(struct gp_readers *rs, struct gp_readers_event *ret)
-{
-	u32 i;
-
-	if (!rs->busy)
-		return false;
-	for (i = 0; i < rs->nr_users; i++) {
-		struct user *u = &rs->user[rs->cursor++ % rs->nr_users];
-
-		if (u->used && next_of(rs, u, ret)) {
-			rs->cursor--;	/* it may have more */
-			return true;
-		}
-	}
-	rs->busy = false;
-	return false;
 }

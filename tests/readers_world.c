@@ -230,3 +230,34 @@ void rw_hang(struct rw_memory *m)
 		at = (void *)1;
 	__atomic_store_n(&m->page, (u64)(uintptr_t)at, __ATOMIC_RELEASE);
 }
+
+int rw_up(void **state)
+{
+	struct rw_stage *s = calloc(1, sizeof(*s));
+
+	s->me = getuid();
+	s->w = rw_new(NULL);
+	rw_target(&s->t, s->me, NULL);
+	*state = s;
+	return 0;
+}
+
+int rw_down(void **state)
+{
+	struct rw_stage *s = *state;
+
+	rw_free(s->w);
+	rw_target_end(&s->t);
+	free(s);
+	return 0;
+}
+
+void rw_look(struct readers_world *w, uid_t user)
+{
+	u64 number = 0;
+
+	RW_UNTIL(w, gp_readers_state(w->rs, user) == GP_READER_GOOD);
+	EXPECT_EQ(gp_readers_look(w->rs, user, &number), 0);
+	RW_UNTIL(w, w->last[GP_READERS_LOOKED].number >= number &&
+		 w->last[GP_READERS_LOOKED].who.user == user);
+}

@@ -74,6 +74,18 @@ struct gp_watch *rw_watch(struct readers_world *w, const struct rw_target *t, ui
 /* A page of the target, which no one can read: who tries waits. In @m->page. */
 void rw_hang(struct rw_memory *m);
 
+/* Asks for a look at the queues of @user and waits until it is done. */
+void rw_look(struct readers_world *w, uid_t user);
+
+/* A world and one target, for CLAIM_WITH(). */
+struct rw_stage {
+	struct readers_world *w;
+	struct rw_target t;
+	uid_t me;
+};
+int rw_up(void **state);
+int rw_down(void **state);
+
 #define RW_UNTIL(w, cond) do {						\
 	u32 naps_ = 0;							\
 									\

@@ -147,7 +147,7 @@ static void leaving_samples_out_is_no_substitute(void **state)
 		{    0, ARRIVE,   TRAIN,  9,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
-		{ 1900, LOOK,     NOBODY, 0,   "",       ".oo" },	/* held for frozen pointers */
+		{ 1900, LOOK,     NOBODY, 0,   "",       ".oo" },	/* for frozen pointers */
 	};
 	static const struct line idle[] = {
 		{  100, ARRIVE,   INFER,  1,   "",       "ooo" },	/* never stopped */
