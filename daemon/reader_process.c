@@ -308,6 +308,7 @@ static int confine(const struct gp_reader_args *args)
 		{ SYS_mmap, GP_CALL_NO_EXEC }, { SYS_munmap, 0 }, { SYS_mremap, 0 },
 		{ SYS_madvise, 0 }, { SYS_brk, 0 }, { SYS_getrandom, 0 }, { SYS_futex, 0 },
 		{ SYS_rt_sigreturn, 0 }, { SYS_restart_syscall, 0 }, { SYS_exit, 0 },
+		{ SYS_sigaltstack, 0 },		/* of the sanitizers, when it ends */
 		{ SYS_exit_group, 0 },
 #ifdef SYS_epoll_wait
 		{ SYS_epoll_wait, 0 },
