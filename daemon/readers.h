@@ -15,10 +15,11 @@
  *
  * One thread calls everything. Time is an argument and never compared with a reader's.
  *
- * What a user costs: one process of some 400 kB (mostly shared with the supervisor it is forked
- * from), one socket, one eventfd and 256 kB of address space in the decider, of which the pages
- * with queues in them are used. At an interval of 50 us a reader wakes 20,000 times a second,
- * so the interval should be 0 unless the user's queues can change a decision.
+ * What a user costs: one process with about 200 kB of its own, and in the decider one socket, one
+ * eventfd and 256 kB of address space, of which the pages with queues in them are used. A look at
+ * eight queues of one process takes about 5 us of processor time, wake-up included, so the interval
+ * should be 0 unless the user's queues can change a decision. Compared with a decider that reads
+ * the pointers itself, an arrival pays one more wake-up, some 10 us.
  */
 #ifndef GP_DAEMON_READERS_H
 #define GP_DAEMON_READERS_H

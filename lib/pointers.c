@@ -29,6 +29,7 @@ struct gp_pointers_set {
 	pid_t pid;
 	int mem_fd;		/* -1: not open yet */
 	u32 nr;
+	bool heads;		/* pieces are of packets, not of pointers */
 	struct gp_ring_pointers *rings;
 	struct piece *pieces;	/* room for two per ring */
 	struct iovec *remote;	/* of the pieces */
@@ -136,6 +137,13 @@ static int open_mem(struct gp_pointers_set *s)
 	return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
 }
 
+static bool *by_file(struct gp_pointers_set *s, u32 piece)
+{
+	struct gp_ring_pointers *r = &s->rings[s->pieces[piece].ring];
+
+	return s->heads ? &r->head_by_file : &r->by_file;
+}
+
 /* Through the driver's own access function, which readv does not use. */
 static int read_by_file(struct gp_pointers_set *s, u32 i)
 {
@@ -153,19 +161,23 @@ static int read_by_file(struct gp_pointers_set *s, u32 i)
 	/* The kernel says EIO of a page that is not mapped. */
 	if (n < 0 && errno != EIO && errno != EFAULT)
 		return -errno;
-	if (n != (ssize_t)from->iov_len)
+	if (n == (ssize_t)from->iov_len)
+		return 0;
+	if (s->heads)
+		r->head_read = false;
+	else
 		r->flags &= ~(u32)GP_RING_READ;
 	return 0;
 }
 
 /* How many of the pieces from @first on are to be read by one call. */
-static u32 batch(const struct gp_pointers_set *s, u32 first, u32 nr, size_t *ret_bytes)
+static u32 batch(struct gp_pointers_set *s, u32 first, u32 nr, size_t *ret_bytes)
 {
 	u32 i;
 
 	*ret_bytes = 0;
 	for (i = first; i < nr && i - first < PIECES_PER_CALL; i++) {
-		if (s->rings[s->pieces[i].ring].by_file)
+		if (*by_file(s, i))
 			break;
 		*ret_bytes += s->remote[i].iov_len;
 	}
@@ -195,7 +207,7 @@ static int gather(struct gp_pointers_set *s, u32 nr)
 			n -= (ssize_t)s->remote[i].iov_len;
 		/* The driver's page: this one and all to come. */
 		if (pieces)
-			s->rings[s->pieces[i].ring].by_file = true;
+			*by_file(s, i) = true;
 	}
 	return 0;
 }
@@ -314,16 +326,19 @@ int gp_pointers_barriers(struct gp_pointers_set *s)
 		u64 packets = r->ring_bytes / GP_AQL_PACKET_BYTES;
 
 		r->flags &= ~(u32)GP_RING_AT_BARRIER;
+		r->head_read = true;
 		if (r->kind == GP_RING_AQL && r->flags & GP_RING_READ && r->rptr != r->wptr)
 			nr = add_piece(s, nr, i, r->ring_base + (r->rptr & (packets - 1)) *
 				       GP_AQL_PACKET_BYTES, sizeof(head));
 	}
+	s->heads = true;
 	err = gather(s, nr);
+	s->heads = false;
 	for (u32 i = 0; !err && i < nr; i++) {
 		struct gp_ring_pointers *r = &s->rings[s->pieces[i].ring];
 
 		memcpy(&head, s->buffer + s->pieces[i].to, sizeof(head));
-		if (r->flags & GP_RING_READ && gp_ring_waits_at(head))
+		if (r->head_read && gp_ring_waits_at(head))
 			r->flags |= GP_RING_AT_BARRIER;
 	}
 	return err;

@@ -41,6 +41,7 @@ struct gp_ring_pointers {
 	struct gp_ring_at at;
 	u64 raw_read, raw_write;
 	bool by_file;
+	bool head_by_file, head_read;	/* the same of the packet at the read pointer */
 	bool half;		/* this look reads only the write pointer */
 };
 
@@ -75,7 +76,8 @@ int gp_pointers_look(struct gp_pointers_set *s);
 /*
  * For AQL queues that are pending: is the packet at the read pointer a barrier (so that
  * the queue waits, and is not work)? One more call; only worth it for queues that have
- * not moved for a while. 0 or as gp_pointers_look().
+ * not moved for a while. A packet that cannot be read is no barrier, and its queue stays read.
+ * 0 or as gp_pointers_look().
  */
 int gp_pointers_barriers(struct gp_pointers_set *s);
 
