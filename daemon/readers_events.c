@@ -211,7 +211,7 @@ static bool take_report(struct gp_readers *rs, struct gp_readers_user *u, ssize_
 	default:
 		return false;
 	}
-	/* Of a process that is no longer watched nobody wants to know. */
+	/* A report about a process that is not watched any more came late: drop it. */
 	if (!asked && !is_watched(u, r->pid, r->start))
 		ret->kind = GP_READERS_CHANGED;
 	return true;

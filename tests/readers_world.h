@@ -71,7 +71,7 @@ struct gp_ring_pointers rw_far(const struct rw_target *t, u32 i);
 /* Watches the first @nr queues of @t, near ones; fails the test if that is refused. */
 struct gp_watch *rw_watch(struct readers_world *w, const struct rw_target *t, uid_t user, u32 nr);
 
-/* A page of the target, which no one can read: who tries waits. In @m->page. */
+/* Maps a page that never arrives: a process that reads it waits. Its address is in @m->page. */
 void rw_hang(struct rw_memory *m);
 
 /* Asks for a look at the queues of @user and waits until it is done. */

@@ -111,7 +111,7 @@ static void values_of_a_liar_stay_values(void **state)
 	slot[1].generation = 7;
 	EXPECT_EQ(gp_readers_samples(l->w->rs, watch, x, 2), -EAGAIN);
 	EXPECT(x[0].read && !x[1].read);
-	/* a lock that is never released makes the slot unread and holds up no one */
+	/* a lock that is never released makes the slot unread and blocks nothing */
 	slot[1] = slot[0];
 	slot[1].sequence = 3;
 	EXPECT_EQ(gp_readers_samples(l->w->rs, watch, x, 2), -EAGAIN);
