@@ -33,7 +33,7 @@ void gp_reader_report(struct gp_reader_self *r, u32 kind, const struct gp_order 
 	r->out.pid = about->pid;
 	r->out.start = about->start;
 	r->out.error = -err;
-	r->out.value = 0;
+	r->out.value = about->kind == GP_ORDER_DESCRIBE ? about->value : 0;
 	r->out_bytes = gp_report_bytes(kind);
 	gp_reader_flush(r, MSG_DONTWAIT);
 }

@@ -80,7 +80,8 @@ struct gp_order {
 	int32_t pid;		/* WATCH, DESCRIBE; DUMP: 0 is all */
 	u32 zero;
 	u64 start;		/* of @pid */
-	u64 value;		/* UNWATCH: slot; INTERVAL: ns, 0 is none; LOOK: its number */
+	/* UNWATCH: slot; INTERVAL: ns, 0 is none; LOOK, DESCRIBE: its number */
+	u64 value;
 	union {
 		struct gp_order_hello hello;
 		struct gp_order_watch watch;
@@ -133,7 +134,8 @@ struct gp_report {
 	int32_t pid;
 	int32_t error;		/* ERROR: an errno; DUMPED: an errno, or 0 */
 	u64 start;
-	u64 value;		/* DUMPED: how many queues; -EPROTO: the line */
+	/* DUMPED: how many queues, or the line of an EPROTO; else the number of the DESCRIBE, 0 */
+	u64 value;
 	union {
 		struct gp_report_subject subject;
 		struct gp_report_mqds mqds;

@@ -154,6 +154,7 @@ struct gp_readers_event {
 	u32 state;			/* enum gp_reader_state */
 	struct gp_reader_target who;	/* pid 0: of no process */
 	int error;
+	bool answers;			/* GONE, ERROR: a gp_readers_describe() */
 	u64 number;
 	/* valid until the next call */
 	const struct gp_report_subject *subject;

@@ -98,15 +98,20 @@ static void drop_question(struct gp_readers_user *u, u32 i)
 		(u->nr_questions - i) * sizeof(u->question[i]));
 }
 
-/* Drops the first question about @pid that was sent. */
-static bool answer_question(struct gp_readers *rs, struct gp_readers_user *u, pid_t pid, u64 start)
+/*
+ * Drops the question that @r answers. It is known by its number: a report about a process that is
+ * watched can come while the process is being described.
+ */
+static bool answer_question(struct gp_readers *rs, struct gp_readers_user *u,
+			    const struct gp_report *r)
 {
 	u32 i;
 
 	for (i = 0; i < u->nr_questions; i++) {
 		const struct gp_readers_question *q = &u->question[i];
 
-		if (q->who.pid != pid || q->who.start != start || !q->sent_ns || q->failed)
+		if (q->number != r->value || q->who.pid != r->pid || q->who.start != r->start ||
+		    !q->sent_ns || q->failed)
 			continue;
 		drop_question(u, i);
 		rs->dirty = true;	/* the next one can be sent */
@@ -195,7 +200,8 @@ static bool take_report(struct gp_readers *rs, struct gp_readers_user *u, ssize_
 		ret->kind = GP_READERS_CHANGED;	/* none: the dump tells when it is done */
 		return take_dump(rs, r);
 	}
-	asked = answer_question(rs, u, r->pid, r->start);
+	asked = answer_question(rs, u, r);
+	ret->answers = asked;
 	switch (r->kind) {
 	case GP_REPORT_SUBJECT:
 		clean_subject(&r->subject);
@@ -258,7 +264,8 @@ static bool take_failed(struct gp_readers_user *u, struct gp_readers_event *ret)
 			continue;
 		*ret = (struct gp_readers_event){ .kind = GP_READERS_ERROR,
 						  .who = u->question[i].who,
-						  .error = u->question[i].failed };
+						  .error = u->question[i].failed,
+						  .answers = true };
 		drop_question(u, i);
 		return true;
 	}

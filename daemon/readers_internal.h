@@ -38,6 +38,7 @@ struct gp_watch {
 
 struct gp_readers_question {
 	struct gp_reader_target who;
+	u64 number;
 	u64 sent_ns;		/* 0: it waits */
 	int failed;		/* an errno that next() is to tell; 0 */
 };
@@ -74,6 +75,7 @@ struct gp_readers_user {
 	u64 look_asked, look_told, look_done, look_ns;
 	struct gp_readers_question question[GP_READERS_ASKED];
 	u32 nr_questions;
+	u64 last_question;
 	bool blocked;		/* the channel is full */
 
 	/* for next() */

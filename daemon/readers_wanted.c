@@ -48,7 +48,7 @@ static bool tell_question(struct gp_readers *rs, struct gp_readers_user *u,
 			  struct gp_readers_question *q)
 {
 	struct gp_order o = { .kind = GP_ORDER_DESCRIBE, .pid = q->who.pid,
-			      .start = q->who.start };
+			      .start = q->who.start, .value = q->number };
 
 	if (!order(rs, u, &o))
 		return false;
@@ -272,7 +272,9 @@ int gp_readers_describe(struct gp_readers *rs, const struct gp_reader_target *wh
 		return -ENOSPC;
 	if (u->nr_questions == GP_READERS_ASKED)
 		return -EAGAIN;
-	u->question[u->nr_questions++] = (struct gp_readers_question){ .who = *who };
+	u->question[u->nr_questions++] = (struct gp_readers_question){
+		.who = *who, .number = ++u->last_question,
+	};
 	rs->dirty = true;
 	return 0;
 }

@@ -175,6 +175,7 @@ static void texts_of_a_liar_are_cleaned_again(void **state)
 	step_in(l);
 	r.pid = who.pid;
 	r.start = who.start;
+	r.value = 1;			/* the number of the question */
 	memset(&r.subject, 0x1b, sizeof(r.subject));	/* and no 0 at any end */
 	EXPECT_EQ(send(l->channel, &r, sizeof(r), 0), gp_report_bytes(GP_REPORT_SUBJECT));
 	RW_UNTIL(l->w, l->w->count[GP_READERS_SUBJECT] == 1);
@@ -183,6 +184,29 @@ static void texts_of_a_liar_are_cleaned_again(void **state)
 	/* the same again was not asked for */
 	EXPECT_EQ(send(l->channel, &r, sizeof(r), 0), gp_report_bytes(GP_REPORT_SUBJECT));
 	RW_UNTIL(l->w, gp_readers_state(l->w->rs, l->user) == GP_READER_ABANDONED);
+	step_out(l);
+}
+
+static void news_of_a_watched_process_answer_no_question(void **state)
+{
+	struct gp_report r = { .version = 1, .kind = GP_REPORT_ERROR, .error = EMFILE };
+	struct liar *l = *state;
+	struct gp_reader_target who = rw_who(&l->t, l->user);
+
+	rw_watch(l->w, &l->t, l->user, 1);
+	EXPECT_EQ(gp_readers_describe(l->w->rs, &who), 0);
+	rw_later(l->w, 0);
+	step_in(l);
+	r.pid = who.pid;
+	r.start = who.start;
+	EXPECT_EQ(send(l->channel, &r, gp_report_bytes(r.kind), 0), gp_report_bytes(r.kind));
+	RW_UNTIL(l->w, l->w->count[GP_READERS_ERROR] == 1);
+	EXPECT(!l->w->last[GP_READERS_ERROR].answers);
+	r.kind = GP_REPORT_SUBJECT;
+	r.value = 1;
+	EXPECT_EQ(send(l->channel, &r, sizeof(r), 0), sizeof(r));
+	RW_UNTIL(l->w, l->w->count[GP_READERS_SUBJECT] == 1);
+	EXPECT_EQ(gp_readers_state(l->w->rs, l->user), GP_READER_GOOD);
 	step_out(l);
 }
 
@@ -403,6 +427,7 @@ PROVE(
 	CLAIM_WITH(values_of_a_liar_stay_values, up, down),
 	CLAIM_WITH(nonsense_from_a_reader_ends_it, up, down),
 	CLAIM_WITH(texts_of_a_liar_are_cleaned_again, up, down),
+	CLAIM_WITH(news_of_a_watched_process_answer_no_question, up, down),
 	CLAIM_WITH(reports_of_processes_not_watched_are_ignored, up, down),
 	CLAIM_WITH(readers_are_replaced_ever_more_slowly_and_four_may_be_stuck, up, down),
 	CLAIM_WITH(a_reader_that_cannot_be_made_is_tried_again, up, down),
