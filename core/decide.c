@@ -24,6 +24,8 @@ void gp_hold(struct gp_verdict *v, struct gp_seat *victim, const struct gp_seat 
 		broken(v, "held a task of another device");
 	else if (!(s->tasks[victim->task].class.flags & GP_PREEMPTIBLE))
 		broken(v, "held a task that may not be preempted");
+	else if (cause->unknown)
+		broken(v, "held a task for one whose pointers cannot be read");
 	else if (!gp_seat_claims(cause) && v->now_ns - cause->idle_ns > s->param[GP_LEASE])
 		broken(v, "held a task for one that has been idle for a whole lease");
 	if (v->broken)
@@ -119,7 +121,7 @@ bool gp_lingers(struct gp_verdict *v, const struct gp_seat *seat, u64 ns)
 	u64 lease = v->sched->param[GP_LEASE];
 	u64 until = seat->idle_ns + (ns < lease ? ns : lease);
 
-	if (v->now_ns >= until)
+	if (seat->unknown || v->now_ns >= until)
 		return false;
 	gp_wake_at(v, until);
 	return true;
@@ -328,7 +330,7 @@ static void apply(struct gp_sched *s, struct gp_verdict *v)
 		seat->cause = seat->causing;
 		note_held(s, seat);
 		victims |= (s->tasks[seat->task].class.flags & GP_PREEMPTIBLE) &&
-			   (gp_seat_claims(seat) || seat->state != GP_ON);
+			   (gp_seat_claims(seat) || seat->unknown || seat->state != GP_ON);
 		if (nothing_to_decide(s, seat))
 			gp_seat_deactivate(s, seat);
 	}

@@ -52,6 +52,10 @@ void gp_trace_describe(const struct gp_sched *s, const struct gp_trace *to)
 	for (i = 0; i < l->tasks; i++)
 		if (s->tasks[i].used)
 			describe_task(s, to, i);
+	for (i = 0; i < l->tasks; i++)
+		if (s->tasks[i].used && s->tasks[i].unknown)
+			emit(s, to, (struct gp_rec){ .kind = GP_REC_TASK_UNKNOWN, .task = i,
+						     .arg = { true } });
 	for (i = 0; i < l->queues; i++)
 		if (s->queues[i].seat != GP_NONE)
 			describe_queue(s, to, i);

@@ -63,6 +63,8 @@ static void set_starved(struct gp_sched *s, struct gp_seat *seat, bool starved)
 
 void gp_set_work(struct gp_sched *s, struct gp_seat *seat, enum gp_work work)
 {
+	if (seat->unknown)
+		work = GP_UNKNOWN;
 	if (seat->work == work)
 		return;
 
@@ -155,6 +157,43 @@ void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *samp
 	p->rptr = sample->rptr;
 	p->wptr = sample->wptr;
 	gp_seat_activate(s, seat);
+}
+
+/* Its pointers became unreadable, or readable again. The last samples say what its work is. */
+static void set_unknown(struct gp_sched *s, struct gp_seat *seat, bool unknown)
+{
+	bool done = s->devices[seat->device].flags & GP_RPTR_IS_COMPLETION;
+
+	seat->unknown = unknown;
+	if (unknown) {
+		seat->occupancy = GP_OCCUPANCY_UNKNOWN;
+		seat->executing = GP_EXEC_UNKNOWN;
+		gp_set_work(s, seat, GP_UNKNOWN);
+	} else if (seat->pending) {
+		/* How long it waited is not known either. */
+		work_begins(s, seat, s->now_ns);
+		gp_set_work(s, seat, GP_PENDING);
+	} else {
+		gp_set_work(s, seat, done || !seat->queues ? GP_IDLE : GP_DRAINED);
+	}
+}
+
+int gp_task_set_unknown(struct gp_sched *s, u32 task, bool unknown, u64 now_ns)
+{
+	struct gp_task *t = gp_task_of(s, task);
+	struct gp_seat *seat;
+
+	if (!t)
+		return -ENOENT;
+
+	gp_now(s, now_ns);
+	if (t->unknown == unknown)
+		return 0;
+	gp_trace(s, GP_REC_TASK_UNKNOWN, .task = task, .arg = { unknown });
+	t->unknown = unknown;
+	for (seat = gp_seat_at(s, t->seats); seat; seat = gp_seat_at(s, seat->next_of_task))
+		set_unknown(s, seat, unknown);
+	return 0;
 }
 
 static void judge_touched(struct gp_sched *s, struct gp_seat *seat)

@@ -9,7 +9,7 @@
  *
  *   - it holds only preemptible seats of the device it was asked about;
  *   - it holds a seat for another seat, which claims or lingers and is itself
- *     not held;
+ *     not held; its pointers are known;
  *   - it wakes in the future;
  *   - it ends every hold before the lease.
  */

@@ -112,6 +112,16 @@ int gp_task_del(struct gp_sched *s, u32 task, u64 now_ns);
 int gp_task_set_class(struct gp_sched *s, u32 task, const struct gp_class *class, u64 now_ns,
 		      const char **why);
 
+/*
+ * @unknown: the home cannot read the task's pointers. Its seats then count as busy (GP_UNKNOWN):
+ * a policy may hold them, never holds another task for them, and ignores their hints. Samples
+ * are taken, and decide what the work is once the task is known again. -ENOENT.
+ *
+ * Leaving out samples is no substitute. A task that was pending would seem to starve and preempt
+ * others, and a task that was idle could never be stopped.
+ */
+int gp_task_set_unknown(struct gp_sched *s, u32 task, bool unknown, u64 now_ns);
+
 /* -ENOSPC, -ENOENT (no such task there). Pointers start equal to (@rptr, @wptr). */
 int gp_queue_add(struct gp_sched *s, u32 task, u32 device, const struct gp_pointers *at,
 		 u64 now_ns, u32 *ret);

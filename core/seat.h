@@ -40,6 +40,8 @@ enum gp_work {
 	GP_DRAINED,	/* pointers equal, not confirmed: counts as work */
 	GP_PENDING,	/* pointers differ */
 	GP_BLOCKED,	/* pending, has the GPU and does not use it: no claim */
+	GP_UNKNOWN,	/* its pointers cannot be read: busy, stoppable, no claim */
+	GP_NR_WORKS,
 };
 
 enum gp_executing { GP_EXEC_UNKNOWN, GP_EXEC_NO, GP_EXEC_YES };
@@ -76,6 +78,7 @@ struct gp_seat {
 	bool at_barrier;	/* the head packet last seen to stop was a barrier */
 	bool starved;		/* pending, and the last look saw no progress */
 	bool touched;		/* a pointer moved in the look under way */
+	bool unknown;		/* gp_task_set_unknown(): work is GP_UNKNOWN */
 	bool hinted;		/* work announced; expires at hint_until_ns */
 	bool ask;		/* the policy wants to know whether it executes */
 	bool probing;		/* a probe is asked for and not answered */
@@ -108,10 +111,11 @@ struct gp_seat {
 /* Returns 0, or -EPROTO and leaves @seat alone if there is no such arrow. */
 int gp_seat_move(struct gp_seat *seat, enum gp_state to, u64 now_ns);
 
-/* Has it a right to the GPU now: work that is not blocked, or a hint. */
+/* Has it a right to the GPU now: work that is known and not blocked, or a hint. */
 static inline bool gp_seat_claims(const struct gp_seat *seat)
 {
-	return seat->work == GP_PENDING || seat->work == GP_DRAINED || seat->hinted;
+	return seat->work == GP_PENDING || seat->work == GP_DRAINED ||
+	       (seat->hinted && !seat->unknown);
 }
 
 #endif /* GP_SEAT_H */

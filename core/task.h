@@ -35,6 +35,7 @@ struct gp_task {
 	u64 manual_until_ns;	/* held by hand until then, 0 is not */
 	u32 seats;		/* first seat, GP_NONE */
 	u32 lost;		/* seats that are LOST: then nothing of it is held */
+	bool unknown;		/* gp_task_set_unknown() */
 	struct gp_account account;
 };
 

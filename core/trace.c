@@ -144,6 +144,9 @@ int gp_trace_feed(struct gp_sched *s, const struct gp_rec *r)
 	case GP_REC_TICK:
 		gp_sched_tick(s, r->now_ns);
 		return 0;
+	case GP_REC_TASK_UNKNOWN:
+		err = gp_task_set_unknown(s, r->task, r->arg[0], r->now_ns);
+		break;
 	case GP_REC_PULL:
 		gp_sched_pull(s, r->now_ns, NULL, &todo);
 		return 0;

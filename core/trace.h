@@ -32,6 +32,7 @@ enum gp_rec_kind {
 	GP_REC_ENABLE,
 	GP_REC_TICK,
 	GP_REC_PULL,
+	GP_REC_TASK_UNKNOWN,
 	GP_REC_NR_INPUTS,
 	/* outputs: what a replay compares */
 	GP_REC_ACTION = 64,

@@ -21,7 +21,7 @@ const char *const gp_method_state_name[GP_NR_STATES] = {
 
 static const char *const work_names[] = {
 	[GP_IDLE] = "idle", [GP_DRAINED] = "drained", [GP_PENDING] = "pending",
-	[GP_BLOCKED] = "blocked",
+	[GP_BLOCKED] = "blocked", [GP_UNKNOWN] = "unknown",
 };
 
 u64 gp_method_states(const struct gp_home *h, const struct gp_resident *r)

@@ -29,6 +29,7 @@ struct gp_pointers_set {
 	pid_t pid;
 	int mem_fd;		/* -1: not open yet */
 	u32 nr;
+	bool heads;		/* pieces are of packets, not of pointers */
 	struct gp_ring_pointers *rings;
 	struct piece *pieces;	/* room for two per ring */
 	struct iovec *remote;	/* of the pieces */
@@ -40,7 +41,7 @@ static bool is_power_of_two(u32 n)
 	return n && !(n & (n - 1));
 }
 
-static bool is_sane(const struct gp_ring_pointers *r)
+bool gp_pointers_sane(const struct gp_ring_pointers *r)
 {
 	return is_power_of_two(r->ring_bytes) && r->ring_bytes >= GP_AQL_PACKET_BYTES &&
 	       r->read_at && !(r->read_at & 7) && !(r->write_at & 7) && !(r->ring_base & 7) &&
@@ -55,7 +56,7 @@ int gp_pointers_alloc(const char *proc, pid_t pid, const struct gp_ring_pointers
 	if (count > GP_MQDS_MAX || pid <= 0)
 		return -EINVAL;
 	for (u32 i = 0; i < count; i++)
-		if (!is_sane(&rings[i]))
+		if (!gp_pointers_sane(&rings[i]))
 			return -EINVAL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -101,6 +102,25 @@ void gp_pointers_free(struct gp_pointers_set *s)
 	free(s);
 }
 
+bool gp_pointers_same(const struct gp_ring_pointers *a, const struct gp_ring_pointers *b)
+{
+	return a->read_at == b->read_at && a->write_at == b->write_at &&
+	       a->ring_base == b->ring_base && a->ring_bytes == b->ring_bytes &&
+	       a->kind == b->kind;
+}
+
+void gp_pointers_carry(struct gp_pointers_set *to, const struct gp_pointers_set *from)
+{
+	for (u32 i = 0; i < to->nr; i++) {
+		for (u32 j = 0; j < from->nr; j++) {
+			if (!gp_pointers_same(&to->rings[i], &from->rings[j]))
+				continue;
+			to->rings[i] = from->rings[j];
+			break;
+		}
+	}
+}
+
 const struct gp_ring_pointers *gp_pointers_rings(const struct gp_pointers_set *s, u32 *ret_count)
 {
 	*ret_count = s->nr;
@@ -117,6 +137,13 @@ static int open_mem(struct gp_pointers_set *s)
 	return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
 }
 
+static bool *by_file(struct gp_pointers_set *s, u32 piece)
+{
+	struct gp_ring_pointers *r = &s->rings[s->pieces[piece].ring];
+
+	return s->heads ? &r->head_by_file : &r->by_file;
+}
+
 /* Through the driver's own access function, which readv does not use. */
 static int read_by_file(struct gp_pointers_set *s, u32 i)
 {
@@ -131,19 +158,26 @@ static int read_by_file(struct gp_pointers_set *s, u32 i)
 		  (off_t)(uintptr_t)from->iov_base);
 	if (n == 0)
 		return -ESRCH;	/* the memory it was opened for is no more: exit, or exec */
-	if (n != (ssize_t)from->iov_len)
+	/* The kernel says EIO of a page that is not mapped. */
+	if (n < 0 && errno != EIO && errno != EFAULT)
+		return -errno;
+	if (n == (ssize_t)from->iov_len)
+		return 0;
+	if (s->heads)
+		r->head_read = false;
+	else
 		r->flags &= ~(u32)GP_RING_READ;
 	return 0;
 }
 
 /* How many of the pieces from @first on are to be read by one call. */
-static u32 batch(const struct gp_pointers_set *s, u32 first, u32 nr, size_t *ret_bytes)
+static u32 batch(struct gp_pointers_set *s, u32 first, u32 nr, size_t *ret_bytes)
 {
 	u32 i;
 
 	*ret_bytes = 0;
 	for (i = first; i < nr && i - first < PIECES_PER_CALL; i++) {
-		if (s->rings[s->pieces[i].ring].by_file)
+		if (*by_file(s, i))
 			break;
 		*ret_bytes += s->remote[i].iov_len;
 	}
@@ -173,7 +207,7 @@ static int gather(struct gp_pointers_set *s, u32 nr)
 			n -= (ssize_t)s->remote[i].iov_len;
 		/* The driver's page: this one and all to come. */
 		if (pieces)
-			s->rings[s->pieces[i].ring].by_file = true;
+			*by_file(s, i) = true;
 	}
 	return 0;
 }
@@ -189,36 +223,73 @@ static u32 add_piece(struct gp_pointers_set *s, u32 nr, u32 ring, u64 at, u32 by
 	return nr + 1;
 }
 
+/*
+ * Of a queue with nothing pending the write pointer alone tells whether something came. Pointers
+ * beside each other are one range, whose second word costs nothing.
+ */
 static u32 add_pointers(struct gp_pointers_set *s, u32 nr, u32 ring)
 {
-	const struct gp_ring_pointers *r = &s->rings[ring];
+	struct gp_ring_pointers *r = &s->rings[ring];
 	u64 low = r->read_at < r->write_at ? r->read_at : r->write_at;
 	u64 high = r->read_at < r->write_at ? r->write_at : r->read_at;
 
 	if (!r->write_at)
 		return add_piece(s, nr, ring, r->read_at, 8);
-	if (low / PAGE == high / PAGE && high - low <= SPAN - 8)
+	if (low / PAGE == high / PAGE && high - low <= SPAN - 8) {
+		r->half = false;
 		return add_piece(s, nr, ring, low, (u32)(high - low) + 8);
-	/* The write pointer last: what is read before it was written before it. */
-	nr = add_piece(s, nr, ring, r->read_at, 8);
+	}
+	/* The write pointer last: a read pointer that is older never overtakes it. */
+	if (!r->half)
+		nr = add_piece(s, nr, ring, r->read_at, 8);
 	return add_piece(s, nr, ring, r->write_at, 8);
 }
 
-static u64 word_at(const struct gp_pointers_set *s, u32 piece, u64 address)
+static void copy_word(const struct gp_pointers_set *s, u32 piece, u64 address, u64 *to)
 {
-	u64 value;
+	u64 base = (u64)(uintptr_t)s->remote[piece].iov_base;
 
-	memcpy(&value, s->buffer + s->pieces[piece].to +
-	       (address - (u64)(uintptr_t)s->remote[piece].iov_base), sizeof(value));
-	return value;
+	if (address >= base && address + 8 <= base + s->remote[piece].iov_len)
+		memcpy(to, s->buffer + s->pieces[piece].to + (address - base), sizeof(*to));
 }
 
-static void take(struct gp_ring_pointers *r, u64 raw_read, u64 raw_write)
+/* Reads @nr pieces into the raw pointers of their queues. */
+static int load(struct gp_pointers_set *s, u32 nr)
 {
-	if (gp_ring_take(&r->at, raw_read, raw_write))
-		r->flags |= GP_RING_MOVED;
-	r->rptr = r->at.rptr;
-	r->wptr = r->at.wptr;
+	int err = gather(s, nr);
+
+	for (u32 i = 0; !err && i < nr; i++) {
+		struct gp_ring_pointers *r = &s->rings[s->pieces[i].ring];
+
+		copy_word(s, i, r->read_at, &r->raw_read);
+		copy_word(s, i, r->write_at, &r->raw_write);
+	}
+	return err;
+}
+
+/* Returns how many pieces a second read needs: work came where only the write pointer was read. */
+static u32 take(struct gp_pointers_set *s)
+{
+	u32 nr = 0;
+
+	for (u32 i = 0; i < s->nr; i++) {
+		struct gp_ring_pointers *r = &s->rings[i];
+
+		if (!(r->flags & GP_RING_READ))
+			continue;
+		if (r->half && !gp_ring_quiet(&r->at, r->raw_write)) {
+			r->half = false;
+			nr = add_pointers(s, nr, i);
+			continue;
+		}
+		if (r->half || gp_ring_same(&r->at, r->raw_read, r->raw_write))
+			continue;
+		if (gp_ring_take(&r->at, r->raw_read, r->raw_write))
+			r->flags |= GP_RING_MOVED;
+		r->rptr = r->at.rptr;
+		r->wptr = r->at.wptr;
+	}
+	return nr;
 }
 
 int gp_pointers_look(struct gp_pointers_set *s)
@@ -227,24 +298,21 @@ int gp_pointers_look(struct gp_pointers_set *s)
 	int err;
 
 	for (u32 i = 0; i < s->nr; i++) {
-		s->rings[i].flags = GP_RING_READ;
+		struct gp_ring_pointers *r = &s->rings[i];
+
+		r->flags = GP_RING_READ;
+		r->half = gp_ring_quiet(&r->at, r->at.raw_write);
 		nr = add_pointers(s, nr, i);
 	}
-	err = gather(s, nr);
-	for (u32 piece = 0; piece < nr; piece++) {
-		struct gp_ring_pointers *r = &s->rings[s->pieces[piece].ring];
-		bool two = piece + 1 < nr && s->pieces[piece + 1].ring == s->pieces[piece].ring;
-		u64 read, write;
-
-		if (err)
-			r->flags = 0;
-		if (r->flags & GP_RING_READ) {
-			read = word_at(s, piece, r->read_at);
-			write = r->write_at ? word_at(s, piece + two, r->write_at) : 0;
-			take(r, read, write);
-		}
-		piece += two;
+	err = load(s, nr);
+	nr = err ? 0 : take(s);
+	if (nr) {
+		err = load(s, nr);
+		if (!err)
+			take(s);
 	}
+	for (u32 i = 0; err && i < s->nr; i++)
+		s->rings[i].flags = 0;
 	return err;
 }
 
@@ -258,16 +326,19 @@ int gp_pointers_barriers(struct gp_pointers_set *s)
 		u64 packets = r->ring_bytes / GP_AQL_PACKET_BYTES;
 
 		r->flags &= ~(u32)GP_RING_AT_BARRIER;
+		r->head_read = true;
 		if (r->kind == GP_RING_AQL && r->flags & GP_RING_READ && r->rptr != r->wptr)
 			nr = add_piece(s, nr, i, r->ring_base + (r->rptr & (packets - 1)) *
 				       GP_AQL_PACKET_BYTES, sizeof(head));
 	}
+	s->heads = true;
 	err = gather(s, nr);
+	s->heads = false;
 	for (u32 i = 0; !err && i < nr; i++) {
 		struct gp_ring_pointers *r = &s->rings[s->pieces[i].ring];
 
 		memcpy(&head, s->buffer + s->pieces[i].to, sizeof(head));
-		if (r->flags & GP_RING_READ && gp_ring_waits_at(head))
+		if (r->head_read && gp_ring_waits_at(head))
 			r->flags |= GP_RING_AT_BARRIER;
 	}
 	return err;

@@ -2,10 +2,18 @@
 /*
  * The read and write pointers of a process's queues, read from outside.
  *
- * One process_vm_readv per look for all queues of a process. It cannot read pages of
- * the driver (queues whose pointers are in GTT): those go through /proc/PID/mem,
- * queue by queue, from then on. What comes out counts up for ever, whatever the
- * unit and the wrap of the queue: differences are all that means anything.
+ * One process_vm_readv per look reads all queues of a process. That call cannot read pages of
+ * the driver (queues whose pointers are in GTT), so such queues are read through /proc/PID/mem,
+ * one by one, from then on. The resulting pointers count up for ever, whatever the unit and the
+ * wrap of the queue, and only their differences mean anything.
+ *
+ * A look costs about a third of a microsecond per range of memory. So a read pointer that is not
+ * beside its write pointer is read only if the queue had something pending or its write pointer
+ * moved.
+ *
+ * Both ways to read can block for as long as the process likes: it can map a page of a file
+ * system that it serves itself. process_vm_readv() then ends with SIGKILL, a read of
+ * /proc/PID/mem does not. Only a process that can be abandoned may call gp_pointers_look().
  *
  * A set belongs to one thread at a time.
  */
@@ -31,10 +39,18 @@ struct gp_ring_pointers {
 	u32 flags;		/* enum gp_ring_flag */
 	/* private */
 	struct gp_ring_at at;
+	u64 raw_read, raw_write;
 	bool by_file;
+	bool head_by_file, head_read;	/* the same of the packet at the read pointer */
+	bool half;		/* this look reads only the write pointer */
 };
 
 struct gp_pointers_set;
+
+/* Are the caller's fields of two queues the same? */
+bool gp_pointers_same(const struct gp_ring_pointers *a, const struct gp_ring_pointers *b);
+/* Are they such that gp_pointers_alloc() takes them? */
+bool gp_pointers_sane(const struct gp_ring_pointers *r);
 
 /*
  * @pid is not opened before the first look. @proc NULL: /proc. The rings are copied
@@ -47,17 +63,21 @@ struct gp_pointers_set;
 int gp_pointers_alloc(const char *proc, pid_t pid, const struct gp_ring_pointers *rings,
 		      u32 count, struct gp_pointers_set **ret);
 void gp_pointers_free(struct gp_pointers_set *s);
+/* Queues of @to that are also in @from continue where they were. Same process. */
+void gp_pointers_carry(struct gp_pointers_set *to, const struct gp_pointers_set *from);
 
 /*
- * One look. 0: flags say who was read. -ESRCH: the process is gone, or has become
- * another by exec. -EPERM: may not be looked at.
+ * One look. 0: flags say which queues were read. -ESRCH: the process ended, or became another
+ * one by exec. Any other error says nothing about the process: -EPERM (reading is not allowed),
+ * -EMFILE, -ENOMEM, -EIO and so on.
  */
 int gp_pointers_look(struct gp_pointers_set *s);
 
 /*
  * For AQL queues that are pending: is the packet at the read pointer a barrier (so that
  * the queue waits, and is not work)? One more call; only worth it for queues that have
- * not moved for a while. 0 or as gp_pointers_look().
+ * not moved for a while. A packet that cannot be read is no barrier, and its queue stays read.
+ * 0 or as gp_pointers_look().
  */
 int gp_pointers_barriers(struct gp_pointers_set *s);
 

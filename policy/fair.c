@@ -87,6 +87,7 @@ struct field {
 	struct gp_seat *current;	/* has the GPU now, still claims */
 	struct gp_seat *behind;		/* furthest behind */
 	u64 claimants;
+	bool unknown;			/* a seat whose work is not known */
 };
 
 static struct field survey(struct gp_verdict *v)
@@ -103,6 +104,7 @@ static struct field survey(struct gp_verdict *v)
 	}
 	floor = rewind(v, floor);
 	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
+		f.unknown |= seat->unknown;
 		if (!claims(v, seat)) {
 			seat->scratch[CLAIMED] = 0;
 			continue;
@@ -159,15 +161,18 @@ static void fair_decide(struct gp_verdict *v)
 		scratch[CHARGED] = v->now_ns;
 		f.current = f.behind;
 	}
-	if (f.claimants < 2)
+	if (f.claimants < 2 && !f.unknown)
 		return;
 
 	gp_wake_at(v, scratch[BEGAN] + slice);
 	for (seat = gp_active_first(v); seat; seat = gp_active_next(v, seat)) {
 		if (seat == f.current || !(gp_class_of(v->sched, seat)->flags & GP_PREEMPTIBLE))
 			continue;
-		/* Who fell idle on its way off has nothing to wait for. */
-		if (gp_seat_claims(seat) && !off_too_long(v, seat, slice))
+		/*
+		 * A seat that fell idle on its way off has nothing to wait for. One whose work is
+		 * not known gets no turn of its own, or it would keep others off.
+		 */
+		if ((gp_seat_claims(seat) || seat->unknown) && !off_too_long(v, seat, slice))
 			gp_hold(v, seat, f.current);
 	}
 }

@@ -46,7 +46,7 @@ static void check_seat(struct gp_sim *sim, const struct gp_client *c, u32 device
 		fail(sim, c, "has no seat on its GPU");
 		return;
 	}
-	if (seat->state >= GP_NR_STATES || seat->work > GP_BLOCKED)
+	if (seat->state >= GP_NR_STATES || seat->work >= GP_NR_WORKS)
 		fail(sim, c, "is in no state");
 	if (seat->state == GP_OFF && sim->engine.now_ns - seat->held_ns > lease)
 		fail(sim, c, "is held past its lease");

@@ -34,6 +34,7 @@ static const char *const names[] = {
 	[GP_REC_ENABLE]		= "enable",
 	[GP_REC_TICK]		= "tick",
 	[GP_REC_PULL]		= "pull",
+	[GP_REC_TASK_UNKNOWN]	= "task-unknown",
 	[GP_REC_ACTION]		= "action",
 	[GP_REC_ACTION_TASK]	= "action-task",
 	[GP_REC_PROBE]		= "probe",

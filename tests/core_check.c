@@ -48,7 +48,9 @@ static const char *seat_wrong(const struct gp_sched *s, const struct gp_seat *se
 		return "a seat is in no state";
 	if (!t->used || !d->used || !(t->devices & BIT_ULL(seat->device)))
 		return "a seat without its task or device";
-	if (has != (seat->pending != 0))
+	if (seat->unknown != t->unknown || seat->unknown != (seat->work == GP_UNKNOWN))
+		return "a seat's work contradicts what is known of its task";
+	if (!seat->unknown && has != (seat->pending != 0))
 		return "a seat's work contradicts its pointers";
 	if (moving(seat) && seat->action != d->action)
 		return "a seat moves without an action";

@@ -194,13 +194,15 @@ static int people(struct random_run *r)
 	u32 task = (u32)below(r, RANDOM_TASKS);
 	u64 at = r->now_ns + below(r, 3) * GP_MSEC;
 
-	switch (below(r, 4)) {
+	switch (below(r, 5)) {
 	case 0:
 		return gp_sched_hint(r->s, task, at, at + below(r, 2) * GP_MSEC, r->now_ns);
 	case 1:
 		return gp_sched_hold(r->s, task, leases[below(r, 4)], r->now_ns);
 	case 2:
 		return gp_sched_release(r->s, task, r->now_ns);
+	case 3:
+		return gp_task_set_unknown(r->s, task, below(r, 2), r->now_ns);
 	default:
 		gp_sched_enable(r->s, below(r, 4), r->now_ns);
 		return 0;

@@ -218,6 +218,9 @@ static int by_people(struct core_world *w, const struct line *line)
 		return gp_sched_hold(w->s, task, US(line->arg), now);
 	case RELEASE:
 		return gp_sched_release(w->s, task, now);
+	case UNKNOWN:
+	case KNOWN:
+		return gp_task_set_unknown(w->s, task, line->verb == UNKNOWN, now);
 	case TURN_OFF:
 	case TURN_ON:
 		gp_sched_enable(w->s, line->verb == TURN_ON, now);

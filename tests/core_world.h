@@ -67,6 +67,7 @@ enum verb {
 	HINT,		/* work comes in arg us, forget it after 1000 more */
 	HOLD,		/* arg: lease in us */
 	RELEASE,
+	UNKNOWN, KNOWN,	/* its pointers cannot be read, or can be again */
 	TURN_OFF, TURN_ON,
 	POLICY,		/* arg: number in gp_policies */
 	SET,		/* who: parameter, arg: value */

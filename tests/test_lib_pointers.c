@@ -241,6 +241,68 @@ static void barriers_at_the_read_pointer_are_seen(void **state)
 	EXPECT(!(w->r[0].flags & GP_RING_AT_BARRIER));
 }
 
+static void a_ring_that_cannot_be_read_leaves_its_pointers_known(void **state)
+{
+	struct world *w = *state;
+	struct gp_ring_pointers one = ring(GP_RING_AQL, &w->m->near[0].read, &w->m->near[0].write);
+
+	watch(w, &one, 1);		/* its ring is at 0x1000, where nothing is */
+	w->m->near[0].write = 1;
+	for (u32 i = 0; i < 2; i++) {
+		look(w);
+		EXPECT_EQ(gp_pointers_barriers(w->set), 0);
+		EXPECT(w->r[0].flags & GP_RING_READ && !(w->r[0].flags & GP_RING_AT_BARRIER));
+		EXPECT(!w->r[0].by_file);
+	}
+}
+
+static void a_queue_with_nothing_pending_needs_no_read_pointer(void **state)
+{
+	struct world *w = *state;
+	struct gp_ring_pointers one = ring(GP_RING_AQL, &w->m->far_read[0], &w->m->far_write[0]);
+
+	watch(w, &one, 1);
+	look(w);
+	look(w);
+	EXPECT(w->r[0].half);
+	/* work came, and some of it is done: both ends are right in this very look */
+	w->m->far_write[0] = 5;
+	w->m->far_read[0] = 4;
+	look(w);
+	EXPECT(!w->r[0].half && w->r[0].rptr == 4 && w->r[0].wptr == 5);
+	EXPECT_EQ(w->r[0].flags, GP_RING_READ | GP_RING_MOVED);
+	w->m->far_read[0] = 5;
+	look(w);
+	EXPECT(w->r[0].rptr == 5 && w->r[0].flags & GP_RING_MOVED);
+	look(w);
+	EXPECT(w->r[0].half && w->r[0].flags == GP_RING_READ);
+}
+
+static void queues_that_stay_continue_in_a_new_set(void **state)
+{
+	struct world *w = *state;
+	struct gp_ring_pointers two[] = {
+		ring(GP_RING_PM4, &w->m->pm4_read, &w->m->pm4_write),
+		ring(GP_RING_AQL, &w->m->near[0].read, &w->m->near[0].write),
+	};
+	struct gp_pointers_set *old;
+	u64 wptr;
+
+	w->m->pm4_write = w->m->pm4_read = 1020;
+	watch(w, two, 1);
+	look(w);
+	w->m->pm4_write = w->m->pm4_read = 4;	/* once around the ring of 1024 dwords */
+	look(w);
+	wptr = w->r[0].wptr;
+	old = w->set;
+	watch(w, two, 2);
+	gp_pointers_carry(w->set, old);
+	gp_pointers_free(old);
+	look(w);
+	EXPECT_EQ(w->r[0].wptr, wptr);
+	EXPECT_EQ(w->r[0].flags, GP_RING_READ);
+}
+
 static void a_process_that_is_gone_is_told(void **state)
 {
 	struct world *w = *state;
@@ -285,6 +347,9 @@ PROVE(
 	CLAIM_WITH(a_page_that_is_not_there_is_told_and_the_others_are_read, up, down),
 	CLAIM_WITH(by_file_reads_the_same, up, down),
 	CLAIM_WITH(barriers_at_the_read_pointer_are_seen, up, down),
+	CLAIM_WITH(a_ring_that_cannot_be_read_leaves_its_pointers_known, up, down),
+	CLAIM_WITH(a_queue_with_nothing_pending_needs_no_read_pointer, up, down),
+	CLAIM_WITH(queues_that_stay_continue_in_a_new_set, up, down),
 	CLAIM_WITH(a_process_that_is_gone_is_told, up, down),
 	CLAIM(nonsense_is_refused),
 )

@@ -14,6 +14,7 @@ int main(int argc, char **argv)
 	if (only && !strcmp(only, "--sleep"))
 		return pause();
 	all = tell_all(discoveries, only, &number);
+	all = tell_all(readers, only, &number) && all;
 	all = tell_all(holds, only, &number) && all;
 	all = tell_all(edges, only, &number) && all;
 	all = tell_all(mechanisms, only, &number) && all;

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "reader_internal.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sandbox.h"
+
+enum {
+	EVENTS	= 64,
+	ORDERS	= 256,		/* of one turn: a look may be due */
+	FILES	= 16384,
+};
+
+#define UNSAID_NS	GP_MSEC	/* after the channel was full */
+
+static u64 now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
+}
+
+/* ---- orders ---- */
+
+static struct gp_reader_watched *find_process(struct gp_reader_self *r, const struct gp_order *o)
+{
+	struct gp_reader_watched *w;
+
+	for (w = r->watched; w; w = w->next)
+		if (w->pid == o->pid && w->start == o->start)
+			return w;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->pid = o->pid;
+	w->start = o->start;
+	w->pidfd = -1;
+	w->first = GP_READER_NO_SLOT;
+	w->next = r->watched;
+	r->watched = w;
+	return w;
+}
+
+static int unwatch(struct gp_reader_self *r, u64 slot)
+{
+	struct gp_reader_watched *w, **at;
+	u32 *link;
+
+	if (slot >= GP_READER_SLOTS || !r->queue[slot].of)
+		return -EINVAL;
+	w = r->queue[slot].of;
+	for (link = &w->first; *link != slot; link = &r->queue[*link].next)
+		;
+	*link = r->queue[slot].next;
+	r->queue[slot] = (struct gp_reader_queue){ 0 };
+	w->stale = true;
+	if (--w->nr)
+		return 0;
+	for (at = &r->watched; *at != w; at = &(*at)->next)
+		;
+	*at = w->next;
+	gp_reader_drop(w);
+	free(w);
+	return 0;
+}
+
+static int watch(struct gp_reader_self *r, const struct gp_order *o)
+{
+	const struct gp_order_watch *x = &o->watch;
+	struct gp_reader_watched *w;
+
+	if (o->pid <= 0 || x->slot >= GP_READER_SLOTS || x->wake & ~(u32)GP_WAKE_ALL)
+		return -EINVAL;
+	if (r->queue[x->slot].of)
+		unwatch(r, x->slot);
+	w = find_process(r, o);
+	if (!w)
+		return -ENOMEM;
+	r->queue[x->slot] = (struct gp_reader_queue){
+		.of = w, .next = w->first, .generation = x->generation, .wake = x->wake,
+		.ring = { .read_at = x->read_at, .write_at = x->write_at,
+			  .ring_base = x->ring_base, .ring_bytes = x->ring_bytes,
+			  .kind = x->kind },
+	};
+	w->first = x->slot;
+	w->nr++;
+	w->stale = true;
+	return 0;
+}
+
+static int set_interval(struct gp_reader_self *r, u64 ns)
+{
+	if (ns && (ns < GP_READER_FASTEST || ns > GP_READER_SLOWEST))
+		return -EINVAL;
+	r->interval_ns = ns;
+	r->next_ns = r->now_ns + ns;
+	return 0;
+}
+
+static void describe(struct gp_reader_self *r, const struct gp_order *o)
+{
+	struct gp_reader_process p;
+	int err = o->pid > 0 ? gp_reader_open(r, o, &p) : -EINVAL;
+
+	if (!err) {
+		err = gp_reader_subject_read(&p, &r->out.subject);
+		gp_reader_process_close(&p);
+	}
+	if (err)
+		gp_reader_fail(r, o, err);
+	else
+		gp_reader_report(r, GP_REPORT_SUBJECT, o, 0);
+}
+
+/* This reader has nothing else to do, so it waits for room in the channel. */
+static void dump(struct gp_reader_self *r, const struct gp_order *o)
+{
+	struct gp_mqd_list list = { 0 };
+	u32 i, line = 0;
+	int err = gp_mqd_dump_read(r->args->mqds, o->pid, &list, &line);
+
+	r->out = (struct gp_report){ .version = GP_READER_VERSION, .kind = GP_REPORT_MQDS };
+	for (i = 0; i < list.count; i++) {
+		const struct gp_mqd *m = &list.mqd[i];
+
+		r->out.mqds.mqd[r->out.mqds.nr++] = (struct gp_report_mqd){
+			.pid = m->pid, .gpu_id = m->gpu_id, .kind = m->kind, .copies = m->copies,
+			.ring_bytes = m->ring_bytes, .doorbell = m->doorbell, .active = m->active,
+			.pipe_priority = m->pipe_priority, .queue_priority = m->queue_priority,
+			.ring_base = m->ring_base, .read_at = m->read_at, .write_at = m->write_at,
+			.save_base = m->save_base,
+		};
+		if (r->out.mqds.nr < GP_READER_MQDS && i + 1 < list.count)
+			continue;
+		r->out_bytes = gp_report_bytes(GP_REPORT_MQDS);
+		gp_reader_flush(r, 0);
+		r->out.mqds.nr = 0;
+	}
+	r->out.kind = GP_REPORT_DUMPED;
+	r->out.pid = o->pid;
+	r->out.error = -err;
+	r->out.value = err ? line : list.count;
+	r->out_bytes = gp_report_bytes(GP_REPORT_DUMPED);
+	gp_reader_flush(r, 0);
+	gp_mqd_list_fini(&list);
+}
+
+static void obey(struct gp_reader_self *r, const struct gp_order *o, ssize_t bytes)
+{
+	bool dumps = r->args->user == GP_READER_DUMP_USER;
+	int err = 0;
+
+	if (bytes != sizeof(*o) || o->version != GP_READER_VERSION ||
+	    dumps != (o->kind == GP_ORDER_DUMP)) {
+		gp_reader_report(r, GP_REPORT_ERROR, &(struct gp_order){ 0 }, -EPROTO);
+		return;
+	}
+	switch (o->kind) {
+	case GP_ORDER_WATCH:
+		err = watch(r, o);
+		break;
+	case GP_ORDER_UNWATCH:
+		err = unwatch(r, o->value);
+		break;
+	case GP_ORDER_INTERVAL:
+		err = set_interval(r, o->value);
+		break;
+	case GP_ORDER_LOOK:
+		r->asked = o->value;
+		break;
+	case GP_ORDER_DESCRIBE:
+		describe(r, o);
+		break;
+	case GP_ORDER_DUMP:
+		dump(r, o);
+		break;
+	default:
+		err = -EPROTO;
+	}
+	if (err)
+		gp_reader_report(r, GP_REPORT_ERROR, o, err);
+}
+
+/* False: the decider closed the channel. */
+static bool take_orders(struct gp_reader_self *r)
+{
+	struct gp_order o;
+	ssize_t n;
+	u32 i;
+
+	for (i = 0; i < ORDERS && !r->out_bytes && !(r->interval_ns && now() >= r->next_ns); i++) {
+		n = recv(r->args->channel, &o, sizeof(o), MSG_DONTWAIT | MSG_TRUNC);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN;
+		if (!n)
+			return false;
+		obey(r, &o, n);
+	}
+	return true;
+}
+
+/* ---- life ---- */
+
+/* The page and the eventfd come with the first order; anything else ends the reader. */
+static int greet(struct gp_reader_self *r)
+{
+	union {
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct gp_order o;
+	struct iovec part = { &o, sizeof(o) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+	ssize_t n = recvmsg(r->args->channel, &m, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	struct stat st;
+	int fd[2], seals;
+
+	if (n != sizeof(o) || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || !c ||
+	    c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(fd)) ||
+	    o.version != GP_READER_VERSION || o.kind != GP_ORDER_HELLO ||
+	    o.hello.slots != GP_READER_SLOTS || o.hello.nr_ranges > GP_READER_RANGES ||
+	    (o.hello.role == GP_READER_OF_DUMP) != (r->args->user == GP_READER_DUMP_USER))
+		return -EPROTO;
+	memcpy(fd, CMSG_DATA(c), sizeof(fd));
+	r->hello = o.hello;
+	r->wakefd = fd[1];
+	seals = fcntl(fd[0], F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd[0], &st) ||
+	    st.st_size < (off_t)sizeof(*r->page))
+		return -EPROTO;
+	r->page = mmap(NULL, sizeof(*r->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd[0], 0);
+	close(fd[0]);
+	return r->page == MAP_FAILED ? -ENOMEM : 0;
+}
+
+static u64 wake_at(const struct gp_reader_self *r)
+{
+	u64 at = r->interval_ns ? r->next_ns : GP_NEVER;
+
+	if ((r->out_bytes || r->unsaid) && r->now_ns + UNSAID_NS < at)
+		at = r->now_ns + UNSAID_NS;
+	return at;
+}
+
+/* While a report waits for room no order is taken: orders may ask for more reports. */
+static void listen_for(struct gp_reader_self *r, u32 events)
+{
+	struct epoll_event e = { .events = events, .data.ptr = GP_READER_CHANNEL };
+
+	if (events != r->listens &&
+	    !epoll_ctl(r->epoll, r->listens ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, r->args->channel, &e))
+		r->listens = events;
+}
+
+static bool turn(struct gp_reader_self *r)
+{
+	struct epoll_event e[EVENTS];
+	u64 at = wake_at(r), left = at > r->now_ns ? at - r->now_ns : 0;
+	struct timespec ts = { .tv_sec = (time_t)(left / GP_SEC),
+			       .tv_nsec = (long)(left % GP_SEC) };
+	bool orders = false;
+	int i, n;
+
+	listen_for(r, r->out_bytes ? EPOLLOUT : EPOLLIN);
+	n = epoll_pwait2(r->epoll, e, EVENTS, at == GP_NEVER ? NULL : &ts, NULL);
+
+	r->now_ns = now();
+	/* Orders last: they end processes that events speak of. */
+	for (i = 0; i < n; i++) {
+		if (e[i].data.ptr == GP_READER_CHANNEL)
+			orders = true;
+		else
+			gp_reader_failed(r, e[i].data.ptr, -ESRCH);
+	}
+	gp_reader_say_rest(r);
+	if (orders && !take_orders(r))
+		return false;
+	if (r->asked || r->nr_fresh || (r->interval_ns && r->now_ns >= r->next_ns))
+		gp_reader_look(r);
+	return true;
+}
+
+static int confine(const struct gp_reader_args *args)
+{
+	static const struct gp_call calls[] = {
+		{ SYS_process_vm_readv, 0 }, { SYS_pread64, 0 }, { SYS_read, 0 },
+		{ SYS_openat, GP_CALL_READ_ONLY }, { SYS_close, 0 }, { SYS_readlinkat, 0 },
+		{ SYS_pidfd_open, 0 }, { SYS_epoll_pwait2, 0 }, { SYS_epoll_pwait, 0 },
+		{ SYS_epoll_ctl, 0 }, { SYS_recvfrom, 0 }, { SYS_recvmsg, 0 },
+		{ SYS_sendto, 0 }, { SYS_write, 0 }, { SYS_clock_gettime, 0 },
+		{ SYS_fcntl, 0 }, { SYS_fstat, 0 }, { SYS_newfstatat, 0 }, { SYS_lseek, 0 },
+		{ SYS_mmap, GP_CALL_NO_EXEC }, { SYS_munmap, 0 }, { SYS_mremap, 0 },
+		{ SYS_madvise, 0 }, { SYS_brk, 0 }, { SYS_getrandom, 0 }, { SYS_futex, 0 },
+		{ SYS_rt_sigreturn, 0 }, { SYS_restart_syscall, 0 }, { SYS_exit, 0 },
+		{ SYS_sigaltstack, 0 },		/* of the sanitizers, when it ends */
+		{ SYS_exit_group, 0 },
+#ifdef SYS_epoll_wait
+		{ SYS_epoll_wait, 0 },
+#endif
+	};
+	const struct gp_sandbox_args sandbox = {
+		.capabilities = args->user == GP_READER_DUMP_USER ? 0 :
+				BIT_ULL(CAP_SYS_PTRACE) | BIT_ULL(CAP_DAC_READ_SEARCH),
+		.calls = calls, .nr_calls = sizeof(calls) / sizeof(*calls), .files = FILES,
+	};
+
+	/* Sleeps of microseconds are not stretched to save wake-ups. */
+	prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
+	return args->unconfined ? 0 : gp_sandbox(&sandbox);
+}
+
+int gp_reader_serve(const struct gp_reader_args *args)
+{
+	struct gp_reader_self *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return 1;
+	r->args = args;
+	r->queue = calloc(GP_READER_SLOTS, sizeof(*r->queue));
+	r->fresh = calloc(2 * GP_READER_SLOTS, sizeof(*r->fresh));
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!r->queue || !r->fresh || r->epoll < 0 || confine(args) || greet(r))
+		return 1;
+	r->now_ns = now();
+	r->wake = true;
+	gp_reader_look(r);	/* the first beat says that it is there */
+	while (turn(r))
+		;
+	return 0;
+}
+
+int gp_reader_main(int channel, uid_t user)
+{
+	const struct gp_reader_args args = { .channel = channel, .user = user };
+
+	return gp_reader_serve(&args);
+}

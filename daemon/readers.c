@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "readers_internal.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	EVENTS	= 64,
+	REPORTS	= 64,		/* of one user in one run */
+};
+
+/* ---- life ---- */
+
+int gp_readers_new(const struct gp_readers_args *args, struct gp_readers **ret)
+{
+	struct gp_readers *rs = calloc(1, sizeof(*rs));
+	struct gp_readers_args *a;
+
+	if (!rs)
+		return -ENOMEM;
+	rs->args = *args;
+	a = &rs->args;
+	a->late_ns = a->late_ns ? a->late_ns : 20 * GP_MSEC;
+	a->late_intervals = a->late_intervals ? a->late_intervals : 20;
+	a->start_ns = a->start_ns ? a->start_ns : GP_SEC;
+	a->dump_ns = a->dump_ns ? a->dump_ns : GP_SEC;
+	a->abandon_ns = a->abandon_ns ? a->abandon_ns : 200 * GP_MSEC;
+	a->retry_ns = a->retry_ns ? a->retry_ns : GP_SEC;
+	a->retry_max_ns = a->retry_max_ns ? a->retry_max_ns : 60 * GP_SEC;
+	a->idle_ns = a->idle_ns ? a->idle_ns : 10 * GP_SEC;
+	rs->wake_ns = GP_NEVER;
+	rs->user = calloc(GP_READERS_USERS, sizeof(*rs->user));
+	rs->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!rs->user || rs->epoll < 0) {
+		int err = rs->user ? -errno : -ENOMEM;
+
+		gp_readers_free(rs);
+		return err;
+	}
+	*ret = rs;
+	return 0;
+}
+
+struct gp_readers_user *gp_readers_find(const struct gp_readers *rs, uid_t uid)
+{
+	u32 i;
+
+	for (i = 0; i < rs->nr_users; i++)
+		if (rs->user[i].used && rs->user[i].uid == uid)
+			return &rs->user[i];
+	return NULL;
+}
+
+struct gp_readers_user *gp_readers_find_or_add(struct gp_readers *rs, uid_t uid)
+{
+	struct gp_readers_user *u = gp_readers_find(rs, uid);
+	u32 i;
+
+	if (u)
+		return u;
+	for (i = 0; i < GP_READERS_USERS && rs->user[i].used; i++)
+		;
+	if (i == GP_READERS_USERS)
+		return NULL;
+	u = &rs->user[i];
+	*u = (struct gp_readers_user){ .used = true, .uid = uid, .channel = -1, .wakefd = -1,
+			    .retry_ns = rs->args.retry_ns, .idle_ns = rs->now_ns };
+	u->slot = calloc(GP_READER_SLOTS, sizeof(*u->slot));
+	if (!u->slot) {
+		u->used = false;
+		return NULL;
+	}
+	if (i >= rs->nr_users)
+		rs->nr_users = i + 1;
+	return u;
+}
+
+static u64 key(const struct gp_readers *rs, const struct gp_readers_user *u, u32 what)
+{
+	return (u64)(u - rs->user) * GP_READERS_NR + what;
+}
+
+int gp_readers_listen(struct gp_readers *rs, const struct gp_readers_user *u, u32 what, u32 events)
+{
+	struct epoll_event e = { .events = events, .data.u64 = key(rs, u, what) };
+	int fd = what == GP_READERS_WAKE ? u->wakefd : u->channel;
+
+	return epoll_ctl(rs->epoll, EPOLL_CTL_ADD, fd, &e) &&
+	       (errno != EEXIST || epoll_ctl(rs->epoll, EPOLL_CTL_MOD, fd, &e)) ? -errno : 0;
+}
+
+static void close_page(struct gp_readers_user *u)
+{
+	if (u->wakefd >= 0)
+		close(u->wakefd);
+	if (u->page)
+		munmap((void *)u->page, sizeof(*u->page));
+	u->wakefd = -1;
+	u->page = NULL;
+}
+
+/* The reader is no longer @u's. What it was told is told to the next one. */
+static void forget_reader(struct gp_readers *rs, struct gp_readers_user *u, int err)
+{
+	u32 i;
+
+	close_page(u);
+	u->channel = -1;
+	u->id = 0;
+	u->blocked = u->interval_told = u->readable = u->woken = false;
+	u->look_told = u->look_done = u->look_asked;
+	for (i = 0, u->untold = 0; i < u->nr_slots; i++) {
+		u->slot[i].given = false;
+		u->slot[i].told = !u->slot[i].of;
+		u->untold += !u->slot[i].told;
+	}
+	for (i = 0; i < u->nr_questions; i++)
+		if (u->question[i].sent_ns && !u->question[i].failed)
+			u->question[i].failed = err;
+	if (u->uid == GP_READER_DUMP_USER && rs->dump.asked && !rs->dump.done) {
+		rs->dump.done = true;
+		rs->dump.error = err;
+		gp_mqd_list_fini(&rs->dump.list);
+	}
+	rs->dirty = rs->busy = true;
+}
+
+static void set_state(struct gp_readers *rs, struct gp_readers_user *u, u32 state)
+{
+	if (u->state == state)
+		return;
+	u->state = state;
+	rs->stats.late += state == GP_READER_LATE;
+	rs->busy = true;
+}
+
+/* Not before the last start is so long ago; the time doubles unless the last one did well. */
+static void put_off(struct gp_readers *rs, struct gp_readers_user *u)
+{
+	if (u->good_ns && rs->now_ns - u->good_ns >= rs->args.retry_max_ns)
+		u->retry_ns = rs->args.retry_ns;
+	u->retry_at_ns = gp_readers_later(u->started_ns + u->retry_ns, rs->now_ns);
+	u->retry_ns = gp_readers_sooner(2 * u->retry_ns, rs->args.retry_max_ns);
+	u->good_ns = 0;
+	set_state(rs, u, GP_READER_ABANDONED);
+}
+
+/* It may be stuck in the kernel and never end; its channel says when it does. */
+void gp_readers_abandon(struct gp_readers *rs, struct gp_readers_user *u)
+{
+	rs->args.kill(rs->args.ctx, u->uid, u->id);
+	rs->stats.abandoned++;
+	gp_readers_listen(rs, u, GP_READERS_OLD, 0);
+	u->stuck[u->nr_stuck].id = u->id;
+	u->stuck[u->nr_stuck++].channel = u->channel;
+	forget_reader(rs, u, ETIMEDOUT);
+	put_off(rs, u);
+}
+
+void gp_readers_ended(struct gp_readers *rs, struct gp_readers_user *u)
+{
+	close(u->channel);
+	forget_reader(rs, u, EPIPE);
+	put_off(rs, u);
+}
+
+static void reap(struct gp_readers *rs, struct gp_readers_user *u)
+{
+	char byte;
+	u32 i;
+
+	for (i = 0; i < u->nr_stuck;) {
+		ssize_t n = recv(u->stuck[i].channel, &byte, 1, MSG_DONTWAIT);
+
+		if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) {
+			i += n <= 0;	/* drop what it still said */
+			continue;
+		}
+		close(u->stuck[i].channel);
+		u->stuck[i] = u->stuck[--u->nr_stuck];
+	}
+	rs->dirty = true;
+}
+
+static void remove_user(struct gp_readers_user *u)
+{
+	u32 i;
+
+	if (u->channel >= 0)
+		close(u->channel);
+	close_page(u);
+	for (i = 0; i < u->nr_stuck; i++)
+		close(u->stuck[i].channel);
+	free(u->slot);
+	*u = (struct gp_readers_user){ .used = false };
+}
+
+void gp_readers_free(struct gp_readers *rs)
+{
+	u32 i;
+
+	if (!rs)
+		return;
+	for (i = 0; i < rs->nr_users; i++) {
+		struct gp_readers_user *u = &rs->user[i];
+
+		while (u->used && u->watches)
+			gp_readers_unwatch(rs, u->watches);
+		if (u->used)
+			remove_user(u);
+	}
+	if (rs->epoll >= 0)
+		close(rs->epoll);
+	gp_mqd_list_fini(&rs->dump.list);
+	free(rs->user);
+	free(rs);
+}
+
+/* ---- starting a reader ---- */
+
+static int make_page(struct gp_readers_user *u)
+{
+	int fd = memfd_create("gpreempt-reader", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *at;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, sizeof(struct gp_reader_page)) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		goto failed;
+	at = mmap(NULL, sizeof(struct gp_reader_page), PROT_READ, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		goto failed;
+	u->wakefd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (u->wakefd < 0) {
+		munmap(at, sizeof(struct gp_reader_page));
+		goto failed;
+	}
+	u->page = at;
+	return fd;
+
+failed:
+	close(fd);
+	return -errno;
+}
+
+/* The first order, with the page and the eventfd. A new channel has room for it. */
+static int greet(struct gp_readers *rs, const struct gp_readers_user *u, int memory)
+{
+	union {
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control = { .bytes = { 0 } };
+	struct gp_order o = {
+		.version = GP_READER_VERSION, .kind = GP_ORDER_HELLO,
+		.hello = { .slots = GP_READER_SLOTS,
+			   .role = u->uid == GP_READER_DUMP_USER ? GP_READER_OF_DUMP :
+								   GP_READER_OF_USER },
+	};
+	struct iovec part = { &o, sizeof(o) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	const int fd[2] = { memory, u->wakefd };
+
+	if (rs->args.ranges && u->uid != GP_READER_DUMP_USER)
+		o.hello.nr_ranges = rs->args.ranges(rs->args.ctx, u->uid, o.hello.range,
+						    GP_READER_RANGES);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), fd, sizeof(fd));
+	return sendmsg(u->channel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static void start(struct gp_readers *rs, struct gp_readers_user *u)
+{
+	int pair[2] = { -1, -1 }, memory = make_page(u), err = memory < 0 ? memory : 0;
+
+	u->started_ns = rs->now_ns;
+	if (!err && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		err = -errno;
+	u->channel = pair[0];
+	u->id = ++rs->last_id;
+	if (!err)
+		err = greet(rs, u, memory);
+	if (!err)
+		err = gp_readers_listen(rs, u, GP_READERS_CHANNEL, EPOLLIN);
+	if (!err)
+		err = gp_readers_listen(rs, u, GP_READERS_WAKE, EPOLLIN);
+	if (!err)
+		err = rs->args.make(rs->args.ctx, u->uid, u->id, pair[1]);
+	if (memory >= 0)
+		close(memory);
+	if (pair[1] >= 0)
+		close(pair[1]);
+	if (err) {
+		rs->stats.errors++;
+		if (pair[0] >= 0)
+			close(pair[0]);
+		forget_reader(rs, u, -err);
+		put_off(rs, u);
+		return;
+	}
+	rs->stats.started++;
+	u->looks = 0;
+	u->beat_ns = rs->now_ns;
+	set_state(rs, u, GP_READER_STARTING);
+}
+
+/* ---- time ---- */
+
+static bool is_needed(const struct gp_readers *rs, const struct gp_readers_user *u)
+{
+	u32 i;
+
+	if (u->uid == GP_READER_DUMP_USER)
+		return rs->dump.asked && !rs->dump.done;
+	for (i = 0; i < u->nr_questions; i++)
+		if (!u->question[i].failed)
+			return true;
+	return u->nr_watches;
+}
+
+/* When its reader is late unless something comes from it. */
+static u64 late_at(const struct gp_readers *rs, const struct gp_readers_user *u)
+{
+	u64 limit = gp_readers_later(rs->args.late_ns, rs->args.late_intervals * u->interval_ns);
+	u64 at = GP_NEVER;
+	u32 i;
+
+	if (!u->looks)
+		return u->started_ns + rs->args.start_ns;
+	if (u->uid == GP_READER_DUMP_USER)
+		return rs->dump.sent && !rs->dump.done ? rs->dump.ns + rs->args.dump_ns : at;
+	if (u->interval_ns)
+		at = u->beat_ns + limit;
+	if (u->look_done != u->look_asked)
+		at = gp_readers_sooner(at, u->look_ns + limit);
+	for (i = 0; i < u->nr_questions; i++)
+		if (u->question[i].sent_ns && !u->question[i].failed)
+			at = gp_readers_sooner(at, u->question[i].sent_ns + limit);
+	return at;
+}
+
+/* Judges the reader of @u. Returns when to do so again. */
+static u64 judge(struct gp_readers *rs, struct gp_readers_user *u)
+{
+	u64 at;
+
+	gp_readers_beat(rs, u);
+	at = late_at(rs, u);
+	if (rs->now_ns < at) {
+		if (u->looks && u->state != GP_READER_GOOD) {
+			u->good_ns = u->good_ns ? u->good_ns : rs->now_ns;
+			set_state(rs, u, GP_READER_GOOD);
+		}
+		return at;
+	}
+	/* Since we saw it: if we slept meanwhile, the reader may have slept too. */
+	if (u->state != GP_READER_LATE) {
+		u->late_ns = rs->now_ns;
+		set_state(rs, u, GP_READER_LATE);
+	}
+	at = u->late_ns + rs->args.abandon_ns;
+	if (rs->now_ns < at)
+		return gp_readers_sooner(at, rs->now_ns + rs->args.late_ns);
+	gp_readers_abandon(rs, u);
+	return u->retry_at_ns;
+}
+
+/* Returns when @u is to be tended again. */
+static u64 tend(struct gp_readers *rs, struct gp_readers_user *u)
+{
+	bool needed = is_needed(rs, u);
+
+	if (needed)
+		u->idle_ns = rs->now_ns;
+	if (u->channel < 0) {
+		if (!needed && !u->nr_stuck && !u->nr_questions &&
+		    rs->now_ns >= u->retry_at_ns) {
+			remove_user(u);
+			return GP_NEVER;
+		}
+		set_state(rs, u, needed ? GP_READER_ABANDONED : GP_READER_NONE);
+		if (rs->now_ns < u->retry_at_ns)
+			return u->retry_at_ns;
+		if (!needed || u->nr_stuck == GP_READERS_STUCK)
+			return GP_NEVER;
+		start(rs, u);
+		if (u->channel < 0)
+			return u->retry_at_ns;
+	}
+	if (!needed && rs->now_ns - u->idle_ns >= rs->args.idle_ns) {
+		close(u->channel);
+		forget_reader(rs, u, EPIPE);
+		set_state(rs, u, GP_READER_NONE);
+		return rs->now_ns;
+	}
+	gp_readers_tell(rs, u);
+	return gp_readers_sooner(judge(rs, u), needed ? GP_NEVER : u->idle_ns + rs->args.idle_ns);
+}
+
+static void take_event(struct gp_readers *rs, const struct epoll_event *e)
+{
+	struct gp_readers_user *u = &rs->user[e->data.u64 / GP_READERS_NR];
+	u64 count;
+
+	if (e->data.u64 / GP_READERS_NR >= rs->nr_users || !u->used)
+		return;
+	switch (e->data.u64 % GP_READERS_NR) {
+	case GP_READERS_WAKE:
+		if (u->wakefd < 0 || read(u->wakefd, &count, sizeof(count)) < 0)
+			return;
+		u->woken = rs->busy = true;
+		rs->dirty |= u->state != GP_READER_GOOD;
+		gp_readers_beat(rs, u);
+		return;
+	case GP_READERS_OLD:
+		reap(rs, u);
+		return;
+	default:
+		if (e->events & EPOLLOUT && u->blocked) {
+			u->blocked = false;
+			gp_readers_listen(rs, u, GP_READERS_CHANNEL, EPOLLIN);
+			rs->dirty = true;
+		}
+		u->readable |= (e->events & ~(u32)EPOLLOUT) != 0;
+		rs->busy |= u->readable;
+	}
+}
+
+void gp_readers_run(struct gp_readers *rs, u64 now_ns)
+{
+	struct epoll_event e[EVENTS];
+	int i, n = epoll_wait(rs->epoll, e, EVENTS, 0);
+	u32 at;
+
+	if (now_ns > rs->now_ns)
+		rs->now_ns = now_ns;
+	for (at = 0; at < rs->nr_users; at++)
+		rs->user[at].budget = REPORTS;
+	for (i = 0; i < n; i++)
+		take_event(rs, &e[i]);
+	if (!rs->dirty && rs->now_ns < rs->wake_ns)
+		return;
+	rs->dirty = false;
+	rs->wake_ns = GP_NEVER;
+	for (at = 0; at < rs->nr_users; at++)
+		if (rs->user[at].used)
+			rs->wake_ns = gp_readers_sooner(rs->wake_ns, tend(rs, &rs->user[at]));
+}
+
+int gp_readers_fd(const struct gp_readers *rs)
+{
+	return rs->epoll;
+}
+
+u64 gp_readers_wake_at(const struct gp_readers *rs)
+{
+	return rs->dirty || rs->busy ? rs->now_ns : rs->wake_ns;
+}
