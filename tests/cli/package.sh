@@ -115,13 +115,13 @@ mkdir -p "${elsewhere%/*}"
 cp -r "$top/build/package/gpreempt" "$elsewhere"
 rm -rf "$elsewhere/debian" "$elsewhere"/obj-*
 find "$elsewhere" -exec touch -h -d '2020-02-02' {} +
-(umask 077 && TZ=Asia/Tokyo LC_ALL=C CFLAGS=-O3 try "$elsewhere/packaging/deb" "$tmp/again" && exits 0) || no "the second build failed"
+umask 077
+try env TZ=Asia/Tokyo LC_ALL=C CFLAGS=-O3 "$elsewhere/packaging/deb" "$tmp/again"
+umask 022
+exits 0
 for package in $packages; do
 	check cmp "$(deb "$package")" "$tmp/again/$(basename "$(deb "$package")")"
 done
-
-claim "a build by another maintainer names that maintainer"
-check grep -q 'DEBEMAIL' "$top/packaging/deb"
 
 if command -v lintian >/dev/null; then
 	claim "lintian finds no error and no warning in them"
