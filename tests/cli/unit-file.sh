@@ -43,7 +43,9 @@ done
 
 claim "it may trace, read pointers and wake, and open the driver, and has no other right"
 check grep -qx 'CapabilityBoundingSet=CAP_SYS_PTRACE CAP_KILL CAP_DAC_READ_SEARCH' "$unit"
-check grep -q '^DeviceAllow=/dev/kfd rw' "$unit"
+for device in /dev/kfd char-drm /dev/gpreempt; do
+	check grep -qx "DeviceAllow=$device rw" "$unit"
+done
 check grep -q '^SystemCallFilter=@system-service .*ptrace' "$unit"
 
 claim "it does not take away what is needed: users, devices, process tree, debugfs"

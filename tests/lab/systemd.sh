@@ -30,13 +30,17 @@ claim "Debian's systemd boots as first process beside the driver, without a comp
 boot boot --copy "$tmp/before-boot"
 
 claim "an installed gpreemptd is enabled, runs after a boot and observes"
-is boot_enabled enabled && is boot_state active && is boot_failed 0 && shows boot_status '"policy": "none"'
+is boot_enabled enabled && is boot_state active && is boot_failed 0 && shows boot_status '"policy": "none"' &&
+	shows boot_status '"observe_only": true' && shows boot_status '"gpus": 1'
 
 claim "its processes have the limits and rights of the unit"
 is unit_files 65536 && is unit_tasks 4096 && is unit_oom -900 && is unit_capabilities 0000000000080024
 
 claim "it sees the processes of other users on the GPU"
 is other_user 0
+
+claim "with a policy the unit's rights suffice to preempt, by the debug interface and by a module that is loaded later"
+is reload 0 && is debug_preempts 0 && is debug_mechanism kfd-debug && is module 0 && is module_mechanism kmod && is module_preempts 0
 
 claim "systemctl restart works, and the kill switch stays off across it"
 is off 0 && is restart 0 && is restart_new yes && is restart_state active && shows restart_status '"enabled": false' && is on 0
@@ -54,7 +58,7 @@ claim "an installation without a driver enables gpreemptd and waits for the driv
 is install 0 && is install_enabled enabled && is install_state inactive && is install_condition no && is install_group gpreempt
 
 claim "gpreemptd starts when the driver is loaded later"
-is driver 0 && is driver_state active && shows driver_status '"policy": "none"'
+is driver 0 && is driver_state active && shows driver_status '"policy": "none"' && shows driver_status '"gpus": 1'
 
 claim "a disabled gpreemptd does not start when the driver is loaded, and starts when it is enabled"
 is disable_state inactive && is unload 0 && is again 0 && is again_state inactive && is enable_state active

@@ -25,6 +25,37 @@ until_true 60 listed
 fact other_user $?
 gpreempt list >&2
 
+# With a policy it preempts, by the debug interface and by the module, which is loaded later.
+cat >/etc/gpreempt/conf.d/test.conf <<'END'
+[daemon]
+policy = priority
+attach_after = 200ms
+[rule online]
+cmdline = *--class online*
+class = online
+[rule offline]
+cmdline = *--class offline*
+class = offline
+END
+systemctl reload gpreemptd
+fact reload $?
+mechanism() { sed -n 's/^  "mechanism": "\(.*\)",$/\1/p' /tmp/status; }
+has_stopped() { [ "$(gpreempt stats --json | sed -n 's/^    "stopped": \([0-9]*\),$/\1/p' | head -n 1)" -ge 5 ]; }
+runuser -u nobody -- gpload --class offline --queues 2 --kernel 20ms --seconds 3000 >/tmp/offline 2>&1 &
+gpload --class online --kernel 1ms --waves 64 --poisson 20 --seconds 3000 >/tmp/online 2>&1 &
+until_true 60 has_stopped
+fact debug_preempts $?
+answers
+fact debug_mechanism "$(mechanism)"
+chroot /mnt/lab modprobe gpreempt
+fact module $?
+has_module() { answers && [ "$(mechanism)" != kfd-debug ]; }
+until_true 60 has_module
+fact module_mechanism "$(mechanism)"
+until_true 60 has_stopped
+fact module_preempts $?
+main=$(property MainPID)
+
 # State is kept across a restart.
 gpreempt off >/dev/null
 fact off $?

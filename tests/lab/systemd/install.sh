@@ -4,7 +4,6 @@
 . ./common.sh
 
 # The lab's modules are in its initramfs.
-mount --bind /proc /mnt/lab/proc
 driver() { chroot /mnt/lab "$@"; }
 has_device() { systemctl is-active dev-kfd.device; }
 no_device() { ! has_device; }
