@@ -5,12 +5,12 @@
 fact() { echo "$*"; }
 # until_true SECONDS COMMAND...: true as soon as COMMAND is.
 until_true() {
-	left=$(($1 * 10))
+	left=$(($1 * 2))
 	shift
 	while ! "$@" >/dev/null 2>&1; do
 		left=$((left - 1))
 		[ $left -gt 0 ] || return 1
-		sleep 0.1
+		sleep 0.5
 	done
 }
 property() { systemctl show -P "$1" gpreemptd; }
