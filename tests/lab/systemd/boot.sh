@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=sh
 # In the guest: the package was installed before this boot, and the driver is there.
+# shellcheck source=tests/lab/systemd/common.sh
 . ./common.sh
 
 fact boot_enabled "$(systemctl is-enabled gpreemptd)"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=sh
 # In the guest: the packages come after the boot, and the driver after the packages.
+# shellcheck source=tests/lab/systemd/common.sh
 . ./common.sh
 
 # The lab's modules are in its initramfs.
@@ -57,5 +58,5 @@ gpreempt off >/dev/null
 [ -e /var/lib/gpreempt/off ] && fact purge_before yes
 dpkg -P gpreempt >&2
 fact purge $?
-fact purge_left "$(ls -d /var/lib/gpreempt /etc/gpreempt /run/gpreempt /etc/systemd/system/*.wants/gpreemptd.service 2>/dev/null | tr '\n' ' ')"
+fact purge_left "$(find /etc /var/lib /run/gpreempt -name gpreempt -o -name gpreemptd.service 2>/dev/null | tr '\n' ' ')"
 fact purge_processes "$(pgrep -c gpreemptd)"
