@@ -37,7 +37,7 @@ check grep -q '^LimitNOFILE=65536$' "$unit"
 check grep -q '^TasksMax=4096$' "$unit"
 check grep -q '^OOMScoreAdjust=-900$' "$unit"
 
-claim "it is told apart from a daemon that hangs, and is started again"
+claim "systemd kills a daemon that hangs, and starts it again"
 for line in Type=notify NotifyAccess=all WatchdogSec=10 WatchdogSignal=SIGKILL Restart=on-failure; do
 	check grep -qx "$line" "$unit"
 done
