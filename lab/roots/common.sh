@@ -5,10 +5,10 @@
 #
 #	suite		the Debian release
 #	programs	packages of the guest
-#	tools		packages needed to compile the clients
+#	tools		packages needed to compile the clients; without them there are none
 #	build_clients	a function: compile /src in /out; runs chrooted into a tree with $tools
 #
-# and calls make_root "$@". The result is build/lab/roots/SUITE.img or the file given as argument:
+# and calls make_root "$@". The result is build/lab/roots/NAME.img or the file given as argument:
 # a read-only squashfs without compression, because the guest would have to unpack it emulated.
 # Next to it stay the two trees, so that a changed client costs seconds. Each step is done again
 # if what it is made from changed.
@@ -60,26 +60,28 @@ debian() {
 
 # The clients, compiled against $suite's own libraries.
 compile_clients() {
-	tree=$folder/$suite-dev
-	made_from "$folder/$suite-clients.stamp" "$1" && [ -d "$tree/out" ] && return
+	tree=$folder/$name-dev
+	made_from "$folder/$name-clients.stamp" "$1" && [ -d "$tree/out" ] && return
 	debian "$tree" "$programs,$tools"
 	say "compiling the clients"
-	rm -rf "$folder/$suite-clients.stamp" "$tree/src" "$tree/out"
+	rm -rf "$folder/$name-clients.stamp" "$tree/src" "$tree/out"
 	mkdir "$tree/out"
 	cp -r "$clients" "$tree/src"
-	step "$folder/$suite-clients.log" "compiling the clients" \
+	step "$folder/$name-clients.log" "compiling the clients" \
 		chroot "$tree" sh -euc "cd /src; $build_clients"
-	echo "$1" >"$folder/$suite-clients.stamp"
+	echo "$1" >"$folder/$name-clients.stamp"
 }
 
 make_image() {
 	made_from "$image.stamp" "$1" && [ -e "$image" ] && return
-	debian "$folder/$suite" "$programs"
-	compile_clients "$2"
-	mkdir -p "$folder/$suite/usr/local/bin"
-	cp "$folder/$suite-dev/out/"* "$folder/$suite/usr/local/bin/"
+	debian "$folder/$name" "$programs"
+	if [ -n "$tools" ]; then
+		compile_clients "$2"
+		mkdir -p "$folder/$name/usr/local/bin"
+		cp "$folder/$name-dev/out/"* "$folder/$name/usr/local/bin/"
+	fi
 	rm -f "$image.stamp" "$image.new"
-	step "$folder/$suite-image.log" "mksquashfs" mksquashfs "$folder/$suite" "$image.new" \
+	step "$folder/$name-image.log" "mksquashfs" mksquashfs "$folder/$name" "$image.new" \
 		-no-progress -noI -noD -noF -noX -all-root -all-time 0 -mkfs-time 0
 	mv "$image.new" "$image"
 	echo "$1" >"$image.stamp"
@@ -96,7 +98,7 @@ make_root() {
 	done
 	exec 9>"$folder/.lock-$name"
 	flock 9
-	clients_key=$(key_of "$clients"/*)$tools$build_clients
+	clients_key=${tools:+$(key_of "$clients"/*)$tools$build_clients}
 	key="$(key_of "$top/lab/roots/common.sh") $suite $programs $clients_key"
 	made_from "$image.stamp" "$key" && [ -e "$image" ] && return
 	[ "$(id -u)" -eq 0 ] || die 3 "unpacking packages needs root; run this once as root"

@@ -29,7 +29,7 @@ prints() { [ "$(cat "$tmp/out")" = "$1" ] || no "'$tried' prints: $(cat "$tmp/ou
 
 claim "a mistake in the options is one line and exit 2"
 for wrong in --nonsense "--cpus 0" "--mem 2T" "--profile mi1" "--vram 500" "--param x" "--copy /nowhere/file" \
-	"--root nowhere" "--cpus 2" "--deterministic --wall-clock" "--deterministic --kvm" "--seed x" "--timeout 0"; do
+	"--root nowhere" "--systemd" "--cpus 2" "--deterministic --wall-clock" "--deterministic --kvm" "--seed x" "--timeout 0"; do
 	# shellcheck disable=SC2086 # options and their values
 	try lab $wrong -- true
 	exits 2 && check test "$(wc -l <"$tmp/err")" -eq 1 && check test ! -s "$tmp/out"
