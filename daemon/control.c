@@ -549,13 +549,17 @@ static struct client_user *user_of(struct gp_control *c, uid_t user)
 	return unused;
 }
 
-/* Closes the connection of @user that was idle longest; with @busy any, if none is idle. */
+/*
+ * Closes the connection of @user (NULL: of root and the group) that was idle longest; with @busy
+ * any, if none is idle.
+ */
 static struct connection *evict(struct gp_control *c, const struct client_user *user, bool busy)
 {
 	struct connection *found = NULL, *conn;
 
 	for (EACH(c, conn)) {
-		if (!conn->state || conn->user != user || conn->peer.privileged)
+		if (!conn->state || conn->peer.privileged == !!user ||
+		    (user && conn->user != user))
 			continue;
 		if (is_idle(conn) ? !found || !is_idle(found) || conn->idle_ns < found->idle_ns :
 		    busy && !found)
@@ -612,7 +616,7 @@ static struct connection *place_for(struct gp_control *c, const struct gp_peer *
 	if (peer->privileged) {
 		most = largest_user(c);
 		return c->stats.clients < c->args.clients ? free_place(c) :
-		       most ? evict(c, most, true) : NULL;
+		       evict(c, most, most);
 	}
 	if (user->connections >= c->args.clients_per_user)
 		return evict(c, user, false);

@@ -45,7 +45,8 @@ static bool rest(char **at, char *to, size_t size)
 
 	if (!n || n >= size)
 		return false;
-	memcpy(to, *at, n + 1);
+	memset(to, 0, size);	/* of two such lines the last one counts */
+	memcpy(to, *at, n);
 	*at = NULL;
 	return true;
 }

@@ -121,6 +121,11 @@ static void the_crowd_never_takes_the_places_of_root(void **state)
 	/* Root may take them all; then there is no place for others. */
 	EXPECT_EQ(alive(w, root, CLIENTS), CLIENTS);
 	EXPECT_EQ(alive(w, fd, n), 0);
+	/* Even then root gets in: the connection that was idle longest goes. */
+	w->now_ns += GP_MSEC;
+	fd[0] = (close(fd[0]), world_connect(w, 0, true));
+	assert_string_equal(world_error(world_ask(w, fd[0], "Status", NULL)), "");
+	EXPECT_EQ(alive(w, root, CLIENTS), CLIENTS - 1);
 	close_all(w, fd, n);
 	close_all(w, root, CLIENTS);
 }

@@ -31,5 +31,6 @@ judge_users() {
 	for call in status list stats getpolicy; do is may_$call YYY; done
 	for call in lower hold release hint; do is may_$call nYY; done
 	for call in back raise others setpolicy reload enable; do is may_$call nnY; done
-	is same_list yes
+	claim "a stranger sees that processes are there, the owner all of its own, root all of all"
+	is listed '2 2 2' && is listed_fully '0 1 2' && is counted '0 1 2'
 }
