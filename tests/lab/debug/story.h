@@ -100,6 +100,7 @@ enum ask {
 	ASK_PENDING,		/* kernels that have not completed */
 	ASK_DONE,		/* waits for all of them; 0 if every sum is right */
 	ASK_UPDATE,		/* of target_update() */
+	ASK_RUN,		/* of target_run() */
 	ASK_DESTROY,		/* a: index */
 	ASK_DESTROY_RAW,	/* the same; an interruption is -EINTR and nothing is freed */
 	ASK_WAVE_STATE,		/* a: index */
@@ -125,6 +126,9 @@ struct target target_start(void);
 s64 target_ask(const struct target *t, enum ask what, u32 a);
 /* UPDATE_QUEUE */
 s64 target_update(const struct target *t, u32 index, u32 percentage, u32 priority);
+/* Calls @call there with what it has; it was forked from us, so its functions are where ours are. */
+typedef s64 (*target_call)(struct gp_client *c, struct gp_queue *queue);
+s64 target_run(const struct target *t, target_call call);
 /* In two halves, for what blocks. */
 void target_tell(const struct target *t, enum ask what, u32 a);
 s64 target_answer(const struct target *t);

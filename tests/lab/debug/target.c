@@ -33,6 +33,7 @@ enum {
 struct request {
 	u32 what, a;
 	u32 percentage, priority;	/* ASK_UPDATE */
+	target_call call;		/* ASK_RUN */
 };
 
 /* What the child has. */
@@ -263,6 +264,8 @@ static s64 worker_do(struct worker *w, const struct request *r)
 		return work_finish(w);
 	case ASK_UPDATE:
 		return gp_queue_update(&w->queue[r->a], r->percentage, r->priority);
+	case ASK_RUN:
+		return r->call(&w->c, w->queue);
 	case ASK_DESTROY:
 		return gp_queue_destroy(&w->queue[r->a]);
 	case ASK_DESTROY_RAW:
@@ -383,6 +386,12 @@ s64 target_update(const struct target *t, u32 index, u32 percentage, u32 priorit
 	send_request(t, (struct request){
 		.what = ASK_UPDATE, .a = index, .percentage = percentage, .priority = priority,
 	});
+	return target_answer(t);
+}
+
+s64 target_run(const struct target *t, target_call call)
+{
+	send_request(t, (struct request){ .what = ASK_RUN, .call = call });
 	return target_answer(t);
 }
 

@@ -11,7 +11,8 @@
 
 #include "kernel.h"
 
-#define VIEWS	"/sys/kernel/debug/vgpu/0/"
+#define VIEWS_OF(gpu)	"/sys/kernel/debug/vgpu/" gpu "/"
+#define VIEWS		VIEWS_OF("0")
 
 enum { LOOK_US = 2000, LOOKS = 20000 };
 
@@ -63,6 +64,14 @@ int control(const char *mechanism)
 	NEED(call(fd, GP_IOC_ENABLE, &on) == 0);
 	be_patient(fd);
 	return fd;
+}
+
+struct gp_uapi_version version_of(int control)
+{
+	struct gp_uapi_version v = { 0 };
+
+	NEED(call(control, GP_IOC_VERSION, &v) == 0);
+	return v;
 }
 
 int kfd_of(pid_t pid)
@@ -232,7 +241,7 @@ struct sum {
 	u32 waves, mapped, doorbell;
 };
 
-static struct sum sum_of(pid_t pid)
+static struct sum sum_on(u32 gpu, pid_t pid)
 {
 	char path[64], line[256], state[32];
 	struct sum sum = { 0 };
@@ -243,7 +252,8 @@ static struct sum sum_of(pid_t pid)
 	f = fopen(path, "re");
 	NEED(f && fscanf(f, "%u", &pasid) == 1);
 	fclose(f);
-	f = fopen(VIEWS "queues", "re");
+	snprintf(path, sizeof(path), VIEWS_OF("%u") "queues", gpu);
+	f = fopen(path, "re");
 	NEED(f);
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%u %x %*s %31s %*s %*s %*s %*s %*s %*s %u", &whose, &doorbell,
@@ -255,6 +265,16 @@ static struct sum sum_of(pid_t pid)
 	}
 	fclose(f);
 	return sum;
+}
+
+static struct sum sum_of(pid_t pid)
+{
+	return sum_on(0, pid);
+}
+
+u32 mapped_on(u32 gpu, pid_t pid)
+{
+	return sum_on(gpu, pid).mapped;
 }
 
 u32 waves_of(pid_t pid)
@@ -301,10 +321,15 @@ void fault(const char *text)
 
 int standstill(const char *name)
 {
+	return standstill_of(0, name);
+}
+
+int standstill_of(u32 gpu, const char *name)
+{
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), VIEWS "%s", name);
+	snprintf(path, sizeof(path), VIEWS_OF("%u") "%s", gpu, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	NEED(fd >= 0);
 	return fd;

@@ -7,7 +7,7 @@
 #include "uapi/gpreempt.h"
 
 extern const struct story packets[], nested[], edges[], rivals[], faults[], refusals[], late[],
-	watch[];
+	watch[], hostile[];
 
 /* A story that is told twice: by evict and by direct. */
 void by_both(void (*tell)(const char *way));
@@ -21,6 +21,8 @@ void set_mechanism(int control, const char *name, u32 grace);
 void set_param(int control, const char *name, u64 value);
 /* One raw call: 0 or -errno. */
 int call(int control, unsigned long request, void *arg);
+/* The mechanism and other facts of the module. */
+struct gp_uapi_version version_of(int control);
 /* A descriptor of a process's /dev/kfd. */
 int kfd_of(pid_t pid);
 /* A preemptible task of one process, whose queues are known by then; its handle. */
@@ -43,6 +45,7 @@ struct gp_uapi_gpu gpu_of(int control);
 /* The device: of the queues of @pid. */
 u32 waves_of(pid_t pid);
 u32 mapped_of(pid_t pid);
+u32 mapped_on(u32 gpu, pid_t pid);
 bool soon_mapped(pid_t pid, u32 queues);
 /* It has 400 waves on the device, or comes to. */
 bool runs_huge(pid_t pid);
@@ -50,6 +53,7 @@ bool runs_huge(pid_t pid);
 void fault(const char *text);
 /* "halt", "reset": the GPU is at a standstill until this is closed (lab/adapter/standstill.c). */
 int standstill(const char *name);
+int standstill_of(u32 gpu, const char *name);
 /* What the driver has given out of the GPU's memory, bytes: now, and before the first story. */
 u64 vram_used(void);
 extern u64 vram_at_start;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt.ko on the real driver, as stories: lab-kernel [PART OF A CLAIM] */
+/* gpreempt.ko on the real driver, as stories: lab-kernel [--hostile] [PART OF A CLAIM] */
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +15,8 @@ int main(int argc, char **argv)
 
 	if (only && !strcmp(only, "--sleep"))
 		return pause();
+	if (only && !strcmp(only, "--hostile"))
+		return !tell_all(hostile, argc > 2 ? argv[2] : NULL, &number);
 	vram_at_start = vram_used();
 	all = tell_all(refusals, only, &number);
 	all = tell_all(packets, only, &number) && all;
