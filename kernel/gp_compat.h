@@ -26,7 +26,7 @@ static inline void gp_compat_vm_flags(struct vm_area_struct *vma, vm_flags_t set
 #endif
 }
 
-/* mmap_write_lock(), or not at all; mmap_write_unlock() ends it. */
+/* Pairs with mmap_write_unlock(). The kernel has no such function. */
 static inline bool gp_compat_mmap_write_trylock(struct mm_struct *mm)
 {
 	if (!down_write_trylock(&mm->mmap_lock))

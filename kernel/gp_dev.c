@@ -68,10 +68,10 @@ static int class_from(const struct gp_uapi_class *from, struct gp_class *ret)
 	return from->zero || gp_class_wrong(ret) ? -EINVAL : 0;
 }
 
-/* For as long as processes may keep their memory locked before they are not attached. */
+/* How long ATTACH tries to lock the memory of all its processes. */
 #define FIND_NS		(100 * GP_MSEC)
 
-/* Whatever waits for one of the processes is done here, where nobody else waits with us. */
+/* Does everything that may wait for one of the processes, without a lock of the module. */
 static int find_members(const struct gp_dev_arg *a, struct gp_member **members)
 {
 	const struct gp_uapi_member *who = a->extra;

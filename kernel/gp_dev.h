@@ -37,7 +37,7 @@ int gp_dev_gpu(struct gp_client *c, struct gp_dev_arg *a);
 
 int gp_dev_preempt(struct gp_client *c, struct gp_dev_arg *a);
 int gp_dev_resume(struct gp_client *c, struct gp_dev_arg *a);
-/* A moment for the driver, if it was too busy to say which queues @task has. */
+/* If the driver was too busy to list the queues of @task, waits a moment until they are known. */
 void gp_move_await_known(struct gp_client *c, u32 task);
 
 #endif /* GP_KERNEL_DEV_H */

@@ -66,7 +66,10 @@ int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr)
 	return 0;
 }
 
-/* A number whose place is free: that of a GPU that is being dropped is not yet. home.lock. */
+/*
+ * Adds a device whose place in home.gpu[] is free: a GPU that is being dropped keeps its place
+ * after the scheduler has forgotten its number. Under home.lock.
+ */
 static int add_in_free_place(u32 flags, u32 *ret)
 {
 	u64 taken = 0;
@@ -155,20 +158,21 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 	return gpu;
 }
 
-/* What is off is given back. @dead: whether the process has died whose file we keep, or NULL. */
+/* Waits until the worker has put every process back on. @dead: as in drop(). */
 static void drain(struct gp_gpu *gpu, const bool *dead)
 {
 	if (gp_gpu_drain(gpu, LAST_WAIT_MS, dead))
 		return;
-	/* Its end makes the driver map everybody anew: nothing we could try is better. */
+	/* The driver maps all other processes anew when the file is closed: do not wait longer. */
 	if (dead && READ_ONCE(*dead) && gp_gpu_drain(gpu, DEATH_WAIT_MS, NULL))
 		return;
 	pr_warn("gpreempt: GPU %u does not answer; it is left as it is\n", gpu->is.gpu_id);
 }
 
 /*
- * With home.mutex, which is given back while we wait: for as long as the GPU takes, others can do
- * without it. Only who has set gpu->gone ends it, and until then nobody takes its place.
+ * Called with home.mutex; releases it while it waits for the GPU and takes it again. gpu->gone
+ * keeps the place of the GPU taken meanwhile, and other callers from dropping it too. @dead:
+ * whether the process has died whose file the caller keeps open, which shortens the wait; or NULL.
  */
 static void drop(struct gp_gpu *gpu, const bool *dead)
 {
@@ -184,7 +188,7 @@ static void drop(struct gp_gpu *gpu, const bool *dead)
 	gp_device_del(gp_home.sched, gpu->device, now);
 	gp_home_settle(now);
 	if (gpu->grace)
-		gp_gpu_wake(gpu);	/* to give the driver's back */
+		gp_gpu_wake(gpu);	/* it sets the driver's grace again */
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	mutex_unlock(&gp_home.mutex);
 
@@ -193,7 +197,7 @@ static void drop(struct gp_gpu *gpu, const bool *dead)
 	gp_step_end_halt(gpu);
 	gp_selftest_cancel(gpu);
 	hrtimer_cancel(&gpu->look);
-	/* Now, and not at the next scan: the driver frees the memory that they pin. */
+	/* Now and not at the next scan, because the driver frees the memory that they pin. */
 	gp_ring_free_all(&out);
 
 	mutex_lock(&gp_home.mutex);
@@ -248,7 +252,7 @@ bool gp_gpu_none_left(const struct kfd_process *process)
 	return gp_kfd_lead(process)->start_boottime > left_ns;
 }
 
-/* One of @dev, of any device if it is NULL, that is not dropped yet. */
+/* Is a GPU of @dev (NULL: of any device) still known or being dropped? */
 static bool any_left(const struct device *dev)
 {
 	const struct gp_gpu *gpu;
@@ -259,7 +263,7 @@ static bool any_left(const struct device *dev)
 	return false;
 }
 
-/* Processes that have ended and still have a file: somebody uses them, in another GPU's driver. */
+/* Is there a process that left the home and is still referenced, by the worker of another GPU? */
 static bool any_unreaped(void)
 {
 	unsigned long flags;
@@ -284,9 +288,9 @@ static void leaves(const struct device *dev)
 		if (gpu->node && !gpu->gone && gpu->is.dev == dev)
 			removed(gpu);
 	mutex_unlock(&gp_home.mutex);
-	/* Others may be dropping it. */
+	/* Another task may be dropping it. */
 	wait_event(gp_home.moved, !any_left(dev));
-	/* Processes that ended just before, and queues, may still have pinned memory of it. */
+	/* Processes and queues that ended just before may still pin memory of the GPU. */
 	wait_event(gp_home.moved, !any_unreaped());
 	flush_workqueue(gp_home.reapers);
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The grace period of running waves (gp_kfd_set_grace()): wanted for the machine, set on each GPU
- * by its worker, as the driver may be busy there for as long as the GPU takes.
+ * The grace period of running waves (gp_kfd_set_grace()). A caller sets it for the machine
+ * (home.grace); the worker of each GPU sets it there, because the driver's lock of a GPU can be
+ * held for as long as the GPU takes.
  */
 #include "gp_home.h"
 
-/* Under home.lock. */
+/* Under home.lock. A GPU that is being dropped gets the driver's own grace back. */
 static u32 wanted(const struct gp_gpu *gpu)
 {
 	return gpu->gone ? 0 : gp_home.grace;
 }
 
+/* Under home.lock. */
 static bool is_asked(const struct gp_gpu *gpu)
 {
 	return !gpu->node || gpu->gone || gpu->grace_tried == gp_home.grace;
@@ -22,9 +24,14 @@ void gp_grace_wake(void)
 	unsigned long flags;
 
 	spin_lock_irqsave(&gp_home.lock, flags);
-	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
+	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
+		/* A GPU that refused it before may accept it now. */
+		if (gpu->grace_err)
+			gpu->grace_tried = GP_NONE;
+		gpu->grace_err = 0;
 		if (!is_asked(gpu))
 			gp_gpu_wake(gpu);
+	}
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 }
 
@@ -49,7 +56,7 @@ void gp_grace_apply(struct gp_gpu *gpu)
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 }
 
-/* 1: on all GPUs, or somebody wants another by now. -errno: a GPU has refused. */
+/* 1: every GPU has @grace, or a later call wants another one. 0: not yet. -errno: a GPU refused. */
 static int result(u32 grace)
 {
 	const struct gp_gpu *gpu;

@@ -246,7 +246,7 @@ static const struct gp_way *find_way(const char *name)
 	return strcmp(name, "auto") ? NULL : &gp_way_direct;
 }
 
-/* What a call changes, and gives back if it is refused. */
+/* What SET_MECHANISM changes, and restores if a GPU refuses it. */
 struct mechanism {
 	const struct gp_way *way;
 	bool by_test;
@@ -258,7 +258,7 @@ static bool is_set(const struct mechanism *m)
 	return gp_home.way == m->way && gp_home.way_auto == m->by_test && gp_home.grace == m->grace;
 }
 
-/* With home.mutex. What was set before; the workers do the rest. */
+/* With home.mutex. Returns what was set before. The workers then set the grace on their GPUs. */
 static struct mechanism set(const struct mechanism *m)
 {
 	struct mechanism old;
@@ -290,7 +290,7 @@ static int check(const struct mechanism *m)
 	return 0;
 }
 
-/* Unless another call has set something else since. */
+/* Does nothing if a later call has set something else. */
 static void give_back(const struct mechanism *refused, const struct mechanism *old)
 {
 	mutex_lock(&gp_home.mutex);
@@ -415,10 +415,10 @@ void gp_home_fini(void)
 	/* All GPUs are gone, and with them everybody who could be owed anything. */
 	cancel_delayed_work_sync(&h->rescan);
 	hrtimer_cancel(&h->tick);
-	/* What they put last may be reaped. */
+	/* Before the reapers: a putter may drop the last reference to a member. */
 	destroy_workqueue(h->putters);
 	destroy_workqueue(h->reapers);
-	/* Whoever dies now takes the lock in its notifier: until it has been unregistered. */
+	/* A process that exits now still runs our notifier, which takes home.lock. */
 	mmu_notifier_synchronize();
 	WARN_ON(!list_empty(&h->members));
 	gp_scan_fini();

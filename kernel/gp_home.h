@@ -11,8 +11,8 @@
  *
  *	home.mutex	attach, detach, settings, rescans, arrival and removal of GPUs: who changes
  *			what there is. Sleeps. Never taken by a worker, nor by the notifier of a
- *			dying process. Every caller waits for it, so nothing that a process or a
- *			GPU can keep from ending is waited for with it (the table of README.md).
+ *			dying process. Every control call takes it, so its holder never waits
+ *			for a process or a GPU (README.md has the table).
  *	home.lock	the scheduler and all that timers and workers share: a spinlock taken with
  *			interrupts off. Nothing of the driver, no user memory, no allocation below
  *			it. What is loaded under it is pinned.
@@ -140,7 +140,7 @@ struct gp_target {
 	bool unsettled;			/* it may have queues its task does not cover; home.lock */
 	struct gp_class class;
 	struct gp_uapi_seat before;	/* as other tasks, before its devices changed: its sums */
-	u32 round;			/* of scans, the last that came by; home.mutex */
+	u32 round;			/* the last round of scans that scanned it; home.mutex */
 	u32 nr_members, nr_alive;	/* home.lock */
 	struct gp_member *member[];	/* NULL: dead; home.lock */
 };
@@ -205,9 +205,9 @@ struct gp_gpu {
 	struct gp_crew *crew;
 	const struct gp_way *way;	/* of the last step */
 	bool halted;			/* who is off is so by halt, and comes back by it */
-	u32 grace;			/* set by us, 0: the driver's; home.lock, by the worker */
-	u32 grace_tried;		/* wanted when it was last set, and */
-	int grace_err;			/* what became of it; as grace */
+	u32 grace;			/* in effect, 0: the driver's; home.lock */
+	u32 grace_tried;		/* the last one the worker tried to set; home.lock */
+	int grace_err;			/* what gp_kfd_set_grace() said to it; home.lock */
 	bool direct_ok;			/* the self test has passed */
 	char why_not_direct[64];
 
@@ -241,8 +241,8 @@ struct gp_home {
 	wait_queue_head_t moved;	/* a seat reached another state */
 	struct delayed_work rescan;
 	u64 next_scan_ns;		/* lock: the timer asks for none before */
-	struct workqueue_struct *reapers;	/* of ended members and queues */
-	struct workqueue_struct *putters;	/* of memories: may wait for their processes */
+	struct workqueue_struct *reapers;	/* free members and rings */
+	struct workqueue_struct *putters;	/* run mmput(), which may wait for the process */
 	struct list_head spent;		/* lock: rings that wait to be freed */
 	struct work_struct free_spent;
 };
@@ -280,16 +280,16 @@ void gp_home_reset_settings(void);
 int gp_home_set_policy(const char *name);
 int gp_home_set_param(const char *name, u64 value);
 void gp_home_enable(bool on);
-/* Takes home.mutex. Waits for all GPUs; if one refuses the grace, everything is as before. */
+/* Takes home.mutex, waits for all GPUs without it. Restores everything if one refuses @grace. */
 int gp_home_set_mechanism(const char *name, u32 grace);
 
 /* ---- gp_grace.c ---- */
 
-/* The workers of GPUs that do not have home.grace set it. */
+/* Wakes the workers of GPUs on which home.grace is not set. */
 void gp_grace_wake(void);
-/* The worker's half. */
+/* The worker sets home.grace on its GPU. */
 void gp_grace_apply(struct gp_gpu *gpu);
-/* Until all have tried. -EINTR, or what gp_kfd_set_grace() said. None of our locks. */
+/* Waits for all workers; no lock held. -EINTR, or what gp_kfd_set_grace() said on one GPU. */
 int gp_grace_wait(u32 grace);
 
 /* ---- gp_gpu.c ---- */
@@ -302,8 +302,8 @@ struct gp_gpu *gp_gpu_find(const struct kfd_node *node);	/* NULL: not known */
 /* Room for @nr queues. With home.mutex. -ENOMEM, -ENOSPC. */
 int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr);
 /*
- * Nobody's file but the caller's keeps the driver's GPUs there any more: they are dropped. @dead:
- * whether the process of that file has died. Takes home.mutex; may take as long as the GPUs do.
+ * Drops all GPUs when the caller is about to close the last KFD file, which keeps them there.
+ * @dead: whether the process of that file has died. Takes home.mutex, but not while it waits.
  */
 void gp_gpu_drop_unused(const bool *dead);
 /* Has one passed its self test that nobody uses now? With home.mutex. */
@@ -315,9 +315,9 @@ bool gp_gpu_none_left(const struct kfd_process *process);
 
 /* `direct`'s assumptions, by stopping and starting @target once. With home.mutex. -EBUSY. */
 int gp_selftest_begin(struct gp_gpu *gpu, const struct gp_target *target, struct gp_selftest *test);
-/* Its end, when the driver ends. None of our locks. */
+/* Waits until the worker has finished the test; no lock held. */
 int gp_selftest_wait(struct gp_selftest *test);
-/* There is no worker any more. */
+/* Fails a test that is waiting for a worker which has ended. */
 void gp_selftest_cancel(struct gp_gpu *gpu);
 /* The worker's half. */
 void gp_selftest_run(struct gp_gpu *gpu);
@@ -337,7 +337,7 @@ int gp_worker_new(struct gp_gpu *gpu);
 void gp_worker_stop(struct gp_gpu *gpu);
 /* Under home.lock. */
 void gp_gpu_wake(struct gp_gpu *gpu);
-/* Waits until the worker has nothing left to do or to try again; at most @ms, or until @unless. */
+/* Waits until the worker has nothing left to do or to retry; at most @ms, or until *@unless. */
 bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms, const bool *unless);
 
 /* ---- gp_step.c: the worker ---- */
@@ -371,7 +371,7 @@ void gp_step_resync(struct gp_gpu *gpu);
 
 /* ---- gp_target.c: with home.mutex ---- */
 
-/* @members: of gp_member_find(), and the caller's to put. The handle is in (*@ret)->handle. */
+/* @members: from gp_member_find(); the caller puts them. The handle is in (*@ret)->handle. */
 int gp_target_attach(struct gp_client *client, struct gp_member *const *members, u32 nr,
 		     const struct gp_class *class, struct gp_target **ret);
 /* It is on the GPUs again, or will be as soon as a worker can; then forgotten. */
@@ -395,8 +395,9 @@ void gp_target_leave_gpu(struct gp_gpu *gpu, u64 now_ns, struct list_head *out);
 /* ---- gp_member.c ---- */
 
 /*
- * The process that user space names, which nobody else knows yet; to be put. -errno as for
- * GP_IOC_ATTACH: -EAGAIN if it keeps its memory locked until then. None of our locks.
+ * Makes a member of the process that the caller names; private to the call until it joins a task.
+ * May wait for the process, so no lock is held. -errno as for GP_IOC_ATTACH; -EAGAIN: the process
+ * kept its memory locked until @until_ns. gp_member_put() it.
  */
 int gp_member_find(const struct gp_uapi_member *who, u64 until_ns, struct gp_member **ret);
 /* One more of @target, unless it has ended since. With home.mutex. -errno as for GP_IOC_ATTACH. */
@@ -427,9 +428,9 @@ int gp_target_refresh(struct gp_target *target);
 bool gp_target_at_rest(const struct gp_target *target, u64 now_ns);
 /* Out of its GPU's array and of the scheduler, under home.lock. */
 void gp_ring_out(struct gp_ring *ring, u64 now_ns);
-/* May wait for the driver and the process. None of our locks. */
+/* May wait for the driver and the process, so no lock is held. */
 void gp_ring_free_all(struct list_head *rings);
-/* The same, by a worker. */
+/* Frees them from a workqueue. */
 void gp_ring_free_later(struct list_head *rings);
 void gp_ring_free_work(struct work_struct *work);
 

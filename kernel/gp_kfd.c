@@ -265,7 +265,7 @@ static enum gp_kfd_ring kind_of(const struct queue *q)
 	return q->properties.format == KFD_QUEUE_FORMAT_AQL ? GP_KFD_AQL : GP_KFD_PM4;
 }
 
-/* dqm_lock(), unless the lock is held for longer than a few calls of others take. */
+/* dqm_lock() that gives up after a quarter of a millisecond. */
 static bool dqm_try(struct device_queue_manager *d)
 {
 	u32 i;

@@ -65,16 +65,16 @@ static struct mm_struct *mm_of(struct pid *pid)
 
 /* ---- its end ---- */
 
-/* No notifier is running any more. */
+/* No notifier of it is running any more. */
 static void free_member(struct mmu_notifier *notifier)
 {
 	kfree(container_of(notifier, struct gp_member, notifier));
 }
 
 /*
- * The last reference is gone: nobody looks, nobody is in the driver for it. mmu_notifier_put() and
- * not _unregister(), which waits for the notifiers of all processes: the driver's can be kept
- * waiting by the owner of a process.
+ * Runs when the last reference is gone, so no look and no worker uses the member. It calls
+ * mmu_notifier_put() because mmu_notifier_unregister() waits for running notifiers of all
+ * processes, and the driver's notifier waits for a mutex that the owner of a process can hold.
  */
 static void reap(struct work_struct *work)
 {
@@ -262,7 +262,7 @@ static bool attached(const struct kfd_process *process)
 	return found;
 }
 
-/* Of another process, or of what this one was before exec; or attached already. */
+/* -EXDEV: the file is of another process, or of the program before exec. -EEXIST. */
 static int check_owner(struct file *file, struct mm_struct *mm)
 {
 	if (gp_kfd_mm(gp_kfd_process(file)) != mm)
@@ -270,7 +270,7 @@ static int check_owner(struct file *file, struct mm_struct *mm)
 	return attached(gp_kfd_process(file)) ? -EEXIST : 0;
 }
 
-/* With home.mutex: no GPU goes while its structures are followed. */
+/* With home.mutex, so that no GPU is unbound while this follows the driver's structures. */
 static int check_driver(const struct gp_member *m)
 {
 	char why[128] = "";
@@ -316,8 +316,8 @@ int gp_member_join(struct gp_member *m, struct gp_target *t)
 }
 
 /*
- * The process can keep its memory locked for as long as it likes: a file system in user space need
- * not answer. So it is tried for a while.
+ * Tries to lock the memory until @until_ns instead of waiting for the lock: a thread of the process
+ * can hold it for ever, on a page of a file system in user space.
  */
 static int notify_of(struct gp_member *m, u64 until_ns)
 {
@@ -345,8 +345,8 @@ static void put_mm(struct work_struct *work)
 }
 
 /*
- * Who is the last to use a memory takes it apart, with notifiers of the driver that wait for locks
- * of the process: not in a call of somebody else.
+ * The last user of a memory takes it apart and runs the driver's notifier, which waits for the KFD
+ * mutex of the process. That must not happen in a call of another process.
  */
 static void put_mm_later(struct gp_member *m)
 {

@@ -7,7 +7,7 @@
 #include "gp_client.h"
 #include "gp_dev.h"
 
-/* Two scans or three (SCAN_AGAIN_MS). */
+/* How long ATTACH waits for queues to be known: two or three scans (SCAN_AGAIN_MS). */
 #define KNOWN_NS	(25 * GP_MSEC)
 
 /* A set of tasks by their handles, which are sorted. */

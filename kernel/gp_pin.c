@@ -16,10 +16,10 @@
 #include "gp_pin.h"
 
 /*
- * With the memory locked for reading, so that what is mapped where stays so. A memory that is being
- * taken apart meanwhile is like one whose pages are given back: its page tables go later, under the
- * other lock. A page of a file may be locked for as long as a file system in user space likes, and
- * to pin it for long can mean to move it: it is refused.
+ * With mmap_lock held for reading, so the mappings stay. The process may exit meanwhile:
+ * exit_mmap() then unmaps pages as MADV_DONTNEED does, and frees mappings and page tables only
+ * under mmap_lock for writing. Pages of files are refused. FOLL_LONGTERM may have to move a page,
+ * which waits for the page's lock, and a file system in user space can hold that for ever.
  */
 static long pin_locked(struct mm_struct *mm, u64 address, struct page **page)
 {
@@ -39,8 +39,9 @@ static long pin_locked(struct mm_struct *mm, u64 address, struct page **page)
 }
 
 /*
- * An ordinary page of the process: what ROCr uses on most GPUs. The driver has it already, so it is
- * there; where it is not, it is not brought in: that could take long, and is charged to the process.
+ * An ordinary page of the process: what ROCr uses on most GPUs. The driver has pinned it, so it is
+ * normally present. An absent page is not brought in, because that could wait for memory reclaim
+ * and is charged to the process.
  */
 static int pin_page(struct gp_pin *pin, struct mm_struct *mm, u64 address)
 {
@@ -109,12 +110,12 @@ int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	memset(pin, 0, sizeof(*pin));
 	if (address & 7)
 		return -EINVAL;
-	/* The driver's own buffer first: at its address the process may have mapped anything since. */
+	/* The buffer first, because the process may have mapped anything else at @address since. */
 	err = bo ? pin_bo(pin, bo, address) : -EFAULT;
 	return err == -EFAULT ? pin_page(pin, mm, address) : err;
 }
 
-/* Are its pages the driver's own? False where that cannot be told now. */
+/* Are the pages of @bo the driver's own? False also if @bo is locked now. */
 static bool is_drivers(struct ttm_buffer_object *bo)
 {
 	bool is;

@@ -26,7 +26,7 @@ struct gp_pin {
 
 /*
  * The 8 bytes at @address of @mm, which the caller has by mmgrab(); @bo is where they are if they
- * are no user page, or NULL. Sleeps, but waits for nothing that the process can keep from coming.
+ * are no user page, or NULL. Sleeps, but does not wait for the process.
  * -EBUSY: its memory or the buffer is locked; -EFAULT: neither; -EOPNOTSUPP: VRAM; -EAGAIN: just
  * evicted; -EINVAL: not aligned.
  */
@@ -39,7 +39,7 @@ int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
  */
 bool gp_pin_is(const struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	       struct ttm_buffer_object *bo);
-/* Nobody reads any more. May wait for who has the buffer reserved. An empty pin is fine. */
+/* No reader is left. May wait until the buffer is not reserved. An empty pin is fine. */
 void gp_pin_put(struct gp_pin *pin);
 
 #endif /* GP_KERNEL_PIN_H */

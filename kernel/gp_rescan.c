@@ -102,7 +102,7 @@ static void bury(void)
 			gp_target_detach(t);
 }
 
-/* One that this round has not scanned yet; NULL: none. */
+/* A task that this round has not scanned yet, or NULL. */
 static struct gp_target *unscanned(u32 round)
 {
 	struct gp_target *t;
@@ -113,10 +113,10 @@ static struct gp_target *unscanned(u32 round)
 	return NULL;
 }
 
-/* Callers get in between two tasks, however many there are. */
+/* Releases home.mutex between two tasks, so that control calls wait for the scan of one at most. */
 void gp_scan_work(struct work_struct *work)
 {
-	static u32 round;	/* the work's: it runs once at a time */
+	static u32 round;	/* only this work uses it, and it runs once at a time */
 	struct gp_target *t;
 
 	round++;

@@ -167,7 +167,7 @@ static void keep_as_found(struct gp_member *m, const struct gp_gpu *gpu)
 			r->found = true;
 }
 
-/* What is known of it on @gpu stays as it is for now. */
+/* Keeps what is known of @m on @gpu until the next scan. @same: nothing has changed there. */
 static int ask_later(struct gp_member *m, struct gp_gpu *gpu, bool same)
 {
 	if (gpu)
@@ -190,7 +190,7 @@ static int scan_seat(struct gp_member *m, struct kfd_process_device *pdd, bool a
 	bool later = false;
 	int i, nr;
 
-	/* It was dropped with the last process before this one, and comes anew when that is over. */
+	/* The GPU is being dropped. It becomes known again when that is over. */
 	if (gpu && READ_ONCE(gpu->gone))
 		return ask_later(m, NULL, false);
 	if (same && !all) {

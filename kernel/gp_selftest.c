@@ -80,7 +80,7 @@ void gp_selftest_run(struct gp_gpu *gpu)
 	spin_lock_irqsave(&gp_home.lock, flags);
 	t = gpu->test;
 	target = t ? gp_target_of_task(t->task) : NULL;
-	/* It may have been detached since, and its number be another's. */
+	/* The task may have been detached since, and its number reused. */
 	if (target && target->handle == t->handle)
 		gp_step_add(gpu, t->task, true);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
@@ -135,7 +135,7 @@ int gp_selftest_begin(struct gp_gpu *gpu, const struct gp_target *target, struct
 int gp_selftest_wait(struct gp_selftest *test)
 {
 	wait_event(gp_home.moved, READ_ONCE(test->done));
-	/* Who said so has let go of it before it let go of the lock. */
+	/* The worker writes the result before it releases home.lock. */
 	spin_lock_irq(&gp_home.lock);
 	spin_unlock_irq(&gp_home.lock);
 	return test->err;

@@ -130,7 +130,7 @@ static u32 new_handle(void)
 	return gp_home.last_handle;
 }
 
-/* A process that has died meanwhile is just not among them. */
+/* Processes that have died meanwhile are left out. */
 static int take_members(struct gp_target *t, struct gp_member *const *members, u32 nr)
 {
 	u32 i;

@@ -69,7 +69,9 @@ struct gp_uapi_member {
  * EBADF: not a pidfd, or not a file of the KFD driver. ESRCH: it has ended. EXDEV: the two are not
  * of the same process, or it has executed another program since. EEXIST: attached already, by
  * anybody. ENOSPC: too many tasks, or the policy does not admit it. EOPNOTSUPP: the driver is not
- * the one this module was built for. ENODEV: a GPU was unbound since it began.
+ * the one this module was built for. ENODEV: a GPU was unbound since it began. EAGAIN: the process
+ * keeps its memory locked (mmap_lock); try again later. Where the driver is busy, the queues of the
+ * task may become known only a moment after the call.
  */
 struct gp_uapi_attach {
 	__u64 members;		/* struct gp_uapi_member[nr_members] */

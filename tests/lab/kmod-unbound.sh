@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# GPUs that are unbound under processes that are attached, or were: what the driver frees with them is not touched. Two
+# GPUs that are unbound under processes that are attached, or were: what the driver frees with them is not touched. Three
 # boots with the kernel's checks of memory; the guests print facts.
 # shellcheck source=tests/cli/claims.sh
 . "$(dirname "$0")/../cli/claims.sh"
@@ -35,4 +35,9 @@ is own 0 && is removals 1 && is state_unbound absent && is rmmod 0
 claim "a GPU that goes while the module is being unloaded goes when the module has let go of it"
 guest unloading
 is unloading_late 1 && is unloading yes && is unloading_unbound 0 && is unloaded 0
+
+claim "a GPU goes and no scan follows: what pinned its memory has let go of it before the process is detached"
+guest unscanned
+is unscanned_unbound 0 && is unscanned 1 && is unscanned_rmmod 0
+is unscanned_after "$(value unscanned_before)"
 end

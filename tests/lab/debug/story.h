@@ -126,7 +126,7 @@ struct target target_start(void);
 s64 target_ask(const struct target *t, enum ask what, u32 a);
 /* UPDATE_QUEUE */
 s64 target_update(const struct target *t, u32 index, u32 percentage, u32 priority);
-/* Calls @call there with what it has; it was forked from us, so its functions are where ours are. */
+/* Calls @call there with what it has. It was forked from us, so functions have our addresses. */
 typedef s64 (*target_call)(struct gp_client *c, struct gp_queue *queue);
 s64 target_run(const struct target *t, target_call call);
 /* In two halves, for what blocks. */

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fuse.h"
@@ -24,6 +25,7 @@ enum {
 	REQUEST_BYTES	= 1 << 17,	/* the kernel's own bound is smaller */
 	HELD		= 64,		/* requests that can wait at once; others get an error */
 	LOOK_MS		= 2,
+	HOLD_SECONDS	= 40,
 };
 
 struct hostile_fuse_shared {
@@ -43,6 +45,7 @@ struct server {
 	struct hostile_fuse_shared *shared;
 	struct held held[HELD];
 	unsigned int nr;
+	time_t since;		/* the first of them came, CLOCK_MONOTONIC */
 };
 
 /* ---- answers ---- */
@@ -107,6 +110,14 @@ static void give(const struct server *s, const struct held *h)
 		answer(s, h->unique, 0, zero, h->bytes < sizeof(zero) ? h->bytes : sizeof(zero));
 }
 
+static time_t seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
 /* Content, to be given or to be taken: now, or when the test says so. */
 static void content(struct server *s, const struct fuse_in_header *in, uint32_t bytes)
 {
@@ -117,6 +128,8 @@ static void content(struct server *s, const struct fuse_in_header *in, uint32_t 
 	} else if (s->nr == HELD) {
 		answer(s, in->unique, -EIO, NULL, 0);
 	} else {
+		if (!s->nr)
+			s->since = seconds();
 		s->held[s->nr++] = h;
 		atomic_fetch_add(&s->shared->held, 1);
 	}
@@ -176,6 +189,8 @@ static void run(struct server *s)
 	ssize_t n;
 
 	for (;;) {
+		if (s->nr && seconds() - s->since > HOLD_SECONDS)
+			atomic_store(&s->shared->hold, false);
 		if (!atomic_load(&s->shared->hold))
 			while (s->nr)
 				give(s, &s->held[--s->nr]);
@@ -214,7 +229,8 @@ int hostile_fuse_start(struct hostile_fuse *f, const char *dir)
 		return -errno;
 	snprintf(f->dir, sizeof(f->dir), "%s", dir);
 	snprintf(f->file, sizeof(f->file), "%s/file", f->dir);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", dev);
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", dev);
 	f->shared = mmap(NULL, sizeof(*f->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	err = f->shared == MAP_FAILED ? -ENOMEM : 0;

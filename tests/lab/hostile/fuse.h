@@ -31,7 +31,10 @@ struct hostile_fuse {
 
 /* Mounts it at @dir, which is made. 0 or -errno. */
 int hostile_fuse_start(struct hostile_fuse *f, const char *dir);
-/* From now on requests for content, and those to write it back, are not answered; or are. */
+/*
+ * From now on requests for content, and those to write it back, are not answered; or are. A hold
+ * ends by itself 40 s after the first request, so that a test that fails comes to its end.
+ */
 void hostile_fuse_hold(struct hostile_fuse *f, bool hold);
 /* How many have waited for an answer so far while it held. */
 unsigned int hostile_fuse_held(const struct hostile_fuse *f);

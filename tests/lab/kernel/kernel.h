@@ -7,7 +7,7 @@
 #include "uapi/gpreempt.h"
 
 extern const struct story packets[], nested[], edges[], rivals[], faults[], refusals[], late[],
-	watch[], hostile[];
+	watch[], hostile[], unanswered[];
 
 /* A story that is told twice: by evict and by direct. */
 void by_both(void (*tell)(const char *way));

@@ -7,6 +7,15 @@
 
 u64 vram_at_start;
 
+/* Those that need two GPUs. */
+static bool tell_hostile(const char *only)
+{
+	u32 number = 0;
+	bool all = tell_all(hostile, only, &number);
+
+	return tell_all(unanswered, only, &number) && all;
+}
+
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
@@ -16,7 +25,7 @@ int main(int argc, char **argv)
 	if (only && !strcmp(only, "--sleep"))
 		return pause();
 	if (only && !strcmp(only, "--hostile"))
-		return !tell_all(hostile, argc > 2 ? argv[2] : NULL, &number);
+		return !tell_hostile(argc > 2 ? argv[2] : NULL);
 	vram_at_start = vram_used();
 	all = tell_all(refusals, only, &number);
 	all = tell_all(packets, only, &number) && all;

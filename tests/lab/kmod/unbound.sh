@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 #
-# usage: unbound.sh [unloading]
+# usage: unbound.sh [unloading | unscanned]
 #
 # In a guest with two GPUs: one is partitioned anew, then both are unbound, one after the other, under processes that live on; or one while the module
-# is being unloaded. Facts on stdout, judged by tests/lab/kmod-unbound.sh. The driver falls over processes that make
+# is being unloaded, or no scan follows. Facts on stdout, judged by tests/lab/kmod-unbound.sh. The driver falls over processes that make
 # a call after that, or end: they are stopped, and outlive the guest.
 # shellcheck source=tests/lab/kmod/kmod.sh
 . ./kmod.sh
@@ -34,6 +34,25 @@ while_unloading() {
 	exit
 }
 [ "${1:-}" != unloading ] || while_unloading
+
+# With fifo nothing scans: what still pins memory of the GPU is found when the process is detached.
+without_scans() {
+	modprobe gpreempt
+	load --class offline --kernel 20ms
+	gpkmod policy=fifo offline=$load preempt=0 resume=0 mark=unscanned_before stats=rescans run="touch /tmp/ready" \
+		run="$(wait_for own)" mark=unscanned_after stats=rescans detach=0 mark=unscanned stats=removals &
+	holder=$!
+	until_true 60 test -e /tmp/ready
+	kill -STOP $load
+	sleep 1
+	unbind unscanned_unbound head
+	touch /tmp/own
+	wait $holder
+	rmmod gpreempt
+	fact unscanned_rmmod $?
+	exit
+}
+[ "${1:-}" != unscanned ] || without_scans
 
 # ---- its compute partitions are switched: the driver frees it and makes it anew, and nothing is unbound ----
 # The last one: it is so again afterwards.
