@@ -85,6 +85,30 @@ static s64 lock_memory(struct gp_client *c, struct gp_queue *queue)
 	return 0;
 }
 
+/* The driver answers to a page that does not come, with the KFD mutex of the process held. */
+static void *ask_wave_state(void *queue)
+{
+	const struct gp_queue *q = queue;
+	struct gp_kfd_wave_state s = { .ctl_stack = (u64)(uintptr_t)fuse_page, .queue_id = q->id };
+
+	ioctl(q->c->kfd_fd, GP_KFD_IOC_GET_WAVE_STATE, &s);
+	return NULL;
+}
+
+/* Of its second queue, which is off. */
+static s64 lock_kfd(struct gp_client *c, struct gp_queue *queue)
+{
+	pthread_t thread;
+	s64 err = map_fuse(NULL);
+
+	(void)c;
+	if (!err)
+		err = gp_queue_update(&queue[1], 0, 7);
+	if (!err && pthread_create(&thread, NULL, ask_wave_state, &queue[1]))
+		err = -EAGAIN;
+	return err;
+}
+
 /* A page that does not come is where its queue has its pointers. */
 static s64 cover_pointers(struct gp_client *c, struct gp_queue *queue)
 {
@@ -230,6 +254,34 @@ static void locked_after(void)
 	close(ctl);
 }
 
+static void locked_kfd(void)
+{
+	struct hostile_fuse f = start_fuse();
+	struct target x = target_busy(2), y = target_busy(1);
+	int ctl = control("evict");
+	u32 task;
+
+	hostile_fuse_hold(&f, true);
+	NEED(target_run(&x, lock_kfd) == 0);
+	wait_held(&f);
+	/* A call of its own waits for the mutex. */
+	target_tell(&x, ASK_QUEUE, 0);
+	CHECK(!target_answers(&x, 100));
+	NEED(prompt_attach(ctl, x.pid, &task) == 0);
+	EQ(prompt_move(ctl, GP_IOC_PREEMPT, task), 0);
+	EQ(mapped_of(x.pid), 0);
+	serves(&y);
+	EQ(prompt_move(ctl, GP_IOC_RESUME, task), 0);
+	CHECK(soon_mapped(x.pid, 1));
+	EQ(prompt_task(ctl, GP_IOC_DETACH, task), 0);
+	target_ends_right(&y);
+	hostile_fuse_hold(&f, false);
+	CHECK(target_answer(&x) >= 0);
+	target_ends_right(&x);
+	hostile_fuse_stop(&f);
+	close(ctl);
+}
+
 /* ---- pages that do not come ---- */
 
 static void covered_userptr(void)
@@ -308,6 +360,8 @@ const struct story hostile[] = {
 	  "others are prompt: attached, taken off, back on, sums right", locked_before },
 	{ "one that is attached and then locks its memory is taken off and back on, and so are "
 	  "others, with prompt calls", locked_after },
+	{ "a process that keeps its own KFD mutex locked is attached, taken off and back on, and "
+	  "so are others, with prompt calls", locked_kfd },
 	{ "a page of a file system in user space over a queue's pointers, in the process's own "
 	  "memory, stops nobody's calls", covered_userptr },
 	{ "the same over pointers in the driver's memory: no page is asked for, and work that "

@@ -39,12 +39,11 @@ while_unloading() {
 without_scans() {
 	modprobe gpreempt
 	load --class offline --kernel 20ms
-	gpkmod policy=fifo offline=$load preempt=0 resume=0 mark=unscanned_before stats=rescans run="touch /tmp/ready" \
+	gpkmod policy=fifo offline=$load sleep=1 mark=unscanned_before stats=rescans run="touch /tmp/ready" \
 		run="$(wait_for own)" mark=unscanned_after stats=rescans detach=0 mark=unscanned stats=removals &
 	holder=$!
 	until_true 60 test -e /tmp/ready
 	kill -STOP $load
-	sleep 1
 	unbind unscanned_unbound head
 	touch /tmp/own
 	wait $holder
