@@ -63,7 +63,7 @@ static void *map_more(void *arg)
 	while (atomic_load(&step) < 3)
 		usleep(LOOK_US);
 	usleep(50000);
-	mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	(void)mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return arg;
 }
 

@@ -59,7 +59,14 @@ int prompt_task(int ctl, unsigned long request, u32 task)
 	return prompt(ctl, request, &t);
 }
 
-/* Another user's process: attached, taken off, back on, detached; events are read. */
+static int prompt_state(int ctl, u32 task)
+{
+	struct gp_uapi_seat s = { .task = task };
+	int err = prompt(ctl, GP_IOC_SEAT, &s);
+
+	return err ? err : (int)s.state;
+}
+
 void serves(const struct target *t)
 {
 	struct gp_uapi_subscribe s = { .what = GP_UAPI_EVENTS, .eventfd = -1 };
@@ -73,8 +80,10 @@ void serves(const struct target *t)
 	EQ(prompt(ctl, GP_IOC_SUBSCRIBE, &s), 0);
 	NEED(prompt_attach(ctl, t->pid, &task) == 0);
 	EQ(prompt_move(ctl, GP_IOC_PREEMPT, task), 0);
+	EQ(prompt_state(ctl, task), GP_UAPI_OFF);
 	EQ(mapped_of(t->pid), 0);
 	EQ(prompt_move(ctl, GP_IOC_RESUME, task), 0);
+	EQ(prompt_state(ctl, task), GP_UAPI_ON);
 	CHECK(soon_mapped(t->pid, 1));
 	EQ(read(ctl, &e, sizeof(e)), sizeof(e));
 	EQ(prompt_task(ctl, GP_IOC_TRIGGER, GP_UAPI_ALL), 0);
