@@ -316,14 +316,14 @@ int gp_member_join(struct gp_member *m, struct gp_target *t)
 }
 
 /*
- * Tries to lock the memory until @until_ns instead of waiting for the lock: a thread of the process
- * can hold it for ever, on a page of a file system in user space.
+ * Tries to lock the memory and its mappings until @until_ns instead of waiting for the locks: a
+ * thread of the process can hold them for ever, on a page of a file system in user space.
  */
 static int notify_of(struct gp_member *m, u64 until_ns)
 {
 	int err;
 
-	while (!gp_compat_mmap_write_trylock(m->mm)) {
+	while (!gp_compat_mm_trylock(m->mm)) {
 		if (signal_pending(current))
 			return -EINTR;
 		if (gp_home_now() >= until_ns)

@@ -85,6 +85,46 @@ static s64 lock_memory(struct gp_client *c, struct gp_queue *queue)
 	return 0;
 }
 
+static void *write_back(void *arg)
+{
+	msync(fuse_page, PAGE, MS_SYNC);
+	return arg;
+}
+
+/* Waits until the page is written back, with the mapping locked. */
+static void *write_again(void *arg)
+{
+	while (atomic_load(&step) < 1)
+		usleep(LOOK_US);
+	usleep(50000);
+	*(volatile char *)fuse_page = 2;
+	return arg;
+}
+
+static s64 dirty_page(struct gp_client *c, struct gp_queue *queue)
+{
+	s64 err = map_fuse(NULL);
+
+	(void)c;
+	(void)queue;
+	if (!err)
+		*(volatile char *)fuse_page = 1;
+	return err;
+}
+
+static s64 lock_mapping(struct gp_client *c, struct gp_queue *queue)
+{
+	pthread_t one, two;
+
+	(void)c;
+	(void)queue;
+	if (pthread_create(&two, NULL, write_again, NULL) ||
+	    pthread_create(&one, NULL, write_back, NULL))
+		return -EAGAIN;
+	atomic_store(&step, 1);
+	return 0;
+}
+
 /* The driver answers to a page that does not come, with the KFD mutex of the process held. */
 static void *ask_wave_state(void *queue)
 {
@@ -228,6 +268,30 @@ static void locked_before(void)
 	close(ctl);
 }
 
+/* Not all of its memory: one mapping of it. */
+static void locked_mapping(void)
+{
+	struct hostile_fuse f = start_fuse();
+	struct target x = target_ready(1), y = target_busy(1);
+	int ctl = control("evict");
+	u32 task;
+
+	NEED(target_run(&x, dirty_page) == 0);
+	hostile_fuse_hold(&f, true);
+	NEED(target_run(&x, lock_mapping) == 0);
+	wait_held(&f);
+	for (u32 i = 0; i < 3; i++)
+		EQ(prompt_attach(ctl, x.pid, &task), -EAGAIN);
+	hostile_fuse_hold(&f, false);
+	for (u32 i = 0; i < LOOKS && prompt_attach(ctl, x.pid, &task); i++)
+		usleep(LOOK_US);
+	serves(&y);
+	target_ends_right(&y);
+	target_ends_right(&x);
+	hostile_fuse_stop(&f);
+	close(ctl);
+}
+
 static void locked_after(void)
 {
 	struct hostile_fuse f = start_fuse();
@@ -358,6 +422,8 @@ static void absent_page(void)
 const struct story hostile[] = {
 	{ "while a process keeps its memory locked, ATTACH of it says EAGAIN, and the calls of "
 	  "others are prompt: attached, taken off, back on, sums right", locked_before },
+	{ "while a process keeps one of its mappings locked, ATTACH of it says EAGAIN, and it is "
+	  "attached after that", locked_mapping },
 	{ "one that is attached and then locks its memory is taken off and back on, and so are "
 	  "others, with prompt calls", locked_after },
 	{ "a process that keeps its own KFD mutex locked is attached, taken off and back on, and "
