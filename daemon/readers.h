@@ -19,7 +19,7 @@
  * eventfd and 256 kB of address space, of which the pages with queues in them are used. A look at
  * eight queues of one process takes about 5 us of processor time, wake-up included, so the interval
  * should be 0 unless the user's queues can change a decision. Compared with a decider that reads
- * the pointers itself, an arrival pays one more wake-up, some 10 us.
+ * the pointers itself, an arrival pays one more wake-up.
  */
 #ifndef GP_DAEMON_READERS_H
 #define GP_DAEMON_READERS_H
