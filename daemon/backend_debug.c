@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "holders.h"
-#include "lib/process_user.h"
 #include "scheduler.h"
 #include "uapi/kfd.h"
 
@@ -123,12 +122,11 @@ static bool may_be_attached(const struct gp_home *h, const struct gp_resident *r
 
 static void attach(struct gp_home *h, struct gp_resident *r)
 {
-	const struct gp_user_files files = { .proc = h->args.proc };
-	struct gp_holders_process process = { .pid = r->pid, .start = r->start };
+	const struct gp_holders_process process = {
+		.pid = r->pid, .start = r->start, .user = r->user,
+	};
 
 	r->grip_at_ns = h->now_ns + SOON_NS;
-	if (gp_process_user(&files, r->pid, &process.user))
-		return;
 	if (h->args.holding)
 		h->args.holding(h->args.ctx);
 	if (!gp_holders_process_add(holders(h->backend), r->task, &process))

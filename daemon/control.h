@@ -25,7 +25,7 @@
 
 #include <jansson.h>
 
-#include "user.h"
+#include "peer.h"
 
 /* A call that waits for its answer. Never 0, never reused. */
 typedef u64 gp_token;

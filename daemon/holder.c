@@ -19,7 +19,7 @@
 #include "core/param.h"
 #include "holder_session.h"
 #include "lib/process.h"
-#include "lib/process_user.h"
+#include "lib/user.h"
 #include "log.h"
 
 /* How often the times of sessions are looked at while something happens, and for how long after. */

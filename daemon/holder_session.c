@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/param.h"
-#include "lib/process_user.h"
+#include "lib/user.h"
 
 /* Between looks at the stops of a target that stays attached. */
 #define STOPS_NS	(5 * GP_MSEC)

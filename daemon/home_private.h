@@ -38,6 +38,7 @@ struct gp_resident {
 	pid_t pid;
 	u64 start, birth;
 	uid_t uid;
+	uid_t user;		/* who answers for it (lib/user.h) */
 	int pidfd;		/* -1: none */
 	bool seen;		/* by the scan under way */
 	bool lost;		/* by a reset: the driver runs nothing of it any more */

@@ -23,7 +23,7 @@ enum {
 /* The process a line is about, for the journal's fields and the limit of its user. */
 struct gp_log_subject {
 	pid_t pid;
-	uid_t user;		/* as gp_user_of() says */
+	uid_t user;		/* as lib/user.h says */
 	const char *class_name;	/* NULL: none */
 	int gpu;		/* -1: none */
 };

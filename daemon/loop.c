@@ -67,7 +67,7 @@ static void on_news(void *ctx, const struct gp_news *news)
 		level = GP_LOG_DEBUG;
 	if (news->who) {
 		struct gp_log_subject subject = {
-			.pid = news->who->pid, .user = gp_user_of(news->who->uid, news->who->pid),
+			.pid = news->who->pid, .user = news->who->user,
 			.class_name = news->who->class.name, .gpu = first_gpu(l, news->who),
 		};
 

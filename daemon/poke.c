@@ -10,7 +10,7 @@
 
 #include "lib/gpu.h"
 #include "lib/kfd_debug/session.h"
-#include "lib/process_user.h"
+#include "lib/user.h"
 #include "lib/sysfs.h"
 #include "log.h"
 #include "supervisor.h"

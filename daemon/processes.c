@@ -87,6 +87,7 @@ static struct gp_resident *arrive(struct gp_home *h, const struct gp_process *p)
 	r->start = p->start;
 	r->birth = p->birth;
 	r->uid = p->uid;
+	r->user = p->user;
 	r->task = GP_NONE;
 	r->rings_stale = true;
 	copy_name(r, p->comm);

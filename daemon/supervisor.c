@@ -19,7 +19,7 @@
 #include "core/param.h"
 #include "lib/gpu.h"
 #include "lib/sysfs.h"
-#include "lib/process_user.h"
+#include "lib/user.h"
 #include "log.h"
 
 /* How long the children of a decider that died have to end, before and after SIGKILL. */

@@ -254,3 +254,28 @@ int gp_user_of(struct gp_subuids *s, const char *proc, pid_t pid, uid_t uid, uid
 		*ret = range->owner;
 	return err;
 }
+
+int gp_process_user(const char *proc, pid_t pid, uid_t *ret)
+{
+	char path[PATH_MAX], text[4096];
+	struct gp_subuids *s;
+	const char *at, *end;
+	u64 uid;
+	int n;
+
+	if (snprintf(path, sizeof(path), "%s/%d/status", proc ? proc : "/proc", pid) >=
+	    (int)sizeof(path))
+		return -ENAMETOOLONG;
+	n = gp_sysfs_text(AT_FDCWD, path, text, sizeof(text));
+	if (n < 0)
+		return gp_sys_is_gone(n) ? -ESRCH : n;
+	at = strstr(text, "\nUid:\t");
+	if (!at || !gp_sysfs_parse(at + 6, 10, &uid, &end))
+		return -EPROTO;
+	n = gp_subuids_alloc(NULL, &s);
+	if (n)
+		return n;
+	n = gp_user_of(s, proc, pid, (uid_t)uid, ret);
+	gp_subuids_free(s);
+	return n;
+}

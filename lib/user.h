@@ -48,4 +48,7 @@ void gp_subuids_free(struct gp_subuids *s);
  */
 int gp_user_of(struct gp_subuids *s, const char *proc, pid_t pid, uid_t uid, uid_t *ret);
 
+/* The same with the files of this machine, for a process of any uid. Reads them each time. */
+int gp_process_user(const char *proc, pid_t pid, uid_t *ret);
+
 #endif /* GP_LIB_USER_H */

@@ -219,57 +219,6 @@ static void the_memory_of_a_user_is_bounded(void **state)
 		close(fd[i]);
 }
 
-/* ---- whose uid it is ---- */
-
-static void write_file(const char *dir, const char *name, const char *text)
-{
-	char path[160];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "we");
-	EXPECT(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-static void a_subordinate_uid_counts_for_the_owner_of_its_range(void **state)
-{
-	char dir[] = "/tmp/gp_subuid.XXXXXX", subuid[64], passwd[64], command[96];
-	struct gp_subuids s = { .subuid = subuid, .passwd = passwd };
-
-	(void)state;
-	EXPECT(mkdtemp(dir));
-	snprintf(subuid, sizeof(subuid), "%s/subuid", dir);
-	snprintf(passwd, sizeof(passwd), "%s/passwd", dir);
-	gp_subuids_refresh(&s, GP_SEC);
-	EXPECT_EQ(gp_subuids_user(&s, 100005, 0), 100005);
-	write_file(dir, "passwd", "alice:x:1001:1001::/:/bin/sh\n");
-	write_file(dir, "subuid", "alice:100000:65536\n1002:165536:65536\nnetwork:300000:10\n"
-		   "nonsense\nx:y:z\nalice:4294967295:2\nalice::5\nalice:400000:0\n");
-	/* Not looked at again within a second. */
-	gp_subuids_refresh(&s, GP_SEC + 1);
-	EXPECT_EQ(s.nr, 0);
-	gp_subuids_refresh(&s, 2 * GP_SEC);
-	EXPECT_EQ(s.nr, 3);
-	EXPECT_EQ(gp_subuids_user(&s, 99999, 0), 99999);
-	EXPECT_EQ(gp_subuids_user(&s, 100000, 0), 1001);
-	EXPECT_EQ(gp_subuids_user(&s, 165535, 0), 1001);
-	EXPECT_EQ(gp_subuids_user(&s, 165536, 0), 1002);
-	/* A user that is not in the file is one user all the same. */
-	EXPECT_EQ(gp_subuids_user(&s, 300000, 0), gp_subuids_user(&s, 300009, 0));
-	EXPECT_EQ(gp_subuids_user(&s, 300010, 0), 300010);
-	/* A network user may have such a uid outside of any namespace. */
-	write_file(dir, "subuid", "alice:0:4294967295\n");
-	gp_subuids_refresh(&s, 4 * GP_SEC);
-	EXPECT_EQ(gp_subuids_user(&s, getuid(), getpid()), getuid());
-	EXPECT_EQ(gp_subuids_user(&s, getuid() + 1, getpid()), 1001);
-	EXPECT_EQ(gp_subuids_user(&s, getuid(), 0), 1001);
-	gp_subuids_fini(&s);
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	EXPECT_EQ(system(command), 0);
-}
-
 PROVE(
 	CLAIM_WITH(all_uids_of_a_range_have_the_connections_of_one_user, up, down),
 	CLAIM_WITH(a_new_user_gets_a_connection_though_others_took_all, up, down),
@@ -277,5 +226,4 @@ PROVE(
 	CLAIM_WITH(the_subscriptions_of_a_user_are_limited, up, down),
 	CLAIM_WITH(connections_and_reconnecting_give_a_user_no_more_calls, up, down),
 	CLAIM_WITH(the_memory_of_a_user_is_bounded, up, down),
-	CLAIM(a_subordinate_uid_counts_for_the_owner_of_its_range),
 )
