@@ -32,7 +32,7 @@ static void give_up(const char *what)
 
 /* ---- the two servers ---- */
 
-/* What the daemon does with a call, without a home: parameters are read and it is answered. */
+/* What the daemon does with a call, without a decider: parameters are read and it is answered. */
 static int answer(void *ctx, struct gp_call *c, json_t **ret)
 {
 	struct gp_arguments a;

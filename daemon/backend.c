@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "home_private.h"
+#include "decider_private.h"
 
-static int make(struct gp_home *h, int (*backend)(struct gp_home *, struct gp_backend **, char *),
-		struct gp_backend **ret, char *why)
+static int make(struct gp_decider *h, int (*backend)(struct gp_decider *, struct gp_backend **,
+		char *), struct gp_backend **ret, char *why)
 {
 	const char *reason = NULL;
 	struct gp_backend *b;
@@ -19,7 +19,7 @@ static int make(struct gp_home *h, int (*backend)(struct gp_home *, struct gp_ba
 		return err;
 	err = b->ops->set_policy(b, &reason);
 	if (err) {
-		snprintf(why, GP_HOME_WHY, "policy %s: %s", h->policy->name,
+		snprintf(why, GP_DECIDER_WHY, "policy %s: %s", h->policy->name,
 			 reason ? reason : strerror(-err));
 		b->ops->free(b);
 		return err;
@@ -30,10 +30,10 @@ static int make(struct gp_home *h, int (*backend)(struct gp_home *, struct gp_ba
 }
 
 /* The module if it is loaded, else the driver's debug interface. */
-static int make_preempting(struct gp_home *h, struct gp_backend **ret)
+static int make_preempting(struct gp_decider *h, struct gp_backend **ret)
 {
 	u8 choice = h->config->daemon.mechanism;
-	char why[GP_HOME_WHY] = "the module gpreempt is not loaded";
+	char why[GP_DECIDER_WHY] = "the module gpreempt is not loaded";
 	int err = -ENOENT;
 
 	if (choice != GP_USE_KFD_DEBUG && h->args.kmod)
@@ -44,7 +44,7 @@ static int make_preempting(struct gp_home *h, struct gp_backend **ret)
 		return err;
 	}
 	if (err && err != -ENOENT)
-		gp_home_news(h, GP_NEWS_TROUBLE, NULL, "%s; kfd-debug is used", why);
+		gp_decider_news(h, GP_NEWS_TROUBLE, NULL, "%s; kfd-debug is used", why);
 	if (err)
 		err = make(h, gp_backend_debug, ret, why);
 	if (err)
@@ -53,7 +53,7 @@ static int make_preempting(struct gp_home *h, struct gp_backend **ret)
 	return err;
 }
 
-static void retire(struct gp_home *h)
+static void retire(struct gp_decider *h)
 {
 	struct gp_backend *b = h->backend;
 	struct gp_backend_status status;
@@ -70,7 +70,7 @@ static void retire(struct gp_home *h)
 	gp_backend_reap(h);
 }
 
-void gp_backend_reap(struct gp_home *h)
+void gp_backend_reap(struct gp_decider *h)
 {
 	struct gp_backend **at = &h->retired, *b;
 
@@ -81,11 +81,11 @@ void gp_backend_reap(struct gp_home *h)
 		}
 		*at = b->next;
 		b->ops->free(b);
-		h->tend = true;
+		h->attach_due = true;
 	}
 }
 
-void gp_backend_drop_all(struct gp_home *h)
+void gp_backend_drop_all(struct gp_decider *h)
 {
 	struct gp_backend *b;
 
@@ -97,9 +97,9 @@ void gp_backend_drop_all(struct gp_home *h)
 	}
 }
 
-static void take(struct gp_home *h, struct gp_backend *b)
+static void take(struct gp_decider *h, struct gp_backend *b)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_HOME_BACKEND };
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_BACKEND };
 
 	h->backend = b;
 	if (b->fd >= 0)
@@ -109,11 +109,11 @@ static void take(struct gp_home *h, struct gp_backend *b)
 }
 
 /* The driver is open only while a process may be preempted: it blocks a partition switch. */
-int gp_backend_choose(struct gp_home *h, bool anew)
+int gp_backend_choose(struct gp_decider *h, bool anew)
 {
 	bool preempts = !h->observe && h->config->daemon.mechanism != GP_USE_NONE && h->nr_gpus;
 	struct gp_backend *none, *b = NULL;
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	u32 i;
 	int err;
 
@@ -123,8 +123,8 @@ int gp_backend_choose(struct gp_home *h, bool anew)
 	if (err)
 		return err;
 	/* Tasks end with their backend and are made again for the next one. */
-	for (i = 0; i < h->nr_residents; i++)
-		gp_tasks_leave(h, h->resident[i]);
+	for (i = 0; i < h->nr_processes; i++)
+		gp_tasks_leave(h, h->process[i]);
 	if (h->backend)
 		retire(h);
 	h->backend_trouble[0] = 0;
@@ -132,10 +132,10 @@ int gp_backend_choose(struct gp_home *h, bool anew)
 		none->ops->free(none);
 	take(h, b ? b : none);
 	if (h->backend_trouble[0])
-		gp_home_news(h, GP_NEWS_TROUBLE, NULL, "%s", h->backend_trouble);
-	for (i = 0; i < h->nr_residents; i++)
-		gp_tasks_settle(h, h->resident[i]);
-	gp_home_describe(h);
-	h->tend = true;
+		gp_decider_news(h, GP_NEWS_TROUBLE, NULL, "%s", h->backend_trouble);
+	for (i = 0; i < h->nr_processes; i++)
+		gp_tasks_update(h, h->process[i]);
+	gp_decider_describe(h);
+	h->attach_due = true;
 	return 0;
 }

@@ -8,7 +8,7 @@
  *	backend_module	gpreempt.ko decides and carries it out; the backend keeps a view of that
  *
  * The daemon's main thread makes every call. No call waits, except where its contract says so.
- * Times are home.now_ns. A task is a process or a gang (tasks.c); the backend numbers its tasks.
+ * Times are decider.now_ns. A task is a process or a gang (tasks.c); the backend numbers its tasks.
  * Functions that return int return 0 or -errno; then nothing has changed.
  */
 #ifndef GP_DAEMON_BACKEND_H
@@ -16,8 +16,8 @@
 
 #include "core/sched.h"
 
-struct gp_home;
-struct gp_resident;
+struct gp_decider;
+struct gp_gpu_process;
 struct gp_backend;
 
 /* A task on a GPU. */
@@ -54,7 +54,7 @@ typedef void gp_counter_fn(void *ctx, const char *name, u64 value);
 
 struct gp_backend_ops {
 	const char *name;	/* of the mechanism, as users see it */
-	bool preempts;		/* false: every action is refused, tend() is NULL */
+	bool preempts;		/* false: every action is refused, attach() is NULL */
 
 	/* ---- life ---- */
 
@@ -68,10 +68,10 @@ struct gp_backend_ops {
 
 	/* ---- settings; a new backend gets both calls ---- */
 
-	/* home.policy takes over. -ENOSPC: not with the present tasks; *@why may say more. */
+	/* decider.policy takes over. -ENOSPC: not with the present tasks; *@why may say more. */
 	int (*set_policy)(struct gp_backend *b, const char **why);
 	/*
-	 * home.param, .enabled or .leaving may have changed. Not enabled or leaving: releases
+	 * decider.param, .enabled or .leaving may have changed. Not enabled or leaving: releases
 	 * everything and takes nothing off.
 	 */
 	void (*set)(struct gp_backend *b);
@@ -91,8 +91,8 @@ struct gp_backend_ops {
 	 */
 	int (*admits)(struct gp_backend *b, const struct gp_policy *policy, u32 task,
 		      const struct gp_class *class, const char **why);
-	/* @r leaves its task, which goes on without it. NULL: tend() notices. */
-	void (*process_del)(struct gp_backend *b, struct gp_resident *r);
+	/* @r leaves its task, which goes on without it. NULL: attach() notices. */
+	void (*process_del)(struct gp_backend *b, struct gp_gpu_process *r);
 	/* The driver reset a GPU: all seats are lost. */
 	void (*reset)(struct gp_backend *b);
 
@@ -117,7 +117,7 @@ struct gp_backend_ops {
 	/* A scan of the processes has ended: queues may have come or gone. */
 	void (*scanned)(struct gp_backend *b);
 	/* Attaches the processes that should be attached, leaves those that should not. */
-	void (*tend)(struct gp_backend *b);
+	void (*attach)(struct gp_backend *b);
 	/* When to call run() though nothing can be read from @fd; GP_NEVER. NULL: never. */
 	u64 (*wake_at)(struct gp_backend *b);
 	/* A daemon that stops running now keeps a process off the GPU. NULL: never. */
@@ -139,12 +139,12 @@ struct gp_backend_ops {
 	/* ---- recording ---- */
 
 	/*
-	 * home.watcher gets changes of states and the parts of preemptions, home.recorder
+	 * decider.watcher gets changes of states and the parts of preemptions, decider.recorder
 	 * what goes into and comes out of the scheduler that decides. Called when one of them
 	 * changed.
 	 */
 	void (*trace)(struct gp_backend *b);
-	/* Describes the scheduler that decides to home.recorder. */
+	/* Describes the scheduler that decides to decider.recorder. */
 	void (*describe)(struct gp_backend *b);
 	/* The number of @task in what the recorder gets; GP_NONE: not known. NULL: @task. */
 	u32 (*record_task)(struct gp_backend *b, u32 task);
@@ -152,18 +152,18 @@ struct gp_backend_ops {
 
 struct gp_backend {
 	const struct gp_backend_ops *ops;
-	struct gp_home *h;
+	struct gp_decider *h;
 	int fd;			/* readable: run() has something to do; -1: never */
-	struct gp_backend *next;	/* in home.retired */
+	struct gp_backend *next;	/* in decider.retired */
 };
 
 /*
- * 0, or -errno and a sentence in @why (GP_HOME_WHY bytes). The debug backend opens the driver,
+ * 0, or -errno and a sentence in @why (GP_DECIDER_WHY bytes). The debug backend opens the driver,
  * starts threads, and its callers may block SIGTERM before. The module backend returns -ENOENT if
  * the module is not loaded.
  */
-int gp_backend_none(struct gp_home *h, struct gp_backend **ret, char *why);
-int gp_backend_debug(struct gp_home *h, struct gp_backend **ret, char *why);
-int gp_backend_module(struct gp_home *h, struct gp_backend **ret, char *why);
+int gp_backend_none(struct gp_decider *h, struct gp_backend **ret, char *why);
+int gp_backend_debug(struct gp_decider *h, struct gp_backend **ret, char *why);
+int gp_backend_module(struct gp_decider *h, struct gp_backend **ret, char *why);
 
 #endif /* GP_DAEMON_BACKEND_H */

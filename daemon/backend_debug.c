@@ -51,9 +51,9 @@ static void debug_task_del(struct gp_backend *b, u32 task)
 	gp_scheduler_task_del(b, task);
 }
 
-static void debug_process_del(struct gp_backend *b, struct gp_resident *r)
+static void debug_process_del(struct gp_backend *b, struct gp_gpu_process *r)
 {
-	if (r->grip != GP_GRIP_NONE)
+	if (r->attachment != GP_NOT_ATTACHED)
 		gp_holders_process_del(holders(b), r->pid);
 	gp_scheduler_process_del(b, r);
 }
@@ -66,13 +66,13 @@ struct company {
 	u32 highest[GP_MAX_DEVICES];	/* priority */
 };
 
-static void gather(const struct gp_home *h, struct company *c)
+static void gather(const struct gp_decider *h, struct company *c)
 {
 	u32 i, d;
 
 	memset(c, 0, sizeof(*c));
-	for (i = 0; i < h->nr_residents; i++) {
-		const struct gp_resident *r = h->resident[i];
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *r = h->process[i];
 		bool first = r->task != GP_NONE && gp_tasks_first(h, i);
 
 		for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++) {
@@ -85,7 +85,7 @@ static void gather(const struct gp_home *h, struct company *c)
 	}
 }
 
-static bool in_the_way(const struct gp_home *h, const struct gp_resident *r,
+static bool in_the_way(const struct gp_decider *h, const struct gp_gpu_process *r,
 		       const struct company *c)
 {
 	bool strict = gp_scheduler_of(h->backend)->sched->policy == &gp_policy_priority;
@@ -102,7 +102,7 @@ static bool in_the_way(const struct gp_home *h, const struct gp_resident *r,
 	return false;
 }
 
-static bool old_enough(const struct gp_home *h, const struct gp_resident *r)
+static bool old_enough(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	u64 after = h->config->daemon.attach_after_ns;
 	u32 i;
@@ -114,47 +114,47 @@ static bool old_enough(const struct gp_home *h, const struct gp_resident *r)
 	return false;
 }
 
-static bool may_be_attached(const struct gp_home *h, const struct gp_resident *r)
+static bool may_be_attached(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
-	return gp_home_acts(h) && r->task != GP_NONE && !r->lost &&
+	return gp_decider_acts(h) && r->task != GP_NONE && !r->lost &&
 	       (r->class.is.flags & GP_PREEMPTIBLE);
 }
 
-static void attach(struct gp_home *h, struct gp_resident *r)
+static void attach(struct gp_decider *h, struct gp_gpu_process *r)
 {
 	const struct gp_holders_process process = {
 		.pid = r->pid, .start = r->start, .user = r->user,
 	};
 
-	r->grip_at_ns = h->now_ns + SOON_NS;
+	r->attach_at_ns = h->now_ns + SOON_NS;
 	if (h->args.holding)
 		h->args.holding(h->args.ctx);
 	if (!gp_holders_process_add(holders(h->backend), r->task, &process))
-		r->grip = GP_GRIP_ASKED;
+		r->attachment = GP_ATTACHING;
 }
 
-static void debug_tend(struct gp_backend *b)
+static void debug_attach(struct gp_backend *b)
 {
-	struct gp_home *h = b->h;
+	struct gp_decider *h = b->h;
 	struct company c;
 	u32 i;
 
 	gather(h, &c);
-	h->tend_later = false;
-	for (i = 0; i < h->nr_residents; i++) {
-		struct gp_resident *r = h->resident[i];
+	h->attach_later = false;
+	for (i = 0; i < h->nr_processes; i++) {
+		struct gp_gpu_process *r = h->process[i];
 
 		if (may_be_attached(h, r)) {
-			if (r->grip == GP_GRIP_NONE && h->now_ns >= r->grip_at_ns &&
+			if (r->attachment == GP_NOT_ATTACHED && h->now_ns >= r->attach_at_ns &&
 			    in_the_way(h, r, &c) && old_enough(h, r))
 				attach(h, r);
-		} else if (r->grip != GP_GRIP_NONE && !gp_tasks_at_rest(h, r)) {
+		} else if (r->attachment != GP_NOT_ATTACHED && !gp_tasks_at_rest(h, r)) {
 			/* It is left when it is on the GPU again. */
-			h->tend_later = true;
-		} else if (r->grip != GP_GRIP_NONE) {
+			h->attach_later = true;
+		} else if (r->attachment != GP_NOT_ATTACHED) {
 			gp_holders_process_del(holders(b), r->pid);
-			r->grip = GP_GRIP_NONE;
-			gp_tasks_settle(h, r);
+			r->attachment = GP_NOT_ATTACHED;
+			gp_tasks_update(h, r);
 		}
 	}
 }
@@ -204,29 +204,29 @@ static const char *why_not(int err)
 	}
 }
 
-static void not_attached(struct gp_home *h, struct gp_resident *r, int err)
+static void not_attached(struct gp_decider *h, struct gp_gpu_process *r, int err)
 {
-	r->grip = GP_GRIP_NONE;
+	r->attachment = GP_NOT_ATTACHED;
 	gp_tasks_lease(h, r, 0, 0);
-	r->grip_at_ns = h->now_ns + ask_again_after(err);
+	r->attach_at_ns = h->now_ns + ask_again_after(err);
 	r->refused = err != -ESRCH;
 	/* A process that is ending is no trouble. */
 	if (!r->lost && err != -ESRCH && strcmp(r->trouble, why_not(err))) {
 		snprintf(r->trouble, sizeof(r->trouble), "%s", why_not(err));
-		gp_home_news(h, err == -EAGAIN ? GP_NEWS_PROCESS : GP_NEWS_TROUBLE, r,
+		gp_decider_news(h, err == -EAGAIN ? GP_NEWS_PROCESS : GP_NEWS_TROUBLE, r,
 			     "cannot be preempted: %s", r->trouble);
 	}
-	gp_tasks_settle(h, r);
+	gp_tasks_update(h, r);
 }
 
-static void attached(struct gp_home *h, struct gp_resident *r)
+static void attached(struct gp_decider *h, struct gp_gpu_process *r)
 {
 	h->stats.attached++;
-	r->grip = GP_GRIP_HAS;
+	r->attachment = GP_ATTACHED;
 	r->refused = false;
 	r->trouble[0] = 0;
-	gp_tasks_settle(h, r);
-	gp_home_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
+	gp_tasks_update(h, r);
+	gp_decider_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
 	if (!gp_tasks_attached(h, r))
 		return;
 	if (r->lease_ns && h->now_ns < r->lease_until_ns)
@@ -234,15 +234,15 @@ static void attached(struct gp_home *h, struct gp_resident *r)
 	gp_tasks_lease(h, r, 0, 0);
 }
 
-static void take_event(struct gp_home *h, const struct gp_kfdm_event *e)
+static void take_event(struct gp_decider *h, const struct gp_kfdm_event *e)
 {
-	struct gp_resident *r = gp_home_find(h, &(struct gp_process_id){ .pid = e->pid });
+	struct gp_gpu_process *r = gp_decider_find(h, &(struct gp_process_id){ .pid = e->pid });
 
 	if (!r || r->task != e->task)
 		return;
 	switch (e->what) {
 	case GP_KFDM_ATTACHED:
-		r->rings_at_ns = 0;	/* the session knows its queues */
+		r->watched_at_ns = 0;	/* the session knows its queues */
 		attached(h, r);
 		break;
 	case GP_KFDM_NOT_ATTACHED:
@@ -254,14 +254,14 @@ static void take_event(struct gp_home *h, const struct gp_kfdm_event *e)
 		not_attached(h, r, e->err);
 		break;
 	case GP_KFDM_RETAKEN:
-		gp_home_news(h, GP_NEWS_QUEUE, r, "made %u queues while held: off again",
+		gp_decider_news(h, GP_NEWS_QUEUE, r, "made %u queues while held: off again",
 			     e->count);
 		h->scan_at_ns = h->now_ns;
 		break;
 	case GP_KFDM_QUEUES:
 		/* Queue ids are reused, so the known pointers may be of another queue. */
-		r->rings_stale = true;
-		r->rings_at_ns = 0;
+		r->watched_stale = true;
+		r->watched_at_ns = 0;
 		h->scan_at_ns = h->now_ns;
 		break;
 	}
@@ -352,13 +352,13 @@ static const struct gp_backend_ops debug_ops = {
 	.task_del	= debug_task_del,
 	.process_del	= debug_process_del,
 	.run		= debug_run,
-	.tend		= debug_tend,
+	.attach		= debug_attach,
 	.wake_at	= debug_wake_at,
 	.busy		= debug_busy,
 	.counters	= debug_counters,
 };
 
-static int start(struct debug *d, struct gp_home *h, const char **why)
+static int start(struct debug *d, struct gp_decider *h, const char **why)
 {
 	const struct gp_daemon_settings *set = &h->config->daemon;
 	struct gp_kfdm_gpu gpus[GP_GPUS_MAX];
@@ -381,7 +381,7 @@ static int start(struct debug *d, struct gp_home *h, const char **why)
 	return err ? err : gp_scheduler_init(&d->s, h, gp_holders_mechanism(d->holders));
 }
 
-int gp_backend_debug(struct gp_home *h, struct gp_backend **ret, char *why)
+int gp_backend_debug(struct gp_decider *h, struct gp_backend **ret, char *why)
 {
 	struct debug *d = calloc(1, sizeof(*d));
 	const char *reason = "out of memory";
@@ -390,7 +390,7 @@ int gp_backend_debug(struct gp_home *h, struct gp_backend **ret, char *why)
 	if (d)
 		err = start(d, h, &reason);
 	if (err) {
-		snprintf(why, GP_HOME_WHY, "%s", reason);
+		snprintf(why, GP_DECIDER_WHY, "%s", reason);
 		if (d)
 			debug_free(&d->s.base);
 		return err;

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "home_private.h"
+#include "decider_private.h"
 #include "lib/kmod.h"
 
 enum { TASKS = 1024, EVENTS = 4096 };	/* events of one run; the rest waits for the next */
@@ -64,7 +64,7 @@ static struct module *of(struct gp_backend *b)
 static void trouble(struct module *m, const char *what, int err)
 {
 	if (err)
-		gp_home_news(m->base.h, GP_NEWS_TROUBLE, NULL, "the module refuses %s: %s", what,
+		gp_decider_news(m->base.h, GP_NEWS_TROUBLE, NULL, "the module refuses %s: %s", what,
 			     strerror(-err));
 }
 
@@ -199,7 +199,7 @@ static int module_set_policy(struct gp_backend *b, const char **why)
 /* The module has bounds of its own for parameters; a value beyond them is not set. */
 static void module_set(struct gp_backend *b)
 {
-	const struct gp_home *h = b->h;
+	const struct gp_decider *h = b->h;
 	struct module *m = of(b);
 	u32 i;
 
@@ -303,14 +303,14 @@ static void module_reset(struct gp_backend *b)
 /* ---- attaching ---- */
 
 /* The processes of @task, as they are now. */
-static u32 members_of(const struct gp_home *h, u32 task, struct gp_kmod_process *to)
+static u32 members_of(const struct gp_decider *h, u32 task, struct gp_kmod_process *to)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < h->nr_residents && n < GP_UAPI_MEMBERS; i++)
-		if (h->resident[i]->task == task)
-			to[n++] = (struct gp_kmod_process){ h->resident[i]->pid,
-							    h->resident[i]->start };
+	for (i = 0; i < h->nr_processes && n < GP_UAPI_MEMBERS; i++)
+		if (h->process[i]->task == task)
+			to[n++] = (struct gp_kmod_process){ h->process[i]->pid,
+							    h->process[i]->start };
 	return n;
 }
 
@@ -327,29 +327,29 @@ static bool same_members(const struct module_task *t, const struct gp_kmod_proce
 }
 
 /* Tells the processes of @task what became of attaching it. */
-static void attached(struct gp_home *h, u32 task, int err)
+static void attached(struct gp_decider *h, u32 task, int err)
 {
 	u32 i;
 
-	for (i = 0; i < h->nr_residents; i++) {
-		struct gp_resident *r = h->resident[i];
+	for (i = 0; i < h->nr_processes; i++) {
+		struct gp_gpu_process *r = h->process[i];
 
 		if (r->task != task)
 			continue;
-		r->grip = err ? GP_GRIP_NONE : GP_GRIP_HAS;
+		r->attachment = err ? GP_NOT_ATTACHED : GP_ATTACHED;
 		r->refused = err && err != -ESRCH;
 		if (!err) {
 			h->stats.attached++;
 			r->trouble[0] = 0;
-			gp_home_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
+			gp_decider_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
 		} else if (err != -ESRCH && strcmp(r->trouble, why_not(err))) {
 			h->stats.attach_failed++;
 			snprintf(r->trouble, sizeof(r->trouble), "%s", why_not(err));
-			gp_home_news(h, GP_NEWS_TROUBLE, r, "cannot be preempted: %s",
+			gp_decider_news(h, GP_NEWS_TROUBLE, r, "cannot be preempted: %s",
 				     r->trouble);
 		}
 		/* The class says whether it is preemptible. */
-		gp_tasks_settle(h, r);
+		gp_tasks_update(h, r);
 	}
 }
 
@@ -370,8 +370,8 @@ static int module_hold(struct gp_backend *b, u32 task, u64 lease_ns)
 /* A hold that waited for the task to be attached, or that ended when it was attached again. */
 static void hold_again(struct module *m, u32 task)
 {
-	struct gp_home *h = m->base.h;
-	const struct gp_resident *r = gp_home_by_task(h, task);
+	struct gp_decider *h = m->base.h;
+	const struct gp_gpu_process *r = gp_decider_by_task(h, task);
 	u64 until = m->task[task]->held_until_ns;
 	u64 lease = until > h->now_ns ? until - h->now_ns : 0;
 
@@ -387,7 +387,7 @@ static void hold_again(struct module *m, u32 task)
 static void attach(struct module *m, u32 task, const struct gp_kmod_process *p, u32 nr)
 {
 	struct module_task *t = m->task[task];
-	struct gp_home *h = m->base.h;
+	struct gp_decider *h = m->base.h;
 	u32 i;
 	int err;
 
@@ -419,22 +419,22 @@ static void leave_all(struct module *m)
 			all_seats(m, i, GP_ON);
 		detach(m, m->task[i]);
 	}
-	for (i = 0; i < m->base.h->nr_residents; i++)
-		m->base.h->resident[i]->grip = GP_GRIP_NONE;
+	for (i = 0; i < m->base.h->nr_processes; i++)
+		m->base.h->process[i]->attachment = GP_NOT_ATTACHED;
 }
 
-static void module_tend(struct gp_backend *b)
+static void module_attach(struct gp_backend *b)
 {
 	struct gp_kmod_process p[GP_UAPI_MEMBERS];
-	struct gp_home *h = b->h;
+	struct gp_decider *h = b->h;
 	u32 i, nr;
 
 	if (h->leaving) {
 		leave_all(of(b));
 		return;
 	}
-	for (i = 0; i < h->nr_residents; i++) {
-		struct gp_resident *r = h->resident[i];
+	for (i = 0; i < h->nr_processes; i++) {
+		struct gp_gpu_process *r = h->process[i];
 
 		if (r->task == GP_NONE || r->lost || !gp_tasks_first(h, i))
 			continue;
@@ -468,7 +468,8 @@ static_assert(sizeof(struct gp_rec) == sizeof(struct gp_uapi_event), "records co
 /* The task of process @pid has @number in the kernel's records. */
 static void number_task(struct module *m, pid_t pid, u32 number)
 {
-	const struct gp_resident *r = gp_home_find(m->base.h, &(struct gp_process_id){ .pid = pid });
+	const struct gp_gpu_process *r = gp_decider_find(m->base.h,
+							 &(struct gp_process_id){ .pid = pid });
 
 	if (r && r->task != GP_NONE)
 		m->task[r->task]->number = number;
@@ -476,12 +477,12 @@ static void number_task(struct module *m, pid_t pid, u32 number)
 
 static void take_record(struct module *m, const struct gp_uapi_event *e)
 {
-	struct gp_home *h = m->base.h;
+	struct gp_decider *h = m->base.h;
 	struct gp_rec rec;
 	u32 device;
 
 	if (e->kind == GP_UAPI_EVENT_DROPPED)
-		gp_home_news(h, GP_NEWS_TROUBLE, NULL, "%llu records of the kernel were dropped",
+		gp_decider_news(h, GP_NEWS_TROUBLE, NULL, "%llu records of the kernel were dropped",
 			     (unsigned long long)e->arg[0]);
 	if (e->kind >= GP_UAPI_EVENT_FIRST)
 		return;
@@ -489,7 +490,7 @@ static void take_record(struct module *m, const struct gp_uapi_event *e)
 	if (rec.kind == GP_REC_NAME)
 		number_task(m, (pid_t)rec.queue, rec.task);
 	if (rec.kind == GP_REC_DEVICE_ADD) {
-		device = gp_home_device(h, (u32)rec.arg[1]);
+		device = gp_decider_device(h, (u32)rec.arg[1]);
 		rec.arg[1] = device == GP_NONE ? rec.device : h->gpu[device].index;
 	}
 	if (h->recorder.emit)
@@ -521,7 +522,7 @@ static void module_trace(struct gp_backend *b)
 /* Resubscribing drops unread events, so records have a descriptor of their own. */
 static int open_records(struct module *m)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_HOME_BACKEND };
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_BACKEND };
 
 	if (m->record_fd >= 0)
 		return 0;
@@ -564,8 +565,8 @@ static u32 by_handle(const struct module *m, u32 handle)
 
 static void take_event(struct module *m, const struct gp_uapi_event *e)
 {
-	struct gp_home *h = m->base.h;
-	u32 task = by_handle(m, e->task), device = gp_home_device(h, e->gpu_id);
+	struct gp_decider *h = m->base.h;
+	u32 task = by_handle(m, e->task), device = gp_decider_device(h, e->gpu_id);
 
 	switch (e->kind) {
 	case GP_UAPI_EVENT_STATE:
@@ -713,7 +714,7 @@ static const struct gp_backend_ops module_ops = {
 	.look		= module_look,
 	.run		= module_run,
 	.scanned	= module_scanned,
-	.tend		= module_tend,
+	.attach		= module_attach,
 	.seat		= module_seat_view,
 	.account	= module_account,
 	.device		= module_device,
@@ -724,7 +725,7 @@ static const struct gp_backend_ops module_ops = {
 	.record_task	= module_record_task,
 };
 
-static int start(struct module *m, struct gp_home *h)
+static int start(struct module *m, struct gp_decider *h)
 {
 	int err;
 
@@ -735,7 +736,7 @@ static int start(struct module *m, struct gp_home *h)
 	return err ? err : gp_kmod_subscribe(m->base.fd, GP_UAPI_EVENTS, -1);
 }
 
-int gp_backend_module(struct gp_home *h, struct gp_backend **ret, char *why)
+int gp_backend_module(struct gp_decider *h, struct gp_backend **ret, char *why)
 {
 	struct gp_uapi_version version = { 0 };
 	struct module *m;
@@ -743,16 +744,16 @@ int gp_backend_module(struct gp_home *h, struct gp_backend **ret, char *why)
 
 	fd = gp_kmod_open(h->args.kmod, &version);
 	if (fd == -EPROTO)
-		snprintf(why, GP_HOME_WHY, "the module gpreempt speaks version %u, not %d; "
+		snprintf(why, GP_DECIDER_WHY, "the module gpreempt speaks version %u, not %d; "
 			 "build it again (gpreempt module)", version.version, GP_UAPI_VERSION);
 	else if (fd < 0)
-		snprintf(why, GP_HOME_WHY, "%s: %s", h->args.kmod, strerror(-fd));
+		snprintf(why, GP_DECIDER_WHY, "%s: %s", h->args.kmod, strerror(-fd));
 	if (fd < 0)
 		return fd;
 	m = calloc(1, sizeof(*m));
 	if (!m) {
 		close(fd);
-		snprintf(why, GP_HOME_WHY, "out of memory");
+		snprintf(why, GP_DECIDER_WHY, "out of memory");
 		return -ENOMEM;
 	}
 	m->base = (struct gp_backend){ .ops = &module_ops, .h = h, .fd = fd };
@@ -760,7 +761,7 @@ int gp_backend_module(struct gp_home *h, struct gp_backend **ret, char *why)
 	memset(m->param, 0xff, sizeof(m->param));
 	err = start(m, h);
 	if (err) {
-		snprintf(why, GP_HOME_WHY, "the module gpreempt refuses: %s", strerror(-err));
+		snprintf(why, GP_DECIDER_WHY, "the module gpreempt refuses: %s", strerror(-err));
 		module_free(&m->base);
 		return err;
 	}

@@ -23,13 +23,13 @@ static const struct gp_backend_ops none_ops = {
 	.busy		= gp_scheduler_busy,
 };
 
-int gp_backend_none(struct gp_home *h, struct gp_backend **ret, char *why)
+int gp_backend_none(struct gp_decider *h, struct gp_backend **ret, char *why)
 {
 	struct gp_scheduler *s = calloc(1, sizeof(*s));
 	int err = s ? gp_scheduler_init(s, h, NULL) : -ENOMEM;
 
 	if (err) {
-		snprintf(why, GP_HOME_WHY, "out of memory");
+		snprintf(why, GP_DECIDER_WHY, "out of memory");
 		if (s)
 			none_free(&s->base);
 		return err;

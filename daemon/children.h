@@ -28,7 +28,7 @@ struct gp_child_owner {
 
 /* The latest owner of a role hears about its children. */
 void gp_children_own(u32 role, const struct gp_child_owner *owner);
-/* If @ctx is the owner's, the role has none any more: what is said about its children is ignored. */
+/* If @ctx is the owner's, the role has no owner any more, and its children are ignored. */
 void gp_children_disown(u32 role, const void *ctx);
 
 /*

@@ -10,8 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "control_private.h"
 #include "core/param.h"
-#include "lib/varlink.h"
 
 enum {
 	MAX_CLIENTS = 255,		/* the low byte of a token */
@@ -26,72 +26,9 @@ enum {
 
 #define OUT_OF_DESCRIPTORS_NS	(100 * GP_MSEC)
 
-/*
- * A state says whose turn it is.
- *
- *	        call            answered
- *	READY --------> ASKED ------------> READY
- *	                  | \--- list ---> LISTING ---> READY
- *	                  '--- more ----> STREAMING
- *
- * Any state ends when the client leaves or is to be closed. That only sets @end; step()
- * alone closes, so that a callback never loses the connection it was called for.
- */
-enum state { FREE, READY, ASKED, LISTING, STREAMING };
-enum end { OPEN, GONE, MALFORMED, LATE, FULL, EVICTED };
-
-/* The share of one user. Kept after the last connection, so that reconnecting gains nothing. */
-struct client_user {
-	uid_t user;
-	u32 connections, streams;
-	u64 paid_ns;		/* the calls so far are paid for until then */
-};
-
-struct connection {
-	u8 state;		/* enum state */
-	u8 end;			/* enum end */
-	bool oneway;		/* the call wants no answer */
-	bool readable, writable;	/* epoll said so in this run */
-	bool some;		/* LISTING: an entry was written */
-	int fd;
-	u32 armed;		/* the events that epoll waits for */
-	struct gp_peer peer;
-	struct client_user *user;
-	struct gp_varlink_reader in;
-	struct gp_varlink_writer out;
-	gp_token token;		/* of the current call */
-	struct gp_listing listing;
-	u32 wants;		/* STREAMING: bit per enum gp_event_kind */
-	u32 lost;		/* dropped events that the client was not told of yet */
-	u64 late_ns;		/* when it is closed if nothing changes; GP_NEVER */
-	/* since when; 0: not so */
-	u64 idle_ns, partial_ns, unsent_ns;
-};
-
-struct gp_control {
-	struct gp_control_args args;	/* with default limits and own copies of the texts */
-	bool ours;		/* the socket file is */
-	gid_t group;
-	int epoll, listener;
-	bool listening;		/* the listener is in epoll */
-	u64 listen_again_ns;	/* out of descriptors until then */
-	u64 now_ns;		/* of the last run */
-	u64 wake_ns;
-	u64 serial;
-	u32 turn;		/* the connection with which the next run begins */
-	u32 calls_left, entries_left, sends_left;	/* in this run */
-	u32 plain;		/* connections without privilege */
-	struct gp_control_stats stats;
-	struct connection *conns;	/* args.clients of them */
-	struct client_user *users;	/* twice as many */
-};
-
-#define EACH(c, conn) \
-	(conn) = (c)->conns; (conn) < (c)->conns + (c)->args.clients; (conn)++
-
 /* ---- answers ---- */
 
-static void end_as(struct connection *conn, enum end why)
+void gp_connection_end(struct connection *conn, enum end why)
 {
 	if (!conn->end)
 		conn->end = (u8)why;
@@ -100,7 +37,7 @@ static void end_as(struct connection *conn, enum end why)
 static void put(struct connection *conn, const char *text, size_t n)
 {
 	if (gp_varlink_put(&conn->out, text, n))
-		end_as(conn, FULL);
+		gp_connection_end(conn, FULL);
 }
 
 static void flush(struct connection *conn)
@@ -108,7 +45,7 @@ static void flush(struct connection *conn)
 	ssize_t n = conn->end ? 0 : gp_varlink_flush(&conn->out, conn->fd);
 
 	if (n < 0 && n != -EAGAIN)
-		end_as(conn, GONE);
+		gp_connection_end(conn, GONE);
 	/* A stream has no end, so it is enough that its client reads something. */
 	if (n > 0 && conn->state == STREAMING)
 		conn->unsent_ns = 0;
@@ -118,7 +55,7 @@ static void flush(struct connection *conn)
 static void send_message(struct connection *conn, json_t *message)
 {
 	if (!message || gp_varlink_put_json(&conn->out, message))
-		end_as(conn, FULL);
+		gp_connection_end(conn, FULL);
 	json_decref(message);
 	flush(conn);
 }
@@ -204,7 +141,7 @@ static void put_object(struct connection *conn, json_t *o, size_t cut)
 	if (text)
 		put(conn, text, strlen(text) - cut);
 	else
-		end_as(conn, FULL);
+		gp_connection_end(conn, FULL);
 	free(text);
 	json_decref(o);
 }
@@ -396,7 +333,7 @@ static void take_call(struct gp_control *c, struct connection *conn)
 		conn->user->paid_ns = c->now_ns;
 	conn->user->paid_ns += GP_SEC / c->args.calls_per_second;
 	if (gp_varlink_next(&conn->in, &message) || gp_varlink_call(message, &call))
-		end_as(conn, MALFORMED);
+		gp_connection_end(conn, MALFORMED);
 	else
 		dispatch(c, conn, &call);
 	json_decref(message);
@@ -404,7 +341,7 @@ static void take_call(struct gp_control *c, struct connection *conn)
 
 /* ---- one connection ---- */
 
-static void close_connection(struct gp_control *c, struct connection *conn)
+void gp_connection_close(struct gp_control *c, struct connection *conn)
 {
 	gp_token token = conn->state == ASKED ? conn->token : 0;
 
@@ -430,7 +367,7 @@ static bool its_turn(const struct connection *conn)
 	return conn->state == READY && !conn->end && !gp_varlink_unsent(&conn->out);
 }
 
-static bool is_idle(struct connection *conn)
+bool gp_connection_idle(struct connection *conn)
 {
 	return its_turn(conn) && !gp_varlink_waiting(&conn->in) && !gp_varlink_partial(&conn->in);
 }
@@ -440,9 +377,9 @@ static void receive(struct connection *conn)
 	ssize_t n = gp_varlink_receive(&conn->in, conn->fd);
 
 	if (n == -EMSGSIZE)
-		end_as(conn, MALFORMED);
+		gp_connection_end(conn, MALFORMED);
 	else if (n == 0 || (n < 0 && n != -EAGAIN))
-		end_as(conn, GONE);
+		gp_connection_end(conn, GONE);
 }
 
 static void since(u64 *stamp, bool so, u64 now_ns)
@@ -461,7 +398,7 @@ static void earlier(u64 *at, u64 since_ns, u64 after_ns)
 
 static void check_time(struct gp_control *c, struct connection *conn)
 {
-	since(&conn->idle_ns, is_idle(conn), c->now_ns);
+	since(&conn->idle_ns, gp_connection_idle(conn), c->now_ns);
 	since(&conn->partial_ns, its_turn(conn) && gp_varlink_partial(&conn->in), c->now_ns);
 	since(&conn->unsent_ns, gp_varlink_unsent(&conn->out) || conn->state == LISTING,
 	      c->now_ns);
@@ -470,7 +407,7 @@ static void check_time(struct gp_control *c, struct connection *conn)
 	earlier(&conn->late_ns, conn->partial_ns, c->args.partial_ns);
 	earlier(&conn->late_ns, conn->unsent_ns, c->args.unsent_ns);
 	if (c->now_ns >= conn->late_ns)
-		end_as(conn, LATE);
+		gp_connection_end(conn, LATE);
 }
 
 static void arm(struct gp_control *c, struct connection *conn)
@@ -485,7 +422,7 @@ static void arm(struct gp_control *c, struct connection *conn)
 		return;
 	conn->armed = e.events;
 	if (epoll_ctl(c->epoll, EPOLL_CTL_MOD, conn->fd, &e))
-		end_as(conn, GONE);
+		gp_connection_end(conn, GONE);
 }
 
 static void flush_in_run(struct gp_control *c, struct connection *conn)
@@ -518,7 +455,7 @@ static void step(struct gp_control *c, struct connection *conn)
 	if (!conn->end)
 		arm(c, conn);
 	if (conn->end)
-		close_connection(c, conn);
+		gp_connection_close(c, conn);
 }
 
 /* When @conn needs a step even if epoll has no event for it; GP_NEVER. */
@@ -533,101 +470,6 @@ static u64 wake_at(const struct gp_control *c, struct connection *conn)
 
 /* ---- who gets a connection ---- */
 
-/* The entry of @user, made if there is none; there are more entries than connections. */
-static struct client_user *user_of(struct gp_control *c, uid_t user)
-{
-	struct client_user *u, *unused = NULL;
-
-	for (u = c->users; u < c->users + 2 * c->args.clients; u++) {
-		if (u->user == user)
-			return u;
-		/* Of those without connections, forget the one that owes least. */
-		if (!u->connections && (!unused || u->paid_ns < unused->paid_ns))
-			unused = u;
-	}
-	*unused = (struct client_user){ .user = user };
-	return unused;
-}
-
-/*
- * Closes the connection of @user (NULL: of root and the group) that was idle longest; with @busy
- * any, if none is idle.
- */
-static struct connection *evict(struct gp_control *c, const struct client_user *user, bool busy)
-{
-	struct connection *found = NULL, *conn;
-
-	for (EACH(c, conn)) {
-		if (!conn->state || conn->peer.privileged == !!user ||
-		    (user && conn->user != user))
-			continue;
-		if (is_idle(conn) ? !found || !is_idle(found) || conn->idle_ns < found->idle_ns :
-		    busy && !found)
-			found = conn;
-	}
-	if (found) {
-		end_as(found, EVICTED);
-		close_connection(c, found);
-	}
-	return found;
-}
-
-/* The user, without privilege, with the most connections; of equal ones any with an idle one. */
-static struct client_user *largest_user(struct gp_control *c)
-{
-	struct client_user *most = NULL;
-	struct connection *conn;
-	bool idle = false;
-
-	for (EACH(c, conn)) {
-		u32 n = conn->state && !conn->peer.privileged ? conn->user->connections : 0;
-
-		if (!n || (most && n < most->connections))
-			continue;
-		if (!most || n > most->connections || (!idle && is_idle(conn))) {
-			most = conn->user;
-			idle = is_idle(conn);
-		}
-	}
-	return most;
-}
-
-static struct connection *free_place(struct gp_control *c)
-{
-	struct connection *conn;
-
-	for (EACH(c, conn))
-		if (!conn->state)
-			return conn;
-	return NULL;
-}
-
-/*
- * A place for @peer, if need be that of another connection; NULL: refuse. Every user gets its
- * fair share: when all places are taken, the user with the most connections loses one, and
- * even a busy one to a user with at least two fewer.
- */
-static struct connection *place_for(struct gp_control *c, const struct gp_peer *peer,
-				    const struct client_user *user)
-{
-	u32 shared = c->args.clients - c->args.clients / 8;
-	struct client_user *most;
-
-	if (peer->privileged) {
-		most = largest_user(c);
-		return c->stats.clients < c->args.clients ? free_place(c) :
-		       evict(c, most, most);
-	}
-	if (user->connections >= c->args.clients_per_user)
-		return evict(c, user, false);
-	if (c->plain < shared && c->stats.clients < c->args.clients)
-		return free_place(c);
-	most = largest_user(c);
-	if (!most || (most != user && most->connections <= user->connections))
-		return NULL;
-	return evict(c, most, most != user && most->connections >= user->connections + 2);
-}
-
 static void take_in(struct gp_control *c, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN };
@@ -639,8 +481,8 @@ static void take_in(struct gp_control *c, int fd)
 	err = c->args.identify ? c->args.identify(c->args.ctx, fd, &peer) :
 				 gp_peer_identify(fd, c->group, &peer);
 	if (!err) {
-		user = user_of(c, peer.user);
-		conn = place_for(c, &peer, user);
+		user = gp_control_user(c, peer.user);
+		conn = gp_control_place(c, &peer, user);
 	}
 	e.data.u32 = conn ? (u32)(conn - c->conns) : 0;
 	if (!conn || epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e)) {
@@ -718,7 +560,7 @@ static void poll_all(struct gp_control *c)
 		conn->writable = e[i].events & EPOLLOUT;
 		/* A call that was sent before the client left is still read. */
 		if (e[i].events & (EPOLLHUP | EPOLLERR) && !conn->readable)
-			end_as(conn, GONE);
+			gp_connection_end(conn, GONE);
 	}
 	if (knock)
 		accept_some(c);
@@ -867,7 +709,7 @@ void gp_control_free(struct gp_control *c)
 	if (c->conns && c->users)
 		for (EACH(c, conn))
 			if (conn->state)
-				close_connection(c, conn);
+				gp_connection_close(c, conn);
 	if (c->ours)
 		unlink(c->args.path);
 	if (c->listener >= 0)

@@ -20,12 +20,12 @@
 /* How long SIGTERM waits for everybody to be released; the end releases the rest. */
 #define LEAVE_NS	(2 * GP_SEC)
 
-enum { HOME, CONTROL, SIGNALS, NR_SOURCES };
+enum { DECIDER, CONTROL, SIGNALS, NR_SOURCES };
 
 struct loop {
 	const struct gp_loop_args *args;
 	struct gp_heart *heart;
-	struct gp_home *home;
+	struct gp_decider *decider;
 	struct gp_methods *methods;
 	struct gp_control *control;
 	char state[GP_CONFIG_TEXT + 8];	/* the file of state.h */
@@ -43,16 +43,16 @@ static u64 clock_ns(void)
 	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
 }
 
-/* ---- what the home calls ---- */
+/* ---- what the decider calls ---- */
 
 /* The GPU that a line about @r names; -1: none. */
-static int first_gpu(const struct loop *l, const struct gp_resident *r)
+static int first_gpu(const struct loop *l, const struct gp_gpu_process *r)
 {
 	u32 d;
 
-	for (d = 0; l->home && d < l->home->nr_gpus; d++)
+	for (d = 0; l->decider && d < l->decider->nr_gpus; d++)
 		if (r->devices & BIT_ULL(d))
-			return (int)l->home->gpu[d].index;
+			return (int)l->decider->gpu[d].index;
 	return -1;
 }
 
@@ -108,15 +108,16 @@ static int reload(void *ctx, char *why)
 {
 	struct gp_config *config;
 	struct loop *l = ctx;
-	int err = gp_config_reload(l->args->config, l->home->config, &config, why, GP_HOME_WHY);
+	int err = gp_config_reload(l->args->config, l->decider->config, &config, why,
+				   GP_DECIDER_WHY);
 
 	if (err) {
 		why[strcspn(why, "\n")] = '\0';
 		if (!*why)
-			snprintf(why, GP_HOME_WHY, "%s", strerror(-err));
+			snprintf(why, GP_DECIDER_WHY, "%s", strerror(-err));
 		return -EINVAL;
 	}
-	err = gp_home_reload(l->home, config, why);
+	err = gp_decider_reload(l->decider, config, why);
 	if (err)
 		gp_config_free(config);
 	else
@@ -126,7 +127,7 @@ static int reload(void *ctx, char *why)
 
 static void reload_by_signal(struct loop *l)
 {
-	char why[GP_HOME_WHY] = "";
+	char why[GP_DECIDER_WHY] = "";
 	int err = reload(l, why);
 
 	if (err)
@@ -195,20 +196,20 @@ static int open_control(struct loop *l, const struct gp_daemon_settings *set)
 /* Beside the control socket, under /run: it is of this boot only. */
 static void state_file(struct loop *l)
 {
-	const char *socket = l->home->config->daemon.socket, *slash = strrchr(socket, '/');
+	const char *socket = l->decider->config->daemon.socket, *slash = strrchr(socket, '/');
 
 	snprintf(l->state, sizeof(l->state), "%.*s/state",
 		 slash ? (int)(slash - socket) : 1, slash ? socket : ".");
 }
 
-static int open_home(struct loop *l)
+static int open_decider(struct loop *l)
 {
-	struct gp_home_args args = {
+	struct gp_decider_args args = {
 		.observe = l->args->observe, .kmod = GP_KMOD_DEVICE,
 		.news = on_news, .holding = on_holding, .ctx = l,
 	};
 	struct gp_methods_args methods = { .version = GP_VERSION, .reload = reload, .ctx = l };
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	int code = GP_EXIT_FAILED;
 
 	args.config = load(l->args->config, &code);
@@ -216,12 +217,12 @@ static int open_home(struct loop *l)
 		return code;
 	gp_log_timestamps(l->args->talkative);
 	gp_log_open(l->args->talkative ? GP_LOG_DEBUG : args.config->daemon.log);
-	if (gp_home_new(&args, &l->home, why)) {
+	if (gp_decider_new(&args, &l->decider, why)) {
 		gp_log(GP_LOG_ERROR, "%s", why);
 		return GP_EXIT_FAILED;
 	}
-	methods.home = l->home;
-	methods.group = l->home->config->daemon.group;
+	methods.decider = l->decider;
+	methods.group = l->decider->config->daemon.group;
 	state_file(l);
 	methods.state = l->state;
 	return gp_methods_new(&methods, &l->methods) ? GP_EXIT_FAILED : 0;
@@ -233,13 +234,13 @@ static int open_all(struct loop *l)
 
 	if (block_signals(l))
 		return GP_EXIT_FAILED;
-	code = open_home(l);
+	code = open_decider(l);
 	if (!code)
-		code = open_control(l, &l->home->config->daemon);
+		code = open_control(l, &l->decider->config->daemon);
 	if (code)
 		return code;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (l->epoll < 0 || add(l, gp_home_fd(l->home), HOME) ||
+	if (l->epoll < 0 || add(l, gp_decider_fd(l->decider), DECIDER) ||
 	    add(l, gp_control_fd(l->control), CONTROL) || add(l, l->signals, SIGNALS))
 		return GP_EXIT_FAILED;
 	l->watchdog_ns = gp_notify_watchdog();
@@ -254,7 +255,7 @@ static void close_all(struct loop *l)
 	if (l->methods)
 		gp_methods_connect(l->methods, NULL);
 	gp_control_free(l->control);
-	gp_home_free(l->home);
+	gp_decider_free(l->decider);
 	gp_methods_free(l->methods);
 	if (l->epoll >= 0)
 		close(l->epoll);
@@ -277,14 +278,14 @@ static void take_signals(struct loop *l, u64 now)
 			gp_notify("STOPPING=1");
 			l->leaving = true;
 			l->leave_until_ns = now + LEAVE_NS;
-			gp_home_leave(l->home, now);
+			gp_decider_leave(l->decider, now);
 		}
 	}
 }
 
 static void show_life(struct loop *l, u64 now)
 {
-	bool busy = gp_home_busy(l->home);
+	bool busy = gp_decider_busy(l->decider);
 
 	if (busy && (!l->heart->busy || now >= l->heart->next_ns))
 		gp_heart_beat(l->heart, now);
@@ -303,7 +304,7 @@ static u64 sooner(u64 a, u64 b)
 
 static u64 wake_at(const struct loop *l)
 {
-	u64 at = sooner(gp_home_wake_at(l->home), gp_control_wake_at(l->control));
+	u64 at = sooner(gp_decider_wake_at(l->decider), gp_control_wake_at(l->control));
 
 	if (l->heart->busy)
 		at = sooner(at, l->heart->next_ns);
@@ -338,17 +339,17 @@ static int run(struct loop *l)
 		now = clock_ns();
 		if (ready & (1u << SIGNALS))
 			take_signals(l, now);
-		gp_home_run(l->home, now);
+		gp_decider_run(l->decider, now);
 		/* Clients after decisions; what they want is decided in the next round. */
 		if ((ready & (1u << CONTROL)) || now >= gp_control_wake_at(l->control))
 			gp_control_run(l->control, now);
 		gp_methods_after(l->methods);
 		show_life(l, clock_ns());
-		if (l->leaving && (gp_home_quiet(l->home) || now >= l->leave_until_ns)) {
+		if (l->leaving && (gp_decider_quiet(l->decider) || now >= l->leave_until_ns)) {
 			gp_methods_end(l->methods, "stopped by a signal");
 			return GP_EXIT_OK;
 		}
-		if (gp_home_outdated(l->home) && !l->leaving) {
+		if (gp_decider_outdated(l->decider) && !l->leaving) {
 			gp_log(GP_LOG_INFO, "the GPUs have changed: started again");
 			gp_methods_end(l->methods, "the GPUs changed");
 			return GP_SUPERVISOR_AGAIN;
@@ -364,12 +365,12 @@ int gp_loop(const struct gp_loop_args *args, struct gp_heart *heart)
 	int code = open_all(&l);
 
 	if (!code) {
-		gp_home_status(l.home, &status);
+		gp_decider_status(l.decider, &status);
 		gp_notify("READY=1\nSTATUS=running");
-		gp_log(GP_LOG_INFO, "%u GPU%s, policy %s, mechanism %s%s", l.home->nr_gpus,
-		       l.home->nr_gpus == 1 ? "" : "s",
-		       gp_home_policy_name(l.home), status.mechanism,
-		       l.home->enabled ? "" : ", switched off");
+		gp_log(GP_LOG_INFO, "%u GPU%s, policy %s, mechanism %s%s", l.decider->nr_gpus,
+		       l.decider->nr_gpus == 1 ? "" : "s",
+		       gp_decider_policy_name(l.decider), status.mechanism,
+		       l.decider->enabled ? "" : ", switched off");
 		code = run(&l);
 	}
 	close_all(&l);

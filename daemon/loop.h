@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The daemon's loop: waits for the home, the control socket, signals and the time, and for
+ * The daemon's loop: waits for the decider, the control socket, signals and the time, and for
  * nothing else. It sleeps until one of them has something to do.
  */
 #ifndef GP_DAEMON_LOOP_H

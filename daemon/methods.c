@@ -15,8 +15,8 @@
 /* A hold fails if the process is not off by then. Attaching waits for a queue's first second. */
 #define HOLD_WAIT_NS	(4 * GP_SEC)
 
-/* A sentence of the home is as long as one of the socket. */
-static_assert((int)GP_WHY_MAX == (int)GP_HOME_WHY, "one buffer for both");
+/* A sentence of the decider is as long as one of the socket. */
+static_assert((int)GP_WHY_MAX == (int)GP_DECIDER_WHY, "one buffer for both");
 
 /* ---- parameters ---- */
 
@@ -191,7 +191,7 @@ static int read_param(struct policy_change *c, const char *name, const char *tex
 }
 
 /* Reads the whole change before any of it is made. */
-static int read_change(const struct gp_home *h, const struct gp_arguments *a,
+static int read_change(const struct gp_decider *h, const struct gp_arguments *a,
 		       struct policy_change *c, struct gp_call *call)
 {
 	const char *name;
@@ -218,7 +218,7 @@ static int read_change(const struct gp_home *h, const struct gp_arguments *a,
 }
 
 /* The parameters after @c. */
-static void params_after(const struct gp_home *h, const struct policy_change *c, u64 *param)
+static void params_after(const struct gp_decider *h, const struct policy_change *c, u64 *param)
 {
 	const u64 *from = c->policy ? gp_config_params(h->config, c->policy) : h->param;
 
@@ -227,7 +227,7 @@ static void params_after(const struct gp_home *h, const struct policy_change *c,
 }
 
 /* The bounds of the configuration hold here too. */
-static int check_change(const struct gp_home *h, const struct policy_change *c, const u64 *param,
+static int check_change(const struct gp_decider *h, const struct policy_change *c, const u64 *param,
 			char *why)
 {
 	if (c->policy_set && !c->policy)
@@ -236,13 +236,13 @@ static int check_change(const struct gp_home *h, const struct policy_change *c, 
 	       gp_lease_fits(param, h->config->daemon.heartbeat_ns, why, GP_WHY_MAX) ? 0 : -EINVAL;
 }
 
-static int make_change(struct gp_home *h, const struct policy_change *c, char *why)
+static int make_change(struct gp_decider *h, const struct policy_change *c, char *why)
 {
-	int err = c->policy_set ? gp_home_set_policy(h, c->policy, why) : 0;
+	int err = c->policy_set ? gp_decider_set_policy(h, c->policy, why) : 0;
 
 	for (u32 i = 0; !err && i < GP_NR_PARAMS; i++)
 		if (c->param_set[i])
-			gp_home_set_param(h, (enum gp_param)i, c->param[i]);
+			gp_decider_set_param(h, (enum gp_param)i, c->param[i]);
 	return err;
 }
 
@@ -266,7 +266,7 @@ static void keep_change(struct gp_methods *m, const struct policy_change *c)
 static int set_policy(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
 		      json_t **ret)
 {
-	struct gp_home *h = m->args.home;
+	struct gp_decider *h = m->args.decider;
 	struct policy_change c;
 	u64 param[GP_NR_PARAMS];
 	const char *name;
@@ -276,12 +276,13 @@ static int set_policy(struct gp_methods *m, struct gp_call *call, const struct g
 	if (!err)
 		err = check_change(h, &c, param, call->why);
 	if (!err)
-		err = a->dry_run ? gp_home_try_policy(h, c.policy, call->why) : make_change(h, &c, call->why);
+		err = a->dry_run ? gp_decider_try_policy(h, c.policy, call->why) : make_change(h,
+							 &c, call->why);
 	if (err)
 		return err;
 	if (!a->dry_run)
 		keep_change(m, &c);
-	name = gp_home_policy_name(h);
+	name = gp_decider_policy_name(h);
 	if (a->dry_run && c.policy_set)
 		name = c.policy ? c.policy->name : "none";
 	*ret = json_pack("{s:s, s:o, s:b}", "policy", name, "parameters",
@@ -299,8 +300,8 @@ static int change_class(struct gp_methods *m, struct gp_call *call, const struct
 
 	/* Other users' classes leave room for root and the group. */
 	if (a->class && !call->peer->privileged)
-		err = gp_home_may_wish(m->args.home, &id, call->why);
-	return err ? err : gp_home_set_class(m->args.home, &id, a->class, previous, now,
+		err = gp_decider_may_request_class(m->args.decider, &id, call->why);
+	return err ? err : gp_decider_set_class(m->args.decider, &id, a->class, previous, now,
 					     call->why);
 }
 
@@ -312,7 +313,7 @@ static int set_class(struct gp_methods *m, struct gp_call *call, const struct gp
 	int err = change_class(m, call, a, previous, now);
 
 	*ret = err ? NULL : json_pack("{s:s, s:s, s:b}", "class", now, "previous", previous,
-				      "uses_gpu", gp_home_find(m->args.home, &id) != NULL);
+				      "uses_gpu", gp_decider_find(m->args.decider, &id) != NULL);
 	return err;
 }
 
@@ -332,7 +333,7 @@ static int hint(struct gp_methods *m, struct gp_call *call, const struct gp_argu
 	struct gp_process_id id = id_of(a);
 
 	(void)ret;
-	return gp_home_hint(m->args.home, &id, (u64)a->in_ns, (u64)a->for_ns, call->why);
+	return gp_decider_hint(m->args.decider, &id, (u64)a->in_ns, (u64)a->for_ns, call->why);
 }
 
 static json_t *granted(u64 ns)
@@ -343,9 +344,9 @@ static json_t *granted(u64 ns)
 static int hold(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
 		json_t **ret)
 {
-	struct gp_home *h = m->args.home;
+	struct gp_decider *h = m->args.decider;
 	struct gp_process_id id = id_of(a);
-	const struct gp_resident *r = gp_home_find(h, &id);
+	const struct gp_gpu_process *r = gp_decider_find(h, &id);
 	u64 ns = 0;
 	int err;
 
@@ -354,7 +355,7 @@ static int hold(struct gp_methods *m, struct gp_call *call, const struct gp_argu
 			 "process %d is not held: it was released, or its lease ended", id.pid);
 		return -ECANCELED;
 	}
-	err = gp_home_hold(h, &id, (u64)a->lease_ns, &ns, call->why);
+	err = gp_decider_hold(h, &id, (u64)a->lease_ns, &ns, call->why);
 	if (err)
 		return err;
 	if (!a->wait) {
@@ -374,7 +375,7 @@ static int release(struct gp_methods *m, struct gp_call *call, const struct gp_a
 	struct gp_process_id id = id_of(a);
 
 	(void)ret;
-	return gp_home_release(m->args.home, &id, call->why);
+	return gp_decider_release(m->args.decider, &id, call->why);
 }
 
 static int trigger(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
@@ -383,14 +384,14 @@ static int trigger(struct gp_methods *m, struct gp_call *call, const struct gp_a
 	struct gp_process_id id = id_of(a);
 
 	(void)ret;
-	return gp_home_trigger(m->args.home, &id, call->why);
+	return gp_decider_trigger(m->args.decider, &id, call->why);
 }
 
 /* ---- all processes ---- */
 
 static int switch_to(struct gp_methods *m, bool on, struct gp_call *call, json_t **ret)
 {
-	int changed = gp_home_enable(m->args.home, on, call->why);
+	int changed = gp_decider_enable(m->args.decider, on, call->why);
 
 	if (changed < 0)
 		return changed;
@@ -473,11 +474,11 @@ static int deny(const struct gp_methods *m, struct gp_call *call, const char *wh
 static int check_process(struct gp_methods *m, const struct method *method, struct gp_call *call,
 			 const struct gp_arguments *a)
 {
-	struct gp_home *h = m->args.home;
+	struct gp_decider *h = m->args.decider;
 	struct gp_process_id id = id_of(a);
 	char text[80];
 	uid_t owner;
-	int err = gp_home_owner(h, &id, &owner);
+	int err = gp_decider_owner(h, &id, &owner);
 
 	if (err == -ESRCH)
 		snprintf(call->why, GP_WHY_MAX, "process %d%s: not found", id.pid,
@@ -492,7 +493,7 @@ static int check_process(struct gp_methods *m, const struct method *method, stru
 	if (method->right != OWN_LOWER)
 		return 0;
 	/* No class is what the rules give, which may be more than the process has now. */
-	err = gp_home_raises(h, &id, a->class);
+	err = gp_decider_raises(h, &id, a->class);
 	if (err == -EINVAL)
 		snprintf(call->why, GP_WHY_MAX, "%.31s: unknown class; expected online, "
 			 "interactive, offline, idle, unmanaged, or one of gpreempt.conf",
@@ -641,7 +642,7 @@ static int call_method(void *ctx, struct gp_call *call, json_t **ret)
 		result = check_rights(m, method, call, &a);
 	if (result)
 		return result;
-	/* From here on an invalid value is one that the home refuses. */
+	/* From here on an invalid value is one that the decider refuses. */
 	call->bad = a.class ? "class" : a.policy || a.parameters ? "parameters" : NULL;
 	call->why[0] = 0;
 	result = method->run(m, call, &a, ret);
@@ -665,8 +666,8 @@ static void client_gone(void *ctx, gp_token token)
 /* Returns whether the call was answered. */
 static bool answer_waiter(struct gp_methods *m, const struct gp_hold_waiter *w)
 {
-	struct gp_home *h = m->args.home;
-	const struct gp_resident *r = gp_home_find(h, &w->id);
+	struct gp_decider *h = m->args.decider;
+	const struct gp_gpu_process *r = gp_decider_find(h, &w->id);
 
 	if (!r)
 		gp_control_fail(m->control, w->token, ESRCH, "the process exited");
@@ -684,10 +685,10 @@ static bool answer_waiter(struct gp_methods *m, const struct gp_hold_waiter *w)
 
 static void restore_policy(struct gp_methods *m)
 {
-	struct gp_home *h = m->args.home;
+	struct gp_decider *h = m->args.decider;
 	struct gp_saved_state *s = &m->state->state;
 	struct policy_change c = { .policy_set = s->policy[0] };
-	char why[GP_HOME_WHY] = "unknown policy";
+	char why[GP_DECIDER_WHY] = "unknown policy";
 	u64 param[GP_NR_PARAMS];
 	int err = 0;
 	u32 i;
@@ -719,7 +720,7 @@ static void restore_policy(struct gp_methods *m)
 
 void gp_methods_end(struct gp_methods *m, const char *why)
 {
-	gp_state_end(m->state, m->args.home, why);
+	gp_state_end(m->state, m->args.decider, why);
 }
 
 void gp_methods_reloaded(struct gp_methods *m)
@@ -739,7 +740,7 @@ void gp_methods_after(struct gp_methods *m)
 		if (answer_waiter(m, &m->waiter[i]))
 			m->waiter[i] = m->waiter[--m->nr_waiters];
 	gp_method_stream(m);
-	gp_state_tend(m->state, m->args.home);
+	gp_state_tend(m->state, m->args.decider);
 }
 
 int gp_methods_new(const struct gp_methods_args *args, struct gp_methods **ret)
@@ -751,7 +752,7 @@ int gp_methods_new(const struct gp_methods_args *args, struct gp_methods **ret)
 	m->args = *args;
 	/* A copy, because a reload replaces the configuration it belongs to. */
 	snprintf(m->group, sizeof(m->group), "%s", args->group ? args->group : "root");
-	m->state = gp_state_open(args->state, args->home);
+	m->state = gp_state_open(args->state, args->decider);
 	if (!m->state) {
 		free(m);
 		return -ENOMEM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The methods of org.gpreempt: one table of names, rights, parameters and handlers, which
- * call the home. control.h transports the calls and the answers.
+ * call the decider. control.h transports the calls and the answers.
  *
  *	methods.c		the table, parameters, rights; methods that change something
  *	methods_read.c		methods that read, and what a client may see
@@ -11,7 +11,7 @@
 #define GP_DAEMON_METHODS_H
 
 #include "control.h"
-#include "home_private.h"
+#include "decider_private.h"
 #include "state.h"
 
 enum {
@@ -49,11 +49,11 @@ int gp_arguments_read(const json_t *parameters, u32 takes, u32 needs, struct gp_
 /* ---- life ---- */
 
 struct gp_methods_args {
-	struct gp_home *home;
+	struct gp_decider *decider;
 	const char *version;
 	const char *group;	/* named in "permission denied"; NULL: root */
 	const char *state;	/* the file of state.h, the caller's; NULL: nothing is kept */
-	/* Reads the configuration again. 0, or -errno and a sentence (GP_HOME_WHY bytes). */
+	/* Reads the configuration again. 0, or -errno and a sentence (GP_DECIDER_WHY bytes). */
 	int (*reload)(void *ctx, char *why);
 	void *ctx;
 };
@@ -67,7 +67,7 @@ void gp_methods_free(struct gp_methods *m);
 void gp_methods_serve(struct gp_methods *m, struct gp_control_args *args);
 /* Events go to @control. NULL before @control is freed: no more events. */
 void gp_methods_connect(struct gp_methods *m, struct gp_control *control);
-/* After each run of the home: answers waiting calls, sends records, saves the state. */
+/* After each run of the decider: answers waiting calls, sends records, saves the state. */
 void gp_methods_after(struct gp_methods *m);
 void gp_methods_news(struct gp_methods *m, const struct gp_news *news);
 /* The configuration was read again: a policy set by hand is forgotten. */
@@ -109,11 +109,11 @@ int gp_method_next(void *ctx, const struct gp_peer *peer, struct gp_listing *lis
 /* The parameters of the present policy, as GetPolicy answers them. */
 json_t *gp_method_parameters(const u64 *param);
 /* Where a process is on its GPUs: bit per enum gp_state; 0: nowhere. */
-u64 gp_method_states(const struct gp_home *h, const struct gp_resident *r);
+u64 gp_method_states(const struct gp_decider *h, const struct gp_gpu_process *r);
 /* Is it off, or lost, on all of them? */
 bool gp_method_is_off(u64 states);
 /* Until when it is held by hand; 0: it is not. */
-u64 gp_method_held_until(const struct gp_home *h, const struct gp_resident *r);
+u64 gp_method_held_until(const struct gp_decider *h, const struct gp_gpu_process *r);
 extern const char *const gp_method_state_name[GP_NR_STATES];
 
 /* methods_stream.c */

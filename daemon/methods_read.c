@@ -24,14 +24,14 @@ static const char *const work_names[] = {
 	[GP_BLOCKED] = "blocked", [GP_UNKNOWN] = "unknown",
 };
 
-u64 gp_method_states(const struct gp_home *h, const struct gp_resident *r)
+u64 gp_method_states(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	struct gp_seat_view seat;
 	u64 states = 0;
 	u32 d;
 
 	for (d = 0; d < h->nr_gpus; d++)
-		if (!gp_home_seat(h, r, d, &seat))
+		if (!gp_decider_seat(h, r, d, &seat))
 			states |= BIT_ULL(seat.state);
 	return states;
 }
@@ -41,9 +41,9 @@ bool gp_method_is_off(u64 states)
 	return states && !(states & ~(BIT_ULL(GP_OFF) | BIT_ULL(GP_LOST)));
 }
 
-u64 gp_method_held_until(const struct gp_home *h, const struct gp_resident *r)
+u64 gp_method_held_until(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
-	u64 until = gp_home_held_until(h, r);
+	u64 until = gp_decider_held_until(h, r);
 
 	/* Or it will be held as soon as it is attached. */
 	if (until <= h->now_ns && r->lease_ns)
@@ -51,21 +51,21 @@ u64 gp_method_held_until(const struct gp_home *h, const struct gp_resident *r)
 	return until > h->now_ns ? until : 0;
 }
 
-static bool may_see(const struct gp_peer *peer, const struct gp_resident *r)
+static bool may_see(const struct gp_peer *peer, const struct gp_gpu_process *r)
 {
 	return peer->privileged || peer->uid == r->uid;
 }
 
 /* The process after pid *@cursor, NULL at the end; moves *@cursor. */
-static const struct gp_resident *next_process(const struct gp_home *h, u64 *cursor)
+static const struct gp_gpu_process *next_process(const struct gp_decider *h, u64 *cursor)
 {
 	u32 i;
 
-	for (i = 0; i < h->nr_residents; i++) {
-		if ((u64)h->resident[i]->pid <= *cursor)
+	for (i = 0; i < h->nr_processes; i++) {
+		if ((u64)h->process[i]->pid <= *cursor)
 			continue;
-		*cursor = (u64)h->resident[i]->pid;
-		return h->resident[i];
+		*cursor = (u64)h->process[i]->pid;
+		return h->process[i];
 	}
 	return NULL;
 }
@@ -78,11 +78,11 @@ static void add_text(json_t *list, const char *text)
 		json_array_append_new(list, json_string(text));
 }
 
-static json_t *troubles(const struct gp_home *h, const struct gp_backend_status *status)
+static json_t *troubles(const struct gp_decider *h, const struct gp_backend_status *status)
 {
 	json_t *list = json_array();
-	char text[GP_HOME_WHY], line[GP_HOME_WHY + 64];
-	u32 n = gp_home_unpreemptible(h, text);
+	char text[GP_DECIDER_WHY], line[GP_DECIDER_WHY + 64];
+	u32 n = gp_decider_unpreemptible(h, text);
 
 	if (n) {
 		snprintf(line, sizeof(line), "%u processes cannot be preempted, such as %s", n,
@@ -124,14 +124,14 @@ int gp_method_status(struct gp_methods *m, struct gp_call *call, const struct gp
 		     json_t **ret)
 {
 	const struct gp_saved_state *state = &m->state->state;
-	const struct gp_home *h = m->args.home;
+	const struct gp_decider *h = m->args.decider;
 	struct gp_backend_status status;
 	u32 i, held = 0;
 
 	(void)call, (void)a;
-	gp_home_status(h, &status);
-	for (i = 0; i < h->nr_residents; i++) {
-		u64 states = gp_method_states(h, h->resident[i]);
+	gp_decider_status(h, &status);
+	for (i = 0; i < h->nr_processes; i++) {
+		u64 states = gp_method_states(h, h->process[i]);
 
 		/* A process that is lost on all its GPUs is not held. */
 		held += gp_method_is_off(states) && (states & BIT_ULL(GP_OFF));
@@ -141,8 +141,8 @@ int gp_method_status(struct gp_methods *m, struct gp_call *call, const struct gp
 			 "pid", (int)getpid(),
 			 "up_ns", (json_int_t)(h->now_ns - h->started_ns),
 			 "enabled", h->enabled, "observe_only", h->observe,
-			 "policy", gp_home_policy_name(h), "mechanism", status.mechanism,
-			 "gpus", (int)h->nr_gpus, "processes", (int)h->nr_residents,
+			 "policy", gp_decider_policy_name(h), "mechanism", status.mechanism,
+			 "gpus", (int)h->nr_gpus, "processes", (int)h->nr_processes,
 			 "held", (int)held, "restarts", (int)state->restarts,
 			 "restart_reasons", restarts(state), "trouble", troubles(h, &status));
 	if (*ret && status.ejected)
@@ -170,25 +170,25 @@ json_t *gp_method_parameters(const u64 *param)
 int gp_method_get_policy(struct gp_methods *m, struct gp_call *call,
 			 const struct gp_arguments *a, json_t **ret)
 {
-	const struct gp_home *h = m->args.home;
+	const struct gp_decider *h = m->args.decider;
 
 	(void)call, (void)a;
-	*ret = json_pack("{s:s, s:o}", "policy", gp_home_policy_name(h), "parameters",
+	*ret = json_pack("{s:s, s:o}", "policy", gp_decider_policy_name(h), "parameters",
 			 gp_method_parameters(h->param));
 	return GP_CALL_DONE;
 }
 
 /* ---- List ---- */
 
-static json_t *gpu_json(const struct gp_home *h, u32 d)
+static json_t *gpu_json(const struct gp_decider *h, u32 d)
 {
 	const struct gp_gpu_info *g = &h->gpu[d];
 	struct gp_backend_status status;
 	struct gp_device_view view;
 	json_t *a;
 
-	gp_home_status(h, &status);
-	gp_home_device_view(h, d, &view);
+	gp_decider_status(h, &status);
+	gp_decider_device_view(h, d, &view);
 	a = json_pack("{s:i, s:i, s:s, s:s, s:i, s:i, s:I, s:s, s:b}",
 		      "index", (int)g->index, "gpu_id", (int)g->gpu_id, "bdf", g->bdf,
 		      "name", g->gfx, "xccs", (int)g->xccs, "compute_units", (int)g->cus,
@@ -200,7 +200,7 @@ static json_t *gpu_json(const struct gp_home *h, u32 d)
 }
 
 /* The devices that @gpu names, an index or a BDF; "": all. */
-static int read_gpu(const struct gp_home *h, const char *gpu, u64 *ret)
+static int read_gpu(const struct gp_decider *h, const char *gpu, u64 *ret)
 {
 	const char *bad;
 
@@ -218,21 +218,21 @@ int gp_method_list(struct gp_methods *m, struct gp_call *call, const struct gp_a
 
 	*l = (struct gp_listing){ .which = LIST, .pid = (pid_t)a->pid };
 	snprintf(l->gpu, sizeof(l->gpu), "%s", a->gpu ? a->gpu : "");
-	if (read_gpu(m->args.home, l->gpu, &devices)){
+	if (read_gpu(m->args.decider, l->gpu, &devices)){
 		snprintf(call->why, GP_WHY_MAX, "GPU %s: not found; 'gpreempt list' shows them",
 			 l->gpu);
 		return -ENOENT;
 	}
-	gp_home_read_usage(m->args.home);
+	gp_decider_read_usage(m->args.decider);
 	gpus = json_array();
-	for (d = 0; d < m->args.home->nr_gpus; d++)
-		if (devices & BIT_ULL(m->args.home->gpu[d].index))
-			json_array_append_new(gpus, gpu_json(m->args.home, d));
+	for (d = 0; d < m->args.decider->nr_gpus; d++)
+		if (devices & BIT_ULL(m->args.decider->gpu[d].index))
+			json_array_append_new(gpus, gpu_json(m->args.decider, d));
 	*ret = json_pack("{s:o}", "gpus", gpus);
 	return *ret ? GP_CALL_LIST : -ENOMEM;
 }
 
-static u64 vram_of(const struct gp_resident *r, u32 gpu_id)
+static u64 vram_of(const struct gp_gpu_process *r, u32 gpu_id)
 {
 	u32 i;
 
@@ -243,7 +243,7 @@ static u64 vram_of(const struct gp_resident *r, u32 gpu_id)
 }
 
 /* The seats; the times are of all seats together and given with the first. */
-static json_t *seats_json(const struct gp_home *h, const struct gp_resident *r, bool full)
+static json_t *seats_json(const struct gp_decider *h, const struct gp_gpu_process *r, bool full)
 {
 	json_t *list = json_array(), *o;
 	static struct gp_account a;
@@ -251,12 +251,12 @@ static json_t *seats_json(const struct gp_home *h, const struct gp_resident *r, 
 	bool first = true;
 	u32 d;
 
-	if (gp_home_account(h, r, &a))
+	if (gp_decider_account(h, r, &a))
 		return list;
 	for (d = 0; d < h->nr_gpus; d++) {
 		u64 off = a.state_ns[GP_OFF] + a.state_ns[GP_STARTING];
 
-		if (gp_home_seat(h, r, d, &seat))
+		if (gp_decider_seat(h, r, d, &seat))
 			continue;
 		o = json_pack("{s:i, s:s}", "gpu", (int)h->gpu[d].index, "state",
 			      gp_method_state_name[seat.state]);
@@ -274,14 +274,14 @@ static json_t *seats_json(const struct gp_home *h, const struct gp_resident *r, 
 	return list;
 }
 
-static json_t *queues_json(const struct gp_home *h, const struct gp_resident *r)
+static json_t *queues_json(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	json_t *list = json_array();
 	u32 i;
 
 	for (i = 0; i < r->nr_queues; i++) {
 		const struct gp_process_queue *q = &r->queues[i];
-		u32 d = gp_home_device(h, q->gpu_id);
+		u32 d = gp_decider_device(h, q->gpu_id);
 
 		json_array_append_new(list, json_pack(
 			"{s:i, s:i, s:s, s:i}", "id", (int)q->id,
@@ -294,13 +294,13 @@ static json_t *queues_json(const struct gp_home *h, const struct gp_resident *r)
 	return list;
 }
 
-static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
+static u64 devices_of(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	u64 devices = 0;
 	u32 i, d;
 
 	for (i = 0; i < r->nr_queues; i++) {
-		d = gp_home_device(h, r->queues[i].gpu_id);
+		d = gp_decider_device(h, r->queues[i].gpu_id);
 		if (d != GP_NONE)
 			devices |= BIT_ULL(h->gpu[d].index);
 	}
@@ -308,14 +308,14 @@ static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
 }
 
 /* What only root, the group and the owner see. */
-static void add_private(json_t *o, const struct gp_home *h, const struct gp_resident *r)
+static void add_private(json_t *o, const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	static struct gp_account account;
 	json_int_t preempted = (json_int_t)r->stopped_before;
 	u64 until = gp_method_held_until(h, r);
-	char gang[GP_GANG_NAME], trouble[GP_HOME_WHY];
+	char gang[GP_GANG_NAME], trouble[GP_DECIDER_WHY];
 
-	if (!gp_home_account(h, r, &account))
+	if (!gp_decider_account(h, r, &account))
 		preempted += (json_int_t)account.stopped;
 	json_object_update_new(o, json_pack(
 		"{s:I, s:I, s:s, s:s, s:I, s:o}", "start", (json_int_t)r->start,
@@ -328,11 +328,11 @@ static void add_private(json_t *o, const struct gp_home *h, const struct gp_resi
 		gp_text_clean(gang);
 		json_object_set_new(o, "gang", json_string(gang));
 	}
-	if (gp_home_trouble(h, r, trouble))
+	if (gp_decider_trouble(h, r, trouble))
 		json_object_set_new(o, "trouble", json_string(trouble));
 }
 
-static json_t *process_json(const struct gp_home *h, const struct gp_resident *r, bool full)
+static json_t *process_json(const struct gp_decider *h, const struct gp_gpu_process *r, bool full)
 {
 	u64 devices = devices_of(h, r);
 	json_t *gpus = json_array(), *o;
@@ -348,10 +348,10 @@ static json_t *process_json(const struct gp_home *h, const struct gp_resident *r
 	return o;
 }
 
-static int next_listed(const struct gp_home *h, const struct gp_peer *peer,
+static int next_listed(const struct gp_decider *h, const struct gp_peer *peer,
 		       struct gp_listing *l, json_t **ret)
 {
-	const struct gp_resident *r;
+	const struct gp_gpu_process *r;
 	u64 devices;
 
 	if (read_gpu(h, l->gpu, &devices))
@@ -400,13 +400,13 @@ static void add_account(json_t *to, const struct gp_account *a)
 	add_counters(to, n);
 }
 
-static void add_home(json_t *to, const struct gp_home *h)
+static void add_home(json_t *to, const struct gp_decider *h)
 {
-	const struct gp_home_stats *s = &h->stats;
+	const struct gp_decider_stats *s = &h->stats;
 	struct gp_backend_status status;
-	char text[GP_HOME_WHY];
+	char text[GP_DECIDER_WHY];
 
-	gp_home_status(h, &status);
+	gp_decider_status(h, &status);
 
 	const struct gp_counter n[] = {
 		{ "runs", s->runs }, { "scans", s->scans }, { "looks", s->looks },
@@ -415,7 +415,7 @@ static void add_home(json_t *to, const struct gp_home *h)
 		{ "processes_seen", s->seen }, { "processes_gone", s->gone },
 		{ "scan_ns_max", s->scan_ns_max }, { "look_ns_max", s->look_ns_max },
 		{ "gpu_resets", s->resets }, { "processes_lost", s->lost },
-		{ "processes_unpreemptible", gp_home_unpreemptible(h, text) },
+		{ "processes_unpreemptible", gp_decider_unpreemptible(h, text) },
 		{ "policy_ejections", status.ejections },
 		{ "stale_samples", status.stale_samples }, { NULL, 0 },
 	};
@@ -428,11 +428,11 @@ static void set_counter(void *to, const char *name, u64 value)
 	json_object_set_new(to, name, json_integer((json_int_t)value));
 }
 
-static void add_backend(json_t *to, const struct gp_home *h)
+static void add_backend(json_t *to, const struct gp_decider *h)
 {
 	struct gp_backend_counters s;
 
-	gp_home_counters(h, &s, set_counter, to);
+	gp_decider_counters(h, &s, set_counter, to);
 
 	const struct gp_counter n[] = {
 		{ "attaches", s.attaches }, { "attach_failures", s.attach_failures },
@@ -470,16 +470,16 @@ static void add_control(json_t *to, const struct gp_control *c)
 int gp_method_stats(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
 		    json_t **ret)
 {
-	const struct gp_home *h = m->args.home;
+	const struct gp_decider *h = m->args.decider;
 	json_t *counters = json_object();
 	static struct gp_account account;
 	u32 i;
 
 	if (call->peer->privileged)
 		add_account(counters, &h->stats.ended);
-	for (i = 0; i < h->nr_residents; i++)
-		if (may_see(call->peer, h->resident[i]) && gp_tasks_first(h, i) &&
-		    !gp_home_account(h, h->resident[i], &account))
+	for (i = 0; i < h->nr_processes; i++)
+		if (may_see(call->peer, h->process[i]) && gp_tasks_first(h, i) &&
+		    !gp_decider_account(h, h->process[i], &account))
 			add_account(counters, &account);
 	if (call->peer->privileged) {
 		add_home(counters, h);
@@ -509,17 +509,17 @@ static json_t *parts_json(const struct gp_account *a)
 	return list;
 }
 
-static int next_stats(const struct gp_home *h, const struct gp_peer *peer,
+static int next_stats(const struct gp_decider *h, const struct gp_peer *peer,
 		      struct gp_listing *l, json_t **ret)
 {
-	const struct gp_resident *r;
+	const struct gp_gpu_process *r;
 	static struct gp_account a;
 	json_t *counters;
 
 	do {
 		r = next_process(h, &l->cursor);
 	} while (r && ((l->pid && r->pid != l->pid) || !may_see(peer, r) ||
-		       gp_home_account(h, r, &a)));
+		       gp_decider_account(h, r, &a)));
 	if (!r)
 		return 0;
 
@@ -536,7 +536,7 @@ static int next_stats(const struct gp_home *h, const struct gp_peer *peer,
 int gp_method_next(void *ctx, const struct gp_peer *peer, struct gp_listing *listing,
 		   json_t **ret)
 {
-	const struct gp_home *h = ((struct gp_methods *)ctx)->args.home;
+	const struct gp_decider *h = ((struct gp_methods *)ctx)->args.decider;
 
 	return listing->which == LIST ? next_listed(h, peer, listing, ret) :
 					next_stats(h, peer, listing, ret);

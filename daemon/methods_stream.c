@@ -45,7 +45,7 @@ int gp_method_subscribe(struct gp_methods *m, struct gp_call *call, const struct
 
 /* Adds the process @r, if any. Consumes @event. @audience: enum gp_audience */
 static void publish_to(struct gp_methods *m, enum gp_event_kind kind, json_t *event,
-		       const struct gp_resident *r, u32 audience)
+		       const struct gp_gpu_process *r, u32 audience)
 {
 	json_object_set_new(event, "kind", json_string(event_names[kind]));
 	if (r) {
@@ -57,7 +57,7 @@ static void publish_to(struct gp_methods *m, enum gp_event_kind kind, json_t *ev
 }
 
 static void publish(struct gp_methods *m, enum gp_event_kind kind, json_t *event,
-		    const struct gp_resident *r)
+		    const struct gp_gpu_process *r)
 {
 	publish_to(m, kind, event, r, r ? GP_TO_PRIVILEGED | GP_TO_OWNER : GP_TO_ALL);
 }
@@ -74,15 +74,15 @@ void gp_methods_news(struct gp_methods *m, const struct gp_news *news)
 
 	if (m->control && (gp_control_wanted(m->control, GP_TO_ALL, 0) & BIT_ULL(kind)))
 		publish(m, kind, json_pack("{s:I, s:s}", "at_ns",
-					   (json_int_t)m->args.home->now_ns, "what", news->what),
+					   (json_int_t)m->args.decider->now_ns, "what", news->what),
 			news->who);
 }
 
 /* The owner of a process that was stopped is not told for which other user's process. */
 static void publish_state(struct gp_methods *m, const struct gp_rec *rec)
 {
-	const struct gp_home *h = m->args.home;
-	const struct gp_resident *r = gp_home_by_task(h, rec->task), *cause;
+	const struct gp_decider *h = m->args.decider;
+	const struct gp_gpu_process *r = gp_decider_by_task(h, rec->task), *cause;
 	struct gp_device_view view;
 	u32 to = (u32)rec->arg[1];
 	json_t *event;
@@ -92,8 +92,8 @@ static void publish_state(struct gp_methods *m, const struct gp_rec *rec)
 	event = json_pack("{s:I, s:s, s:i, s:s}", "at_ns", (json_int_t)rec->now_ns,
 			  "what", gp_method_state_name[to],
 			  "gpu", (int)h->gpu[rec->device].index, "state", gp_method_state_name[to]);
-	gp_home_device_view(h, rec->device, &view);
-	cause = gp_home_by_task(h, view.cause);
+	gp_decider_device_view(h, rec->device, &view);
+	cause = gp_decider_by_task(h, view.cause);
 	if (cause == r)
 		cause = NULL;
 	if (cause && cause->uid != r->uid) {
@@ -110,8 +110,8 @@ static void publish_state(struct gp_methods *m, const struct gp_rec *rec)
 /* How long each part of a preemption took, to the process for which it was done. */
 static void publish_parts(struct gp_methods *m, const struct gp_rec *rec)
 {
-	const struct gp_home *h = m->args.home;
-	const struct gp_resident *r = gp_home_by_task(h, rec->task);
+	const struct gp_decider *h = m->args.decider;
+	const struct gp_gpu_process *r = gp_decider_by_task(h, rec->task);
 	json_t *parts;
 	char what[128];
 	size_t at;
@@ -140,14 +140,14 @@ static void publish_parts(struct gp_methods *m, const struct gp_rec *rec)
 /* ---- records ---- */
 
 /* The processes behind the task numbers of the records. */
-static json_t *tasks_json(const struct gp_home *h)
+static json_t *tasks_json(const struct gp_decider *h)
 {
 	json_t *tasks = json_array();
 	u32 i;
 
-	for (i = 0; i < h->nr_residents; i++) {
-		const struct gp_resident *r = h->resident[i];
-		u32 task = gp_home_record_task(h, r);
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *r = h->process[i];
+		u32 task = gp_decider_record_task(h, r);
 
 		if (task == GP_NONE)
 			continue;
@@ -166,7 +166,7 @@ int gp_method_record(struct gp_methods *m, struct gp_call *call, const struct gp
 	(void)a;
 	m->describe = true;
 	call->wants = 1u << GP_EVENT_RECORD;
-	*ret = json_pack("{s:o}", "tasks", tasks_json(m->args.home));
+	*ret = json_pack("{s:o}", "tasks", tasks_json(m->args.decider));
 	return *ret ? GP_CALL_STREAM : -ENOMEM;
 }
 
@@ -234,7 +234,7 @@ void gp_method_stream(struct gp_methods *m)
 	/* Between two runs, because during one a new task has no process yet. */
 	if (m->unnamed)
 		gp_control_publish(m->control, GP_EVENT_RECORD,
-				   json_pack("{s:o}", "tasks", tasks_json(m->args.home)),
+				   json_pack("{s:o}", "tasks", tasks_json(m->args.decider)),
 				   GP_TO_PRIVILEGED, 0);
 	m->unnamed = false;
 	wanted = gp_control_wanted(m->control, GP_TO_ALL, 0) &
@@ -242,12 +242,12 @@ void gp_method_stream(struct gp_methods *m)
 		  BIT_ULL(GP_EVENT_RECORD));
 	if (wanted != m->wanted) {
 		m->wanted = wanted;
-		gp_home_trace(m->args.home, wanted ? &watcher : NULL,
+		gp_decider_trace(m->args.decider, wanted ? &watcher : NULL,
 			      WANTS(m, GP_EVENT_RECORD) ? &recorder : NULL);
 	}
 	if (m->describe && WANTS(m, GP_EVENT_RECORD)) {
 		m->describe = false;
-		gp_home_describe(m->args.home);
+		gp_decider_describe(m->args.decider);
 		send_records(m);
 	}
 }
@@ -257,7 +257,7 @@ void gp_methods_connect(struct gp_methods *m, struct gp_control *control)
 	m->control = control;
 	if (control)
 		return;
-	gp_home_trace(m->args.home, NULL, NULL);
+	gp_decider_trace(m->args.decider, NULL, NULL);
 	json_decref(m->records);
 	m->records = NULL;
 	m->wanted = 0;

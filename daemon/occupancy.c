@@ -38,14 +38,14 @@ static struct gp_probe next(struct gp_scheduler *s)
 /* First the counters, then the pointers, then the answer: work that comes in between is seen. */
 static void probe(struct gp_scheduler *s, u32 device, u32 task)
 {
-	struct gp_home *h = s->base.h;
+	struct gp_decider *h = s->base.h;
 	struct gp_probed probed = { .device = device, .task = task, .executing = GP_EXEC_UNKNOWN,
 				    .permille = GP_OCCUPANCY_UNKNOWN };
 	u32 i, cus = 0, sum = 0, asked = 0;
 	u64 now;
 
-	for (i = 0; i < h->nr_residents; i++) {
-		const struct gp_resident *r = h->resident[i];
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *r = h->process[i];
 
 		if (r->task != task)
 			continue;
@@ -58,7 +58,7 @@ static void probe(struct gp_scheduler *s, u32 device, u32 task)
 	 * The driver counts the waves of the first XCC only. So 0 means that nothing executes only
 	 * on a GPU with one XCC; elsewhere the scheduler waits for the settle time.
 	 */
-	if (asked && i == h->nr_residents && h->gpu[device].cus &&
+	if (asked && i == h->nr_processes && h->gpu[device].cus &&
 	    (sum || h->gpu[device].xccs == 1)) {
 		u32 permille = sum * 1000 / h->gpu[device].cus;
 

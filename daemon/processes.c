@@ -10,20 +10,20 @@
 #include <unistd.h>
 
 #include "children.h"
-#include "home_private.h"
+#include "decider_private.h"
 #include "subject.h"
 
 /* ---- the list ---- */
 
 /* Where @pid is, or would be. */
-static u32 place(const struct gp_home *h, pid_t pid)
+static u32 place(const struct gp_decider *h, pid_t pid)
 {
-	u32 low = 0, high = h->nr_residents;
+	u32 low = 0, high = h->nr_processes;
 
 	while (low < high) {
 		u32 mid = (low + high) / 2;
 
-		if (h->resident[mid]->pid < pid)
+		if (h->process[mid]->pid < pid)
 			low = mid + 1;
 		else
 			high = mid;
@@ -31,13 +31,13 @@ static u32 place(const struct gp_home *h, pid_t pid)
 	return low;
 }
 
-struct gp_resident *gp_home_find(struct gp_home *h, const struct gp_process_id *who)
+struct gp_gpu_process *gp_decider_find(struct gp_decider *h, const struct gp_process_id *who)
 {
 	u32 at = place(h, who->pid);
 
-	if (at == h->nr_residents || h->resident[at]->pid != who->pid)
+	if (at == h->nr_processes || h->process[at]->pid != who->pid)
 		return NULL;
-	return !who->start || who->start == h->resident[at]->start ? h->resident[at] : NULL;
+	return !who->start || who->start == h->process[at]->start ? h->process[at] : NULL;
 }
 
 static int open_pidfd(pid_t pid)
@@ -45,7 +45,7 @@ static int open_pidfd(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-static void watch_end(struct gp_home *h, struct gp_resident *r)
+static void watch_end(struct gp_decider *h, struct gp_gpu_process *r)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (u64)r->pid };
 	u64 start;
@@ -62,7 +62,7 @@ static void watch_end(struct gp_home *h, struct gp_resident *r)
 }
 
 /* A process names itself; what it writes goes to logs, terminals and JSON. */
-static void copy_name(struct gp_resident *r, const char *comm)
+static void copy_name(struct gp_gpu_process *r, const char *comm)
 {
 	char *at;
 
@@ -72,12 +72,12 @@ static void copy_name(struct gp_resident *r, const char *comm)
 			*at = '?';
 }
 
-static struct gp_resident *arrive(struct gp_home *h, const struct gp_process *p)
+static struct gp_gpu_process *arrive(struct gp_decider *h, const struct gp_process *p)
 {
-	struct gp_resident *r;
+	struct gp_gpu_process *r;
 	u32 at = place(h, p->pid);
 
-	if (h->nr_residents == GP_PROCESSES_MAX)
+	if (h->nr_processes == GP_PROCESSES_MAX)
 		return NULL;
 	r = calloc(1, sizeof(*r));
 	if (!r)
@@ -89,63 +89,63 @@ static struct gp_resident *arrive(struct gp_home *h, const struct gp_process *p)
 	r->uid = p->uid;
 	r->user = p->user;
 	r->task = GP_NONE;
-	r->rings_stale = true;
+	r->watched_stale = true;
 	copy_name(r, p->comm);
 	watch_end(h, r);
-	memmove(&h->resident[at + 1], &h->resident[at],
-		(h->nr_residents - at) * sizeof(struct gp_resident *));
-	h->resident[at] = r;
-	h->nr_residents++;
+	memmove(&h->process[at + 1], &h->process[at],
+		(h->nr_processes - at) * sizeof(struct gp_gpu_process *));
+	h->process[at] = r;
+	h->nr_processes++;
 	h->stats.seen++;
 	gp_processes_classify(h, r);
-	gp_home_news(h, GP_NEWS_PROCESS, r, "uses the GPU; class %s: %s", r->class.name,
+	gp_decider_news(h, GP_NEWS_PROCESS, r, "uses the GPU; class %s: %s", r->class.name,
 		     r->class_from);
 	return r;
 }
 
-static void depart(struct gp_home *h, u32 at)
+static void depart(struct gp_decider *h, u32 at)
 {
-	struct gp_resident *r = h->resident[at];
+	struct gp_gpu_process *r = h->process[at];
 
-	gp_home_news(h, GP_NEWS_PROCESS, r, "is gone");
+	gp_decider_news(h, GP_NEWS_PROCESS, r, "is gone");
 	gp_tasks_leave(h, r);
 	if (r->pidfd >= 0)
 		close(r->pidfd);
 	free(r->queues);
 	free(r->usage);
 	free(r);
-	h->nr_residents--;
-	memmove(&h->resident[at], &h->resident[at + 1],
-		(h->nr_residents - at) * sizeof(struct gp_resident *));
+	h->nr_processes--;
+	memmove(&h->process[at], &h->process[at + 1],
+		(h->nr_processes - at) * sizeof(struct gp_gpu_process *));
 	h->stats.gone++;
-	h->tend = true;
+	h->attach_due = true;
 }
 
-void gp_processes_gone(struct gp_home *h, pid_t pid)
+void gp_processes_gone(struct gp_decider *h, pid_t pid)
 {
 	u32 at = place(h, pid);
 
-	if (at < h->nr_residents && h->resident[at]->pid == pid)
+	if (at < h->nr_processes && h->process[at]->pid == pid)
 		depart(h, at);
 }
 
-void gp_processes_clear(struct gp_home *h)
+void gp_processes_clear(struct gp_decider *h)
 {
-	while (h->nr_residents)
-		depart(h, h->nr_residents - 1);
+	while (h->nr_processes)
+		depart(h, h->nr_processes - 1);
 }
 
 /* ---- class ---- */
 
-void gp_processes_classify(struct gp_home *h, struct gp_resident *r)
+void gp_processes_classify(struct gp_decider *h, struct gp_gpu_process *r)
 {
-	const struct gp_wish *wish = gp_wish_find(h, r->pid, r->start);
+	const struct gp_class_request *request = gp_class_request_find(h, r->pid, r->start);
 	const struct gp_named_class *class = NULL;
 	struct gp_subject subject;
 	struct gp_match match;
 
-	if (wish)
-		class = gp_rules_class(&h->config->rules, wish->class_name);
+	if (request)
+		class = gp_rules_class(&h->config->rules, request->class_name);
 	/* A process that is ending has no /proc text any more. */
 	if (gp_subject_read(h->args.proc, r->pid, &subject))
 		subject = (struct gp_subject){ .uid = r->uid, .gid = (u32)-1 };
@@ -158,7 +158,7 @@ void gp_processes_classify(struct gp_home *h, struct gp_resident *r)
 
 /* ---- scan ---- */
 
-static void copy_queues(struct gp_home *h, struct gp_resident *r, const struct gp_process *p)
+static void copy_queues(struct gp_decider *h, struct gp_gpu_process *r, const struct gp_process *p)
 {
 	u64 bytes = p->nr_queues * sizeof(*p->queues);
 	struct gp_process_queue *queues = malloc(bytes ? bytes : 1);
@@ -170,14 +170,14 @@ static void copy_queues(struct gp_home *h, struct gp_resident *r, const struct g
 	free(r->queues);
 	r->queues = queues;
 	if (r->nr_queues != p->nr_queues)
-		gp_home_news(h, GP_NEWS_QUEUE, r, "has %u queues", p->nr_queues);
+		gp_decider_news(h, GP_NEWS_QUEUE, r, "has %u queues", p->nr_queues);
 	r->nr_queues = p->nr_queues;
-	r->rings_stale = true;
-	r->rings_at_ns = 0;
-	gp_tasks_settle(h, r);
+	r->watched_stale = true;
+	r->watched_at_ns = 0;
+	gp_tasks_update(h, r);
 }
 
-static void copy_usage(struct gp_resident *r, const struct gp_process *p)
+static void copy_usage(struct gp_gpu_process *r, const struct gp_process *p)
 {
 	u64 bytes = p->nr_gpus * sizeof(*p->gpus);
 	struct gp_process_gpu *usage = malloc(bytes ? bytes : 1);
@@ -191,9 +191,9 @@ static void copy_usage(struct gp_resident *r, const struct gp_process *p)
 	r->nr_usage = p->nr_gpus;
 }
 
-static void meet(struct gp_home *h, const struct gp_process *p, u32 what)
+static void meet(struct gp_decider *h, const struct gp_process *p, u32 what)
 {
-	struct gp_resident *r = gp_home_find(h, &(struct gp_process_id){ .pid = p->pid });
+	struct gp_gpu_process *r = gp_decider_find(h, &(struct gp_process_id){ .pid = p->pid });
 	bool changed = p->queues_changed;
 
 	/* Another process with a reused pid, or the same after an exec: all its queues are new. */
@@ -213,10 +213,10 @@ static void meet(struct gp_home *h, const struct gp_process *p, u32 what)
 	if (changed || r->nr_queues != p->nr_queues)
 		copy_queues(h, r, p);
 	else if (r->task == GP_NONE && r->class.managed && r->nr_queues)
-		gp_tasks_settle(h, r);	/* not admitted then; perhaps now */
+		gp_tasks_update(h, r);	/* not admitted then; perhaps now */
 }
 
-void gp_processes_scan(struct gp_home *h, u32 what)
+void gp_processes_scan(struct gp_decider *h, u32 what)
 {
 	const struct gp_process *p = NULL;
 	pid_t own = getpid();
@@ -228,21 +228,21 @@ void gp_processes_scan(struct gp_home *h, u32 what)
 		return;
 	if (err)
 		n = 0;
-	for (i = 0; i < h->nr_residents; i++)
-		h->resident[i]->seen = false;
+	for (i = 0; i < h->nr_processes; i++)
+		h->process[i]->seen = false;
 	for (i = 0; i < n; i++)
 		if (p[i].pid != own && !gp_children_has(p[i].pid))
 			meet(h, &p[i], what);
-	for (i = h->nr_residents; i--;)
-		if (!h->resident[i]->seen)
+	for (i = h->nr_processes; i--;)
+		if (!h->process[i]->seen)
 			depart(h, i);
-	gp_wish_forget_ended(h);
+	gp_class_request_forget_ended(h);
 	if (h->backend->ops->scanned)
 		h->backend->ops->scanned(h->backend);
-	h->tend = true;
+	h->attach_due = true;
 }
 
-void gp_home_read_usage(struct gp_home *h)
+void gp_decider_read_usage(struct gp_decider *h)
 {
 	if (h->now_ns < h->usage_at_ns)
 		return;

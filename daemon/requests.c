@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "home_private.h"
+#include "decider_private.h"
 #include "subject.h"
 
 /* A hold that waits for its process to be attached is forgotten after that. */
@@ -17,42 +17,44 @@
 
 static int refuse(char *why, int err, const char *sentence)
 {
-	snprintf(why, GP_HOME_WHY, "%s", sentence);
+	snprintf(why, GP_DECIDER_WHY, "%s", sentence);
 	return err;
 }
 
 /* ---- classes ---- */
 
-const struct gp_wish *gp_wish_find(const struct gp_home *h, pid_t pid, u64 start)
+const struct gp_class_request *gp_class_request_find(const struct gp_decider *h, pid_t pid,
+						     u64 start)
 {
 	u32 i;
 
-	for (i = 0; i < h->nr_wishes; i++)
-		if (h->wish[i].who.pid == pid && h->wish[i].who.start == start)
-			return &h->wish[i];
+	for (i = 0; i < h->nr_requests; i++)
+		if (h->request[i].who.pid == pid && h->request[i].who.start == start)
+			return &h->request[i];
 	return NULL;
 }
 
-static void forget(struct gp_home *h, const struct gp_wish *wish)
+static void forget(struct gp_decider *h, const struct gp_class_request *request)
 {
-	u32 i = (u32)(wish - h->wish);
+	u32 i = (u32)(request - h->request);
 
-	h->wish[i] = h->wish[--h->nr_wishes];
+	h->request[i] = h->request[--h->nr_requests];
 }
 
-void gp_wish_forget_ended(struct gp_home *h)
+void gp_class_request_forget_ended(struct gp_decider *h)
 {
 	u64 start;
 	u32 i;
 
-	for (i = h->nr_wishes; i--;)
-		if (gp_process_start(h->args.proc, h->wish[i].who.pid, &start) ||
-		    start != h->wish[i].who.start)
-			forget(h, &h->wish[i]);
+	for (i = h->nr_requests; i--;)
+		if (gp_process_start(h->args.proc, h->request[i].who.pid, &start) ||
+		    start != h->request[i].who.start)
+			forget(h, &h->request[i]);
 }
 
 /* The process that has the pid now. -ESRCH: none, or not the one that @who names. */
-static int identify(const struct gp_home *h, const struct gp_process_id *who, struct gp_process_id *ret)
+static int identify(const struct gp_decider *h, const struct gp_process_id *who,
+		    struct gp_process_id *ret)
 {
 	u64 start;
 
@@ -64,7 +66,7 @@ static int identify(const struct gp_home *h, const struct gp_process_id *who, st
 	return 0;
 }
 
-int gp_home_owner(struct gp_home *h, const struct gp_process_id *who, uid_t *ret)
+int gp_decider_owner(struct gp_decider *h, const struct gp_process_id *who, uid_t *ret)
 {
 	struct gp_subject subject;
 	struct gp_process_id is;
@@ -80,7 +82,7 @@ int gp_home_owner(struct gp_home *h, const struct gp_process_id *who, uid_t *ret
 }
 
 /* What the rules alone would give. */
-static int by_rules(const struct gp_home *h, pid_t pid, const struct gp_named_class **ret)
+static int by_rules(const struct gp_decider *h, pid_t pid, const struct gp_named_class **ret)
 {
 	struct gp_subject subject;
 	struct gp_match match;
@@ -93,10 +95,10 @@ static int by_rules(const struct gp_home *h, pid_t pid, const struct gp_named_cl
 	return 0;
 }
 
-int gp_home_raises(struct gp_home *h, const struct gp_process_id *who, const char *class_name)
+int gp_decider_raises(struct gp_decider *h, const struct gp_process_id *who, const char *class_name)
 {
 	const struct gp_named_class *to = NULL, *rules, *has;
-	const struct gp_wish *wish;
+	const struct gp_class_request *request;
 	struct gp_process_id is;
 
 	if (class_name) {
@@ -108,50 +110,50 @@ int gp_home_raises(struct gp_home *h, const struct gp_process_id *who, const cha
 		return -ESRCH;
 	if (!to)
 		to = rules;
-	wish = gp_wish_find(h, is.pid, is.start);
-	has = wish ? gp_rules_class(&h->config->rules, wish->class_name) : NULL;
+	request = gp_class_request_find(h, is.pid, is.start);
+	has = request ? gp_rules_class(&h->config->rules, request->class_name) : NULL;
 	if (!has)
 		has = rules;
 	return !gp_class_lowers(rules, to) || !gp_class_lowers(has, to);
 }
 
-static void class_now(struct gp_home *h, const struct gp_process_id *is, char *name)
+static void class_now(struct gp_decider *h, const struct gp_process_id *is, char *name)
 {
-	const struct gp_wish *wish = gp_wish_find(h, is->pid, is->start);
+	const struct gp_class_request *request = gp_class_request_find(h, is->pid, is->start);
 	const struct gp_named_class *rules;
 
-	if (wish)
-		snprintf(name, GP_CLASS_NAME, "%s", wish->class_name);
+	if (request)
+		snprintf(name, GP_CLASS_NAME, "%s", request->class_name);
 	else
 		snprintf(name, GP_CLASS_NAME, "%s",
 			 by_rules(h, is->pid, &rules) ? "" : rules->name);
 }
 
-int gp_home_may_wish(struct gp_home *h, const struct gp_process_id *who, char *why)
+int gp_decider_may_request_class(struct gp_decider *h, const struct gp_process_id *who, char *why)
 {
 	u32 i, nr = 0;
 	struct gp_process_id is;
 	uid_t uid;
 
-	if (identify(h, who, &is) || gp_home_owner(h, &is, &uid))
+	if (identify(h, who, &is) || gp_decider_owner(h, &is, &uid))
 		return refuse(why, -ESRCH, "no such process");
 	/* Another class for one that has one needs no room. */
-	if (gp_wish_find(h, is.pid, is.start))
+	if (gp_class_request_find(h, is.pid, is.start))
 		return 0;
-	for (i = 0; i < h->nr_wishes; i++)
-		nr += h->wish[i].uid == uid;
-	if (nr >= GP_WISHES_PER_USER)
+	for (i = 0; i < h->nr_requests; i++)
+		nr += h->request[i].uid == uid;
+	if (nr >= GP_CLASS_REQUESTS_PER_USER)
 		return refuse(why, -ENOSPC, "too many processes of that user with a class of their "
 			      "own");
-	if (h->nr_wishes >= GP_WISHES - GP_WISHES_KEPT)
+	if (h->nr_requests >= GP_CLASS_REQUESTS - GP_CLASS_REQUESTS_KEPT)
 		return refuse(why, -ENOSPC, "too many processes with a class of their own: the "
 			      "rest is for root and the group");
 	return 0;
 }
 
 /* Would @policy admit the task of @r with @class? */
-static int admitted(struct gp_home *h, const struct gp_policy *policy,
-		    const struct gp_resident *r, const struct gp_class *class, char *why)
+static int admitted(struct gp_decider *h, const struct gp_policy *policy,
+		    const struct gp_gpu_process *r, const struct gp_class *class, char *why)
 {
 	const char *reason = NULL;
 	int err;
@@ -162,46 +164,46 @@ static int admitted(struct gp_home *h, const struct gp_policy *policy,
 	return err ? refuse(why, err, reason ? reason : "not admitted") : 0;
 }
 
-int gp_home_set_class(struct gp_home *h, const struct gp_process_id *who, const char *class_name,
-		      char *previous, char *now, char *why)
+int gp_decider_set_class(struct gp_decider *h, const struct gp_process_id *who,
+			 const char *class_name, char *previous, char *now, char *why)
 {
 	const struct gp_named_class *class = NULL;
 	struct gp_backend_status status;
-	const struct gp_wish *old;
-	struct gp_resident *r;
+	const struct gp_class_request *old;
+	struct gp_gpu_process *r;
 	struct gp_process_id is;
 	uid_t uid;
 	int err;
 
-	if (identify(h, who, &is) || gp_home_owner(h, &is, &uid))
+	if (identify(h, who, &is) || gp_decider_owner(h, &is, &uid))
 		return refuse(why, -ESRCH, "no such process");
-	r = gp_home_find(h, &is);
+	r = gp_decider_find(h, &is);
 	if (class_name) {
 		class = gp_rules_class(&h->config->rules, class_name);
 		if (!class)
 			return refuse(why, -EINVAL, "no such class");
-		gp_home_status(h, &status);
+		gp_decider_status(h, &status);
 		err = r && class->managed ? admitted(h, status.policy, r, &class->is, why) : 0;
 		if (err)
 			return err;
 	}
 	class_now(h, &is, previous);
-	old = gp_wish_find(h, is.pid, is.start);
+	old = gp_class_request_find(h, is.pid, is.start);
 	if (old)
 		forget(h, old);
-	if (class && h->nr_wishes == GP_WISHES)
+	if (class && h->nr_requests == GP_CLASS_REQUESTS)
 		return refuse(why, -ENOSPC, "too many processes with a class of their own");
 	if (class) {
-		h->wish[h->nr_wishes].who = is;
-		h->wish[h->nr_wishes].uid = uid;
-		snprintf(h->wish[h->nr_wishes++].class_name, GP_CLASS_NAME, "%s", class->name);
+		h->request[h->nr_requests].who = is;
+		h->request[h->nr_requests].uid = uid;
+		snprintf(h->request[h->nr_requests++].class_name, GP_CLASS_NAME, "%s", class->name);
 	}
 	class_now(h, &is, now);
 	if (r) {
 		gp_processes_classify(h, r);
-		gp_tasks_settle(h, r);
+		gp_tasks_update(h, r);
 		if (strcmp(now, previous))
-			gp_home_news(h, GP_NEWS_CLASS, r, "has class %s now, %s before", now,
+			gp_decider_news(h, GP_NEWS_CLASS, r, "has class %s now, %s before", now,
 				     previous);
 	}
 	return 0;
@@ -210,10 +212,10 @@ int gp_home_set_class(struct gp_home *h, const struct gp_process_id *who, const 
 /* ---- one process ---- */
 
 /* A task, and a mechanism that could do something with it. */
-static int find_task(struct gp_home *h, const struct gp_process_id *who, struct gp_resident **ret,
-		     char *why)
+static int find_task(struct gp_decider *h, const struct gp_process_id *who,
+		     struct gp_gpu_process **ret, char *why)
 {
-	*ret = gp_home_find(h, who);
+	*ret = gp_decider_find(h, who);
 	if (!*ret)
 		return refuse(why, -ESRCH, "that process uses no GPU");
 	if ((*ret)->task != GP_NONE)
@@ -225,11 +227,11 @@ static int find_task(struct gp_home *h, const struct gp_process_id *who, struct 
 		      "that process has no queue yet");
 }
 
-int gp_home_hold(struct gp_home *h, const struct gp_process_id *who, u64 lease_ns, u64 *granted,
-		 char *why)
+int gp_decider_hold(struct gp_decider *h, const struct gp_process_id *who, u64 lease_ns,
+		    u64 *granted, char *why)
 {
 	u64 longest = h->param[GP_LEASE];
-	struct gp_resident *r;
+	struct gp_gpu_process *r;
 	bool renewed;
 	int err = find_task(h, who, &r, why);
 
@@ -246,7 +248,7 @@ int gp_home_hold(struct gp_home *h, const struct gp_process_id *who, u64 lease_n
 		return refuse(why, -EBUSY, "its class may not be preempted; give it another class");
 
 	*granted = lease_ns < longest ? lease_ns : longest;
-	renewed = gp_home_held_until(h, r);
+	renewed = gp_decider_held_until(h, r);
 	if (gp_tasks_attached(h, r)) {
 		err = h->backend->ops->hold(h->backend, r->task, *granted);
 		if (err)
@@ -255,31 +257,32 @@ int gp_home_hold(struct gp_home *h, const struct gp_process_id *who, u64 lease_n
 		/* As soon as it is attached. */
 		gp_tasks_lease(h, r, *granted, h->now_ns + h->config->daemon.attach_after_ns +
 			     ATTACH_NS);
-		h->tend = true;
+		h->attach_due = true;
 	}
 	/* A lease that is renewed is no news. */
 	if (!renewed)
-		gp_home_news(h, GP_NEWS_HOLD, r, "is to be held for %llu ms",
+		gp_decider_news(h, GP_NEWS_HOLD, r, "is to be held for %llu ms",
 			     (unsigned long long)(*granted / GP_MSEC));
 	return 0;
 }
 
-int gp_home_release(struct gp_home *h, const struct gp_process_id *who, char *why)
+int gp_decider_release(struct gp_decider *h, const struct gp_process_id *who, char *why)
 {
-	struct gp_resident *r;
+	struct gp_gpu_process *r;
 	int err = find_task(h, who, &r, why);
 
 	if (err)
 		return err;
-	if (r->lease_ns || gp_home_held_until(h, r))
-		gp_home_news(h, GP_NEWS_HOLD, r, "is released");
+	if (r->lease_ns || gp_decider_held_until(h, r))
+		gp_decider_news(h, GP_NEWS_HOLD, r, "is released");
 	gp_tasks_lease(h, r, 0, 0);
 	return h->backend->ops->hold(h->backend, r->task, 0);
 }
 
-int gp_home_hint(struct gp_home *h, const struct gp_process_id *who, u64 in_ns, u64 for_ns, char *why)
+int gp_decider_hint(struct gp_decider *h, const struct gp_process_id *who, u64 in_ns, u64 for_ns,
+		    char *why)
 {
-	struct gp_resident *r;
+	struct gp_gpu_process *r;
 	u64 at = h->now_ns + in_ns, until = at + for_ns;
 	int err = find_task(h, who, &r, why);
 
@@ -291,9 +294,9 @@ int gp_home_hint(struct gp_home *h, const struct gp_process_id *who, u64 in_ns, 
 	return err ? refuse(why, err, "a hint may look ahead for an hour at most") : 0;
 }
 
-int gp_home_trigger(struct gp_home *h, const struct gp_process_id *who, char *why)
+int gp_decider_trigger(struct gp_decider *h, const struct gp_process_id *who, char *why)
 {
-	struct gp_resident *r;
+	struct gp_gpu_process *r;
 	int err = find_task(h, who, &r, why);
 	u32 d;
 
@@ -305,13 +308,13 @@ int gp_home_trigger(struct gp_home *h, const struct gp_process_id *who, char *wh
 
 /* ---- all processes ---- */
 
-static bool off_file(const struct gp_home *h, char *path, size_t size)
+static bool off_file(const struct gp_decider *h, char *path, size_t size)
 {
 	return h->config->daemon.state[0] &&
 	       snprintf(path, size, "%s/off", h->config->daemon.state) < (int)size;
 }
 
-bool gp_switched_off(const struct gp_home *h)
+bool gp_switched_off(const struct gp_decider *h)
 {
 	char path[GP_CONFIG_TEXT + 8];
 
@@ -319,7 +322,7 @@ bool gp_switched_off(const struct gp_home *h)
 }
 
 /* The switch is a file, so that the next daemon sees it too. */
-static int keep_switch(const struct gp_home *h, bool on)
+static int keep_switch(const struct gp_decider *h, bool on)
 {
 	char path[GP_CONFIG_TEXT + 8];
 	int fd;
@@ -337,7 +340,7 @@ static int keep_switch(const struct gp_home *h, bool on)
 	return 0;
 }
 
-int gp_home_enable(struct gp_home *h, bool on, char *why)
+int gp_decider_enable(struct gp_decider *h, bool on, char *why)
 {
 	bool changed = h->enabled != on;
 	int err;
@@ -345,10 +348,10 @@ int gp_home_enable(struct gp_home *h, bool on, char *why)
 	/* Off in any case: that it is not kept is the smaller harm. */
 	h->enabled = on;
 	h->backend->ops->set(h->backend);
-	h->tend = true;
+	h->attach_due = true;
 	err = keep_switch(h, on);
 	if (changed)
-		gp_home_news(h, GP_NEWS_ENABLED, NULL, on ? "switched on" :
+		gp_decider_news(h, GP_NEWS_ENABLED, NULL, on ? "switched on" :
 			     "switched off: all processes are released");
 	if (err)
 		return refuse(why, err, "done, but the state folder cannot be written: it will "
@@ -356,17 +359,17 @@ int gp_home_enable(struct gp_home *h, bool on, char *why)
 	return changed;
 }
 
-int gp_home_try_policy(struct gp_home *h, const struct gp_policy *policy, char *why)
+int gp_decider_try_policy(struct gp_decider *h, const struct gp_policy *policy, char *why)
 {
 	u32 i;
 	int err = 0;
 
-	for (i = 0; !err && policy && i < h->nr_residents; i++)
-		err = admitted(h, policy, h->resident[i], &h->resident[i]->told, why);
+	for (i = 0; !err && policy && i < h->nr_processes; i++)
+		err = admitted(h, policy, h->process[i], &h->process[i]->told, why);
 	return err;
 }
 
-int gp_home_set_policy(struct gp_home *h, const struct gp_policy *policy, char *why)
+int gp_decider_set_policy(struct gp_decider *h, const struct gp_policy *policy, char *why)
 {
 	const struct gp_policy *old = h->policy;
 	const char *reason = NULL;
@@ -385,12 +388,12 @@ int gp_home_set_policy(struct gp_home *h, const struct gp_policy *policy, char *
 	h->backend->ops->set(h->backend);
 	h->observe = !policy;
 	gp_backend_choose(h, false);
-	gp_home_news(h, GP_NEWS_POLICY, NULL, "policy %s", policy ? policy->name : "none");
-	h->tend = true;
+	gp_decider_news(h, GP_NEWS_POLICY, NULL, "policy %s", policy ? policy->name : "none");
+	h->attach_due = true;
 	return 0;
 }
 
-int gp_home_set_param(struct gp_home *h, enum gp_param param, u64 value)
+int gp_decider_set_param(struct gp_decider *h, enum gp_param param, u64 value)
 {
 	if ((u32)param >= GP_NR_PARAMS)
 		return -EINVAL;
@@ -401,7 +404,7 @@ int gp_home_set_param(struct gp_home *h, enum gp_param param, u64 value)
 	return 0;
 }
 
-int gp_home_reload(struct gp_home *h, struct gp_config *config, char *why)
+int gp_decider_reload(struct gp_decider *h, struct gp_config *config, char *why)
 {
 	struct gp_config *old = h->config;
 	const struct gp_daemon_settings *a = &old->daemon, *b = &config->daemon;
@@ -413,14 +416,14 @@ int gp_home_reload(struct gp_home *h, struct gp_config *config, char *why)
 	if (strcmp(a->socket, b->socket) || strcmp(a->gpus, b->gpus) || strcmp(a->state, b->state))
 		return refuse(why, -EBUSY, "socket, gpus and state change only by a restart");
 	h->config = config;
-	err = gp_home_set_policy(h, h->args.observe ? NULL : config->policy, why);
+	err = gp_decider_set_policy(h, h->args.observe ? NULL : config->policy, why);
 	if (err) {
 		h->config = old;
 		return err;
 	}
-	for (i = 0; i < h->nr_residents; i++) {
-		gp_processes_classify(h, h->resident[i]);
-		gp_tasks_settle(h, h->resident[i]);
+	for (i = 0; i < h->nr_processes; i++) {
+		gp_processes_classify(h, h->process[i]);
+		gp_tasks_update(h, h->process[i]);
 	}
 	if (anew)
 		gp_backend_choose(h, true);

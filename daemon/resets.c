@@ -12,11 +12,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "home_private.h"
+#include "decider_private.h"
 
-void gp_resets_watch(struct gp_home *h)
+void gp_resets_watch(struct gp_decider *h)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_HOME_RESETS };
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_RESETS };
 	u32 gpu_ids[GP_GPUS_MAX], d;
 	int fd, err;
 
@@ -30,13 +30,13 @@ void gp_resets_watch(struct gp_home *h)
 	if (fd >= 0)
 		close(fd);
 	if (err)
-		gp_home_news(h, GP_NEWS_TROUBLE, NULL, "resets of GPUs will not be noticed: %s",
+		gp_decider_news(h, GP_NEWS_TROUBLE, NULL, "resets of GPUs will not be noticed: %s",
 			     strerror(-err));
 	else
 		epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_reset_fd(h->resets), &e);
 }
 
-void gp_resets_unwatch(struct gp_home *h)
+void gp_resets_unwatch(struct gp_decider *h)
 {
 	if (h->resets)
 		epoll_ctl(h->epoll, EPOLL_CTL_DEL, gp_reset_fd(h->resets), NULL);
@@ -44,7 +44,7 @@ void gp_resets_unwatch(struct gp_home *h)
 	h->resets = NULL;
 }
 
-static void lose(struct gp_resident *r)
+static void lose(struct gp_gpu_process *r)
 {
 	r->lost = true;
 	r->lease_ns = 0;
@@ -53,34 +53,34 @@ static void lose(struct gp_resident *r)
 }
 
 /* Answers to actions under way are ignored. */
-static void begins(struct gp_home *h, u32 device)
+static void begins(struct gp_decider *h, u32 device)
 {
 	u32 i, lost = 0;
 
 	h->backend->ops->reset(h->backend);
 	/* Also a process without queues: the driver never runs those that it makes. */
-	for (i = 0; i < h->nr_residents; i++) {
-		lost += !h->resident[i]->lost;
-		lose(h->resident[i]);
+	for (i = 0; i < h->nr_processes; i++) {
+		lost += !h->process[i]->lost;
+		lose(h->process[i]);
 	}
 	h->stats.resets++;
 	h->stats.lost += lost;
-	gp_home_news(h, GP_NEWS_GPU, NULL, "GPU %u: the driver resets it; %u processes are lost",
+	gp_decider_news(h, GP_NEWS_GPU, NULL, "GPU %u: the driver resets it; %u processes are lost",
 		     h->gpu[device].index, lost);
 }
 
-void gp_resets_event(struct gp_home *h, u32 device, u32 what)
+void gp_resets_event(struct gp_decider *h, u32 device, u32 what)
 {
 	if (what & GP_RESET_BEGINS)
 		begins(h, device);
 	if (what & GP_RESET_ENDS)
-		gp_home_news(h, GP_NEWS_GPU, NULL, "GPU %u: the reset has ended",
+		gp_decider_news(h, GP_NEWS_GPU, NULL, "GPU %u: the reset has ended",
 			     h->gpu[device].index);
 	/* Lost processes are left. */
-	h->tend = true;
+	h->attach_due = true;
 }
 
-void gp_resets_take(struct gp_home *h)
+void gp_resets_take(struct gp_decider *h)
 {
 	u32 device, what;
 

@@ -17,7 +17,7 @@ static u64 sooner(u64 a, u64 b)
 
 /* ---- life ---- */
 
-int gp_scheduler_init(struct gp_scheduler *s, struct gp_home *h, struct gp_mechanism *mechanism)
+int gp_scheduler_init(struct gp_scheduler *s, struct gp_decider *h, struct gp_mechanism *mechanism)
 {
 	struct gp_sched_args args = { .limits = limits };
 	u32 i, device;
@@ -80,9 +80,9 @@ void gp_scheduler_task_del(struct gp_backend *b, u32 task)
 {
 	u32 i;
 
-	for (i = 0; i < b->h->nr_residents; i++)
-		if (b->h->resident[i]->task == task)
-			gp_queues_forget(gp_scheduler_of(b), b->h->resident[i]);
+	for (i = 0; i < b->h->nr_processes; i++)
+		if (b->h->process[i]->task == task)
+			gp_queues_forget(gp_scheduler_of(b), b->h->process[i]);
 	gp_task_del(gp_scheduler_of(b)->sched, task, b->h->now_ns);
 }
 
@@ -105,7 +105,7 @@ int gp_scheduler_admits(struct gp_backend *b, const struct gp_policy *policy, u3
 	return err;
 }
 
-void gp_scheduler_process_del(struct gp_backend *b, struct gp_resident *r)
+void gp_scheduler_process_del(struct gp_backend *b, struct gp_gpu_process *r)
 {
 	gp_queues_forget(gp_scheduler_of(b), r);
 }
@@ -138,12 +138,12 @@ int gp_scheduler_hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns)
 void gp_scheduler_look(struct gp_backend *b, u32 device)
 {
 	struct gp_scheduler *s = gp_scheduler_of(b);
-	struct gp_home *h = b->h;
+	struct gp_decider *h = b->h;
 	u64 began = h->args.clock(h->args.ctx), took;
 	u32 i, n = 0;
 
-	for (i = 0; i < h->nr_residents; i++) {
-		struct gp_resident *r = h->resident[i];
+	for (i = 0; i < h->nr_processes; i++) {
+		struct gp_gpu_process *r = h->process[i];
 
 		if (r->task != GP_NONE && (r->devices & BIT_ULL(device)))
 			n += gp_queues_look(s, r, device, s->samples + n, limits.queues - n);
@@ -159,7 +159,7 @@ static void begin(struct gp_scheduler *s, const struct gp_action *action)
 {
 	struct gp_answer refused = { .action = action->id, .task = GP_NONE,
 				     .outcome = GP_REFUSED };
-	struct gp_home *h = s->base.h;
+	struct gp_decider *h = s->base.h;
 
 	if (action->nr_out && h->args.holding)
 		h->args.holding(h->args.ctx);
@@ -172,7 +172,7 @@ static void begin(struct gp_scheduler *s, const struct gp_action *action)
 static void take_answers(struct gp_scheduler *s)
 {
 	struct gp_mechanism *m = s->mechanism;
-	struct gp_home *h = s->base.h;
+	struct gp_decider *h = s->base.h;
 	struct gp_answer answer;
 	u32 i;
 
@@ -180,7 +180,7 @@ static void take_answers(struct gp_scheduler *s)
 		/* The task of a stray answer has ended. */
 		if (gp_sched_answer(s->sched, &answer, h->now_ns))
 			h->stats.stray++;
-		h->tend |= h->tend_later;
+		h->attach_due |= h->attach_later;
 	}
 }
 
@@ -235,11 +235,12 @@ u64 gp_scheduler_wake_at(struct gp_backend *b)
 
 bool gp_scheduler_busy(struct gp_backend *b)
 {
-	struct gp_home *h = b->h;
+	struct gp_decider *h = b->h;
 	u32 i;
 
-	for (i = 0; i < h->nr_residents; i++)
-		if (h->resident[i]->grip == GP_GRIP_ASKED || !gp_tasks_at_rest(h, h->resident[i]))
+	for (i = 0; i < h->nr_processes; i++)
+		if (h->process[i]->attachment == GP_ATTACHING || !gp_tasks_at_rest(h,
+		    h->process[i]))
 			return true;
 	for (i = 0; i < h->nr_gpus; i++)
 		if (gp_sched_look_at(gp_scheduler_of(b)->sched, i) != GP_NEVER)
@@ -289,7 +290,7 @@ void gp_scheduler_status(struct gp_backend *b, struct gp_backend_status *ret)
 /* The scheduler numbers devices; a recording numbers GPUs. */
 static void record(void *ctx, const struct gp_rec *rec)
 {
-	const struct gp_home *h = ((struct gp_scheduler *)ctx)->base.h;
+	const struct gp_decider *h = ((struct gp_scheduler *)ctx)->base.h;
 	struct gp_rec as = *rec;
 
 	if (as.kind == GP_REC_DEVICE_ADD && as.device < h->nr_gpus)
@@ -300,7 +301,7 @@ static void record(void *ctx, const struct gp_rec *rec)
 /* Called by the scheduler, which must not be called from here. */
 static void emit(void *ctx, const struct gp_rec *rec)
 {
-	const struct gp_home *h = ((struct gp_scheduler *)ctx)->base.h;
+	const struct gp_decider *h = ((struct gp_scheduler *)ctx)->base.h;
 
 	if (h->watcher.emit)
 		h->watcher.emit(h->watcher.ctx, rec);

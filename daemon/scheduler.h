@@ -6,7 +6,7 @@
 #ifndef GP_DAEMON_SCHEDULER_H
 #define GP_DAEMON_SCHEDULER_H
 
-#include "home_private.h"
+#include "decider_private.h"
 
 enum {
 	GP_SCHEDULER_SEATS	= 4096,
@@ -50,7 +50,7 @@ static inline bool gp_scheduler_acting(struct gp_scheduler *s, u32 device)
 }
 
 /* -ENOMEM. @s is zeroed but for base.ops; gp_scheduler_fini() in any case. */
-int gp_scheduler_init(struct gp_scheduler *s, struct gp_home *h, struct gp_mechanism *mechanism);
+int gp_scheduler_init(struct gp_scheduler *s, struct gp_decider *h, struct gp_mechanism *mechanism);
 void gp_scheduler_fini(struct gp_scheduler *s);
 
 /* The functions of struct gp_backend_ops. */
@@ -63,7 +63,7 @@ int gp_scheduler_task_class(struct gp_backend *b, u32 task, const struct gp_clas
 			    const char **why);
 int gp_scheduler_admits(struct gp_backend *b, const struct gp_policy *policy, u32 task,
 			const struct gp_class *class, const char **why);
-void gp_scheduler_process_del(struct gp_backend *b, struct gp_resident *r);
+void gp_scheduler_process_del(struct gp_backend *b, struct gp_gpu_process *r);
 void gp_scheduler_reset(struct gp_backend *b);
 int gp_scheduler_hold(struct gp_backend *b, u32 task, u64 lease_ns);
 int gp_scheduler_hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns);
@@ -95,10 +95,10 @@ void gp_scheduler_describe(struct gp_backend *b);
 
 /* Finds the pointers of queues that have changed. */
 void gp_queues_refresh(struct gp_backend *b);
-void gp_queues_forget(struct gp_scheduler *s, struct gp_resident *r);
+void gp_queues_forget(struct gp_scheduler *s, struct gp_gpu_process *r);
 /* Samples of @r on @device into @to; returns how many. */
-u32 gp_queues_look(struct gp_scheduler *s, struct gp_resident *r, u32 device, struct gp_sample *to,
-		   u32 room);
+u32 gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device,
+		   struct gp_sample *to, u32 room);
 
 /* ---- occupancy.c: whether tasks execute, by the driver's wave counters ---- */
 

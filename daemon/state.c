@@ -80,8 +80,8 @@ static bool read_class(char **at, struct gp_saved_state *s)
 	struct gp_kept_class *c = &s->class[s->nr_classes];
 	u64 uid;
 
-	if (s->nr_classes == GP_WISHES || !read_id(at, &c->id) || !number(at, UINT32_MAX, &uid) ||
-	    !rest(at, c->name, sizeof(c->name)))
+	if (s->nr_classes == GP_CLASS_REQUESTS || !read_id(at, &c->id) || !number(at, UINT32_MAX,
+	    &uid) || !rest(at, c->name, sizeof(c->name)))
 		return false;
 	c->uid = (uid_t)uid;
 	s->nr_classes++;
@@ -174,7 +174,7 @@ int gp_state_parse(const char *text, size_t n, const char *boot, struct gp_saved
 	char *copy;
 
 	memset(ret, 0, sizeof(*ret));
-	snprintf(why, GP_HOME_WHY, "out of memory");
+	snprintf(why, GP_DECIDER_WHY, "out of memory");
 	copy = n <= GP_STATE_BYTES && is_printable(text, n) ? strndup(text, n) : NULL;
 	if (copy)
 		bad = read_lines(copy, boot, ret);
@@ -182,7 +182,7 @@ int gp_state_parse(const char *text, size_t n, const char *boot, struct gp_saved
 	if (!bad)
 		return 0;
 	memset(ret, 0, sizeof(*ret));
-	snprintf(why, GP_HOME_WHY, "line %u is invalid, or of another boot or version", bad);
+	snprintf(why, GP_DECIDER_WHY, "line %u is invalid, or of another boot or version", bad);
 	return -EINVAL;
 }
 
@@ -206,12 +206,12 @@ int gp_state_load(const char *path, struct gp_saved_state *ret, char *why)
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
-	snprintf(why, GP_HOME_WHY, "%s", strerror(errno));
+	snprintf(why, GP_DECIDER_WHY, "%s", strerror(errno));
 	if (fd < 0)
 		return -errno;
 	err = fstat(fd, &st) ? -errno : 0;
 	if (!err && (!S_ISREG(st.st_mode) || st.st_size > GP_STATE_BYTES)) {
-		snprintf(why, GP_HOME_WHY, "not a file of at most %d bytes", GP_STATE_BYTES);
+		snprintf(why, GP_DECIDER_WHY, "not a file of at most %d bytes", GP_STATE_BYTES);
 		err = -EINVAL;
 	}
 	if (!err)
@@ -324,23 +324,23 @@ void gp_state_count_restart(struct gp_saved_state *s, u64 now_s)
 	last_end[0] = s->end[0] = 0;
 }
 
-/* ---- the home ---- */
+/* ---- the decider ---- */
 
 /* Classes and holds of @h, instead of those in @s. */
-static void read_home(struct gp_saved_state *s, const struct gp_home *h)
+static void read_home(struct gp_saved_state *s, const struct gp_decider *h)
 {
 	u32 i;
 
 	s->nr_classes = s->nr_holds = 0;
-	for (i = 0; i < h->nr_wishes; i++) {
+	for (i = 0; i < h->nr_requests; i++) {
 		struct gp_kept_class *c = &s->class[s->nr_classes++];
 
-		*c = (struct gp_kept_class){ .id = h->wish[i].who, .uid = h->wish[i].uid };
-		snprintf(c->name, sizeof(c->name), "%s", h->wish[i].class_name);
+		*c = (struct gp_kept_class){ .id = h->request[i].who, .uid = h->request[i].uid };
+		snprintf(c->name, sizeof(c->name), "%s", h->request[i].class_name);
 	}
-	for (i = 0; i < h->nr_residents && s->nr_holds < GP_STATE_HOLDS; i++) {
-		const struct gp_resident *r = h->resident[i];
-		u64 until = gp_home_held_until(h, r);
+	for (i = 0; i < h->nr_processes && s->nr_holds < GP_STATE_HOLDS; i++) {
+		const struct gp_gpu_process *r = h->process[i];
+		u64 until = gp_decider_held_until(h, r);
 
 		if (until > h->now_ns && until != GP_NEVER)
 			s->hold[s->nr_holds++] = (struct gp_kept_hold){
@@ -348,28 +348,28 @@ static void read_home(struct gp_saved_state *s, const struct gp_home *h)
 	}
 }
 
-static void restore_classes(const struct gp_saved_state *s, struct gp_home *h)
+static void restore_classes(const struct gp_saved_state *s, struct gp_decider *h)
 {
 	u32 i;
 
-	for (i = 0; i < s->nr_classes && h->nr_wishes < GP_WISHES; i++) {
+	for (i = 0; i < s->nr_classes && h->nr_requests < GP_CLASS_REQUESTS; i++) {
 		const struct gp_kept_class *c = &s->class[i];
 		u64 start;
 
 		if (gp_process_start(h->args.proc, c->id.pid, &start) || start != c->id.start ||
 		    !gp_rules_class(&h->config->rules, c->name) ||
-		    gp_wish_find(h, c->id.pid, start))
+		    gp_class_request_find(h, c->id.pid, start))
 			continue;
-		h->wish[h->nr_wishes].who = c->id;
-		h->wish[h->nr_wishes].uid = c->uid;
-		snprintf(h->wish[h->nr_wishes++].class_name, GP_CLASS_NAME, "%s", c->name);
+		h->request[h->nr_requests].who = c->id;
+		h->request[h->nr_requests].uid = c->uid;
+		snprintf(h->request[h->nr_requests++].class_name, GP_CLASS_NAME, "%s", c->name);
 	}
 }
 
 /* Drops the holds that were renewed or are over. */
-static void restore_holds(struct gp_saved_state *s, struct gp_home *h)
+static void restore_holds(struct gp_saved_state *s, struct gp_decider *h)
 {
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	u64 granted;
 	u32 i;
 
@@ -377,7 +377,7 @@ static void restore_holds(struct gp_saved_state *s, struct gp_home *h)
 		const struct gp_kept_hold *hold = &s->hold[i];
 
 		if (hold->until_ns > h->now_ns &&
-		    gp_home_hold(h, &hold->id, hold->until_ns - h->now_ns, &granted, why))
+		    gp_decider_hold(h, &hold->id, hold->until_ns - h->now_ns, &granted, why))
 			continue;
 		s->hold[i] = s->hold[--s->nr_holds];
 	}
@@ -385,7 +385,7 @@ static void restore_holds(struct gp_saved_state *s, struct gp_home *h)
 
 /* ---- the state of a running daemon ---- */
 
-static void save(struct gp_state_store *store, const struct gp_home *h)
+static void save(struct gp_state_store *store, const struct gp_decider *h)
 {
 	struct gp_saved_state *s = &store->state;
 	u32 i;
@@ -404,10 +404,10 @@ static void save(struct gp_state_store *store, const struct gp_home *h)
 	store->save_at_ns = h->now_ns + SAVE_NS;
 }
 
-struct gp_state_store *gp_state_open(const char *path, struct gp_home *h)
+struct gp_state_store *gp_state_open(const char *path, struct gp_decider *h)
 {
 	struct gp_state_store *store = calloc(1, sizeof(*store));
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	int err;
 
 	if (!store)
@@ -426,7 +426,7 @@ struct gp_state_store *gp_state_open(const char *path, struct gp_home *h)
 	return store;
 }
 
-void gp_state_tend(struct gp_state_store *store, struct gp_home *h)
+void gp_state_tend(struct gp_state_store *store, struct gp_decider *h)
 {
 	if (store->restore.nr_holds) {
 		restore_holds(&store->restore, h);
@@ -436,7 +436,7 @@ void gp_state_tend(struct gp_state_store *store, struct gp_home *h)
 		save(store, h);
 }
 
-void gp_state_end(struct gp_state_store *store, const struct gp_home *h, const char *why)
+void gp_state_end(struct gp_state_store *store, const struct gp_decider *h, const char *why)
 {
 	snprintf(store->state.end, sizeof(store->state.end), "%s", why);
 	save(store, h);

@@ -23,7 +23,7 @@
 #define GP_DAEMON_STATE_H
 
 #include "core/param.h"
-#include "home_private.h"
+#include "decider_private.h"
 
 enum {
 	GP_STATE_VERSION	= 1,
@@ -57,14 +57,14 @@ struct gp_saved_state {
 	char policy[GP_CLASS_NAME];	/* "": as configured */
 	bool param_set[GP_NR_PARAMS];
 	u64 param[GP_NR_PARAMS];
-	struct gp_kept_class class[GP_WISHES];
+	struct gp_kept_class class[GP_CLASS_REQUESTS];
 	u32 nr_classes;
 	struct gp_kept_hold hold[GP_STATE_HOLDS];
 	u32 nr_holds;
 };
 
 /*
- * Reads @n bytes. 0, or -EINVAL with a sentence in @why (GP_HOME_WHY bytes) and an empty *@ret.
+ * Reads @n bytes. 0, or -EINVAL with a sentence in @why (GP_DECIDER_WHY bytes) and an empty *@ret.
  * @boot: the present boot; NULL: any.
  */
 int gp_state_parse(const char *text, size_t n, const char *boot, struct gp_saved_state *ret,
@@ -97,16 +97,16 @@ struct gp_state_store {
 
 /*
  * Loads the state and counts a restart, if there is one, and gives processes that still live
- * their classes. Before the home's first scan. The policy is the caller's to apply. NULL: out of
+ * their classes. Before the decider's first scan. The policy is the caller's to apply. NULL: out of
  * memory.
  */
-struct gp_state_store *gp_state_open(const char *path, struct gp_home *h);
+struct gp_state_store *gp_state_open(const char *path, struct gp_decider *h);
 /*
- * After each run of the home: renews holds for what is left of their leases, as soon as the home
- * knows the processes, and saves what changed, at most ten times a second.
+ * After each run of the decider: renews holds for what is left of their leases, as soon as the
+ * decider knows the processes, and saves what changed, at most ten times a second.
  */
-void gp_state_tend(struct gp_state_store *store, struct gp_home *h);
+void gp_state_tend(struct gp_state_store *store, struct gp_decider *h);
 /* Saves why the daemon ends. */
-void gp_state_end(struct gp_state_store *store, const struct gp_home *h, const char *why);
+void gp_state_end(struct gp_state_store *store, const struct gp_decider *h, const char *why);
 
 #endif /* GP_DAEMON_STATE_H */

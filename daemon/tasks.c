@@ -9,22 +9,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "home_private.h"
+#include "decider_private.h"
 
 /* ---- members ---- */
 
 /* Would they be one gang? */
-static bool together(const struct gp_resident *a, const struct gp_resident *b)
+static bool together(const struct gp_gpu_process *a, const struct gp_gpu_process *b)
 {
 	return a->gang[0] && !a->lost && !b->lost && a->uid == b->uid &&
 	       !strcmp(a->gang, b->gang) && !strcmp(a->class.name, b->class.name);
 }
 
 /* The next process of @task from @from on, which moves behind it; NULL: no more. */
-static struct gp_resident *next_of(const struct gp_home *h, u32 task, u32 *from)
+static struct gp_gpu_process *next_of(const struct gp_decider *h, u32 task, u32 *from)
 {
-	while (*from < h->nr_residents) {
-		struct gp_resident *r = h->resident[(*from)++];
+	while (*from < h->nr_processes) {
+		struct gp_gpu_process *r = h->process[(*from)++];
 
 		if (r->task == task)
 			return r;
@@ -33,9 +33,9 @@ static struct gp_resident *next_of(const struct gp_home *h, u32 task, u32 *from)
 }
 
 /* Another process of its task; NULL: it is alone. */
-static struct gp_resident *mate_of(const struct gp_home *h, const struct gp_resident *r)
+static struct gp_gpu_process *mate_of(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
-	struct gp_resident *x;
+	struct gp_gpu_process *x;
 	u32 i = 0;
 
 	while ((x = next_of(h, r->task, &i)) && x == r)
@@ -43,33 +43,33 @@ static struct gp_resident *mate_of(const struct gp_home *h, const struct gp_resi
 	return x;
 }
 
-bool gp_tasks_first(const struct gp_home *h, u32 i)
+bool gp_tasks_first(const struct gp_decider *h, u32 i)
 {
 	u32 first = 0;
 
 	/* Most processes are in no gang; then there is nothing to search. */
-	return !h->resident[i]->gang[0] ||
-	       next_of(h, h->resident[i]->task, &first) == h->resident[i];
+	return !h->process[i]->gang[0] ||
+	       next_of(h, h->process[i]->task, &first) == h->process[i];
 }
 
-bool gp_tasks_attached(const struct gp_home *h, const struct gp_resident *r)
+bool gp_tasks_attached(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
-	const struct gp_resident *x;
+	const struct gp_gpu_process *x;
 	u32 i = 0;
 
 	while ((x = next_of(h, r->task, &i)))
-		if (x->grip != GP_GRIP_HAS)
+		if (x->attachment != GP_ATTACHED)
 			return false;
 	return true;
 }
 
-const struct gp_resident *gp_tasks_unpreemptible(const struct gp_home *h,
-						 const struct gp_resident *r)
+const struct gp_gpu_process *gp_tasks_unpreemptible(const struct gp_decider *h,
+						 const struct gp_gpu_process *r)
 {
-	const struct gp_resident *x;
+	const struct gp_gpu_process *x;
 	u32 i = 0;
 
-	if (r->task == GP_NONE || r->lost || !gp_home_acts(h) || !h->backend->ops->preempts ||
+	if (r->task == GP_NONE || r->lost || !gp_decider_acts(h) || !h->backend->ops->preempts ||
 	    !(r->class.is.flags & GP_PREEMPTIBLE))
 		return NULL;
 	if (r->refused || !r->gang[0])
@@ -80,13 +80,13 @@ const struct gp_resident *gp_tasks_unpreemptible(const struct gp_home *h,
 }
 
 /* A process of a lower class on a GPU of @r that cannot be preempted; NULL. */
-static const struct gp_resident *unpreemptible_beside(const struct gp_home *h,
-						      const struct gp_resident *r)
+static const struct gp_gpu_process *unpreemptible_beside(const struct gp_decider *h,
+						      const struct gp_gpu_process *r)
 {
 	u32 i;
 
-	for (i = 0; r->task != GP_NONE && i < h->nr_residents; i++) {
-		const struct gp_resident *x = h->resident[i];
+	for (i = 0; r->task != GP_NONE && i < h->nr_processes; i++) {
+		const struct gp_gpu_process *x = h->process[i];
 
 		if (x->refused && (x->devices & r->devices) && x->task != r->task &&
 		    x->class.is.priority < r->class.is.priority && gp_tasks_unpreemptible(h, x))
@@ -95,46 +95,48 @@ static const struct gp_resident *unpreemptible_beside(const struct gp_home *h,
 	return NULL;
 }
 
-const char *gp_home_trouble(const struct gp_home *h, const struct gp_resident *r, char *text)
+const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_process *r,
+			       char *text)
 {
-	const struct gp_resident *x = gp_tasks_unpreemptible(h, r);
+	const struct gp_gpu_process *x = gp_tasks_unpreemptible(h, r);
 
 	if (r->trouble[0])
-		snprintf(text, GP_HOME_WHY, "%s", r->trouble);
+		snprintf(text, GP_DECIDER_WHY, "%s", r->trouble);
 	else if (x)
-		snprintf(text, GP_HOME_WHY, "%s (%d) of its gang cannot be preempted: %s",
+		snprintf(text, GP_DECIDER_WHY, "%s (%d) of its gang cannot be preempted: %s",
 			 x->name, x->pid, x->trouble);
 	else if (h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE &&
 		 (x = unpreemptible_beside(h, r)))
-		snprintf(text, GP_HOME_WHY, "shares a GPU with %s (%d), which cannot be "
+		snprintf(text, GP_DECIDER_WHY, "shares a GPU with %s (%d), which cannot be "
 			 "preempted: %s", x->name, x->pid, x->trouble);
 	else
 		return NULL;
 	return text;
 }
 
-u32 gp_home_unpreemptible(const struct gp_home *h, char *text)
+u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text)
 {
 	static bool of_task[GP_MAX_TASKS];
 	u32 i, n = 0;
 
 	memset(of_task, 0, sizeof(of_task));
-	for (i = 0; i < h->nr_residents; i++) {
-		const struct gp_resident *r = h->resident[i];
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *r = h->process[i];
 
 		if (!r->refused || !gp_tasks_unpreemptible(h, r))
 			continue;
 		of_task[r->task] = true;
-		snprintf(text, GP_HOME_WHY, "%s (%d): %s", r->name, r->pid, r->trouble);
+		snprintf(text, GP_DECIDER_WHY, "%s (%d): %s", r->name, r->pid, r->trouble);
 	}
-	for (i = 0; i < h->nr_residents; i++)
-		n += h->resident[i]->task != GP_NONE && of_task[h->resident[i]->task];
+	for (i = 0; i < h->nr_processes; i++)
+		n += h->process[i]->task != GP_NONE && of_task[h->process[i]->task];
 	return n;
 }
 
-void gp_tasks_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns)
+void gp_tasks_lease(struct gp_decider *h, const struct gp_gpu_process *r, u64 lease_ns,
+		    u64 until_ns)
 {
-	struct gp_resident *x;
+	struct gp_gpu_process *x;
 	u32 i = 0;
 
 	while ((x = next_of(h, r->task, &i))) {
@@ -146,7 +148,7 @@ void gp_tasks_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns
 /* ---- the end of a task ---- */
 
 /* Adds what the daemon's counters show of an account. */
-static void account_end(struct gp_home *h, const struct gp_account *a)
+static void account_end(struct gp_decider *h, const struct gp_account *a)
 {
 	struct gp_account *sum = &h->stats.ended;
 	u32 i;
@@ -168,19 +170,19 @@ static void account_end(struct gp_home *h, const struct gp_account *a)
 }
 
 /* @r has no task any more. @a: the account of the task it had. */
-static void part(struct gp_resident *r, const struct gp_account *a)
+static void part(struct gp_gpu_process *r, const struct gp_account *a)
 {
 	r->stopped_before += a->stopped;
-	r->grip = GP_GRIP_NONE;
+	r->attachment = GP_NOT_ATTACHED;
 	r->refused = false;
 	r->task = GP_NONE;
 	r->devices = 0;
 }
 
-static void end_task(struct gp_home *h, u32 task)
+static void end_task(struct gp_decider *h, u32 task)
 {
 	static struct gp_account a;
-	struct gp_resident *x;
+	struct gp_gpu_process *x;
 	u32 i = 0;
 
 	if (!h->backend->ops->account(h->backend, task, &a))
@@ -188,13 +190,13 @@ static void end_task(struct gp_home *h, u32 task)
 	h->backend->ops->task_del(h->backend, task);
 	while ((x = next_of(h, task, &i)))
 		part(x, &a);
-	h->tend = true;
+	h->attach_due = true;
 }
 
 /* ---- class and GPUs ---- */
 
 /* A task with a process that is not attached is not preemptible. */
-static struct gp_class class_of(const struct gp_home *h, const struct gp_resident *r)
+static struct gp_class class_of(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	struct gp_class class = r->class.is;
 
@@ -203,7 +205,7 @@ static struct gp_class class_of(const struct gp_home *h, const struct gp_residen
 	return class;
 }
 
-static void not_admitted(struct gp_resident *r, const char *why)
+static void not_admitted(struct gp_gpu_process *r, const char *why)
 {
 	snprintf(r->trouble, sizeof(r->trouble), "not admitted: %s", why ? why : "too many tasks");
 }
@@ -215,11 +217,11 @@ static bool same_class(const struct gp_class *a, const struct gp_class *b)
 	       a->deadline_ns == b->deadline_ns;
 }
 
-static void tell_class(struct gp_home *h, struct gp_resident *r)
+static void tell_class(struct gp_decider *h, struct gp_gpu_process *r)
 {
 	struct gp_class class = class_of(h, r);
 	const char *why = NULL;
-	struct gp_resident *x;
+	struct gp_gpu_process *x;
 	u32 i = 0;
 
 	if (same_class(&class, &r->told))
@@ -232,13 +234,13 @@ static void tell_class(struct gp_home *h, struct gp_resident *r)
 		x->told = class;
 }
 
-static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
+static u64 devices_of(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	u64 devices = 0;
 	u32 i, d;
 
 	for (i = 0; i < r->nr_queues; i++) {
-		d = gp_home_device(h, r->queues[i].gpu_id);
+		d = gp_decider_device(h, r->queues[i].gpu_id);
 		if (d != GP_NONE)
 			devices |= BIT_ULL(d);
 	}
@@ -247,13 +249,13 @@ static u64 devices_of(const struct gp_home *h, const struct gp_resident *r)
 
 /* ---- coming and going ---- */
 
-void gp_tasks_leave(struct gp_home *h, struct gp_resident *r)
+void gp_tasks_leave(struct gp_decider *h, struct gp_gpu_process *r)
 {
 	static struct gp_account a;
-	struct gp_resident *mate;
+	struct gp_gpu_process *mate;
 
 	if (r->task == GP_NONE) {
-		r->grip = GP_GRIP_NONE;
+		r->attachment = GP_NOT_ATTACHED;
 		return;
 	}
 	mate = mate_of(h, r);
@@ -263,32 +265,32 @@ void gp_tasks_leave(struct gp_home *h, struct gp_resident *r)
 	}
 	if (h->backend->ops->process_del)
 		h->backend->ops->process_del(h->backend, r);
-	if (gp_home_account(h, r, &a))
+	if (gp_decider_account(h, r, &a))
 		a.stopped = 0;
 	part(r, &a);
 	tell_class(h, mate);
-	h->tend = true;
+	h->attach_due = true;
 }
 
-static void admit(struct gp_resident *r, const struct gp_resident *as)
+static void admit(struct gp_gpu_process *r, const struct gp_gpu_process *as)
 {
 	r->task = as->task;
 	r->devices = as->devices;
 	r->told = as->told;
-	r->rings_stale = true;
-	r->rings_at_ns = 0;
+	r->watched_stale = true;
+	r->watched_at_ns = 0;
 	r->trouble[0] = 0;
 }
 
-static void enter(struct gp_home *h, struct gp_resident *r, u64 devices)
+static void enter(struct gp_decider *h, struct gp_gpu_process *r, u64 devices)
 {
 	const char *why = NULL;
 	u32 i;
 
 	/* The other members may have left their task because the gang uses one more GPU. */
-	for (i = 0; i < h->nr_residents; i++)
-		if (together(r, h->resident[i]))
-			devices |= devices_of(h, h->resident[i]);
+	for (i = 0; i < h->nr_processes; i++)
+		if (together(r, h->process[i]))
+			devices |= devices_of(h, h->process[i]);
 	r->told = class_of(h, r);
 	r->devices = devices;
 	if (h->backend->ops->task_add(h->backend, devices, &r->told, &r->task, &why)) {
@@ -298,27 +300,28 @@ static void enter(struct gp_home *h, struct gp_resident *r, u64 devices)
 		return;
 	}
 	admit(r, r);
-	for (i = 0; i < h->nr_residents; i++)
-		if (together(r, h->resident[i]) && devices_of(h, h->resident[i]))
-			admit(h->resident[i], r);
+	for (i = 0; i < h->nr_processes; i++)
+		if (together(r, h->process[i]) && devices_of(h, h->process[i]))
+			admit(h->process[i], r);
 }
 
 /* Another of its gang that is of a task already. */
-static const struct gp_resident *peer_of(const struct gp_home *h, const struct gp_resident *r)
+static const struct gp_gpu_process *peer_of(const struct gp_decider *h,
+					    const struct gp_gpu_process *r)
 {
 	u32 i;
 
-	for (i = 0; r->gang[0] && i < h->nr_residents; i++)
-		if (h->resident[i] != r && h->resident[i]->task != GP_NONE &&
-		    together(r, h->resident[i]))
-			return h->resident[i];
+	for (i = 0; r->gang[0] && i < h->nr_processes; i++)
+		if (h->process[i] != r && h->process[i]->task != GP_NONE &&
+		    together(r, h->process[i]))
+			return h->process[i];
 	return NULL;
 }
 
-void gp_tasks_settle(struct gp_home *h, struct gp_resident *r)
+void gp_tasks_update(struct gp_decider *h, struct gp_gpu_process *r)
 {
 	u64 devices = devices_of(h, r);
-	const struct gp_resident *mate, *peer;
+	const struct gp_gpu_process *mate, *peer;
 
 	/* It stays LOST to its end; once it is left it is not preemptible. */
 	if (r->lost) {
@@ -346,16 +349,17 @@ void gp_tasks_settle(struct gp_home *h, struct gp_resident *r)
 		enter(h, r, devices);
 	else
 		tell_class(h, r);
-	h->tend = true;
+	h->attach_due = true;
 }
 
-bool gp_tasks_at_rest(const struct gp_home *h, const struct gp_resident *r)
+bool gp_tasks_at_rest(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	struct gp_seat_view seat;
 	u32 d;
 
 	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++)
-		if (!gp_home_seat(h, r, d, &seat) && seat.state != GP_ON && seat.state != GP_LOST)
+		if (!gp_decider_seat(h, r, d, &seat) && seat.state != GP_ON &&
+		    seat.state != GP_LOST)
 			return false;
 	return true;
 }

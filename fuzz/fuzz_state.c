@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct gp_saved_state once, twice;
-	char why[GP_HOME_WHY], *text;
+	char why[GP_DECIDER_WHY], *text;
 
 	if (gp_state_parse((const char *)data, size, NULL, &once, why))
 		return 0;

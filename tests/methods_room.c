@@ -38,7 +38,7 @@ int room_connect(const char *path)
 static void open_room(struct room *r)
 {
 	struct gp_methods_args methods = {
-		.home = r->w->home, .version = "9", .group = "testers", .state = r->state,
+		.decider = r->w->decider, .version = "9", .group = "testers", .state = r->state,
 		.reload = reload, .ctx = r,
 	};
 	struct gp_control_args args = { .path = r->socket, .identify = identify };
@@ -72,7 +72,7 @@ static int room_with(void **state, u32 gpus)
 	r->w = world;
 	for (i = 1; i < gpus; i++)
 		world_gpu(r->w);
-	world_home(r->w, WORLD_ACTING);
+	world_decider(r->w, WORLD_ACTING);
 	snprintf(r->socket, sizeof(r->socket), "%s/control", r->w->tree->path);
 	snprintf(r->state, sizeof(r->state), "%s/state-file", r->w->tree->path);
 	open_room(r);
@@ -90,9 +90,9 @@ static int room_with(void **state, u32 gpus)
 void room_restart(struct room *r)
 {
 	close_room(r);
-	gp_home_free(r->w->home);
-	r->w->home = NULL;
-	world_home(r->w, WORLD_ACTING);
+	gp_decider_free(r->w->decider);
+	r->w->decider = NULL;
+	world_decider(r->w, WORLD_ACTING);
 	open_room(r);
 	world_run(r->w, 50 * GP_MSEC);
 }
@@ -120,7 +120,7 @@ int room_down(void **state)
 
 void room_spin(struct room *r)
 {
-	gp_control_run(r->control, r->w->home->now_ns);
+	gp_control_run(r->control, r->w->decider->now_ns);
 	world_run(r->w, GP_MSEC);
 	gp_methods_after(r->methods);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * gpreemptd without its loop: real calls over a real socket to a home on directories
- * (home_world.h), with an online and an offline process.
+ * gpreemptd without its loop: real calls over a real socket to a decider on directories
+ * (decider_world.h), with an online and an offline process.
  */
 #ifndef METHODS_ROOM_H
 #define METHODS_ROOM_H
 
 #include "daemon/methods.h"
-#include "home_world.h"
+#include "decider_world.h"
 
 struct room {
 	struct world *w;

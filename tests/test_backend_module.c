@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "home_world.h"
+#include "decider_world.h"
 #include "lib/kmod.h"
 
 #define CONFIG	"policy = priority\ndefault_class = offline\nattach_after = 0\nscan = 10ms\n"
@@ -178,10 +178,10 @@ static int up(void **state)
 static u64 hold(struct world *w, u32 i, u64 lease_ns)
 {
 	struct gp_process_id who = { .pid = w->process[i].pid };
-	char why[GP_HOME_WHY] = "";
+	char why[GP_DECIDER_WHY] = "";
 	u64 granted = 0;
 
-	if (gp_home_hold(w->home, &who, lease_ns, &granted, why))
+	if (gp_decider_hold(w->decider, &who, lease_ns, &granted, why))
 		fail_msg("%s", why);
 	return granted;
 }
@@ -191,7 +191,7 @@ static void a_hold_is_the_modules(void **state)
 	struct world *w = *state;
 	u32 i;
 
-	world_home(w, CONFIG);
+	world_decider(w, CONFIG);
 	i = world_process(w);
 	world_queue(w, i, 0);
 	world_run(w, 30 * GP_MSEC);
@@ -207,12 +207,12 @@ static void a_hold_of_who_cannot_be_attached_yet_comes_when_it_can(void **state)
 	struct world *w = *state;
 	u32 i;
 
-	world_home(w, CONFIG);
+	world_decider(w, CONFIG);
 	i = world_process(w);
 	world_queue(w, i, 0);
 	module.attach_error = -EEXIST;
 	world_run(w, 30 * GP_MSEC);
-	EXPECT_EQ(world_resident(w, i)->grip, GP_GRIP_NONE);
+	EXPECT_EQ(world_find(w, i)->attachment, GP_NOT_ATTACHED);
 	hold(w, i, 100 * GP_MSEC);
 	world_run(w, 30 * GP_MSEC);
 	EXPECT_EQ(module.held, 0);
@@ -222,7 +222,7 @@ static void a_hold_of_who_cannot_be_attached_yet_comes_when_it_can(void **state)
 	EXPECT_EQ(module.held, 1);
 	EXPECT_EQ(module.handle, 1);
 	EXPECT_EQ(module.lease_ns, 100 * GP_MSEC);
-	EXPECT_EQ(world_resident(w, i)->lease_ns, 0);
+	EXPECT_EQ(world_find(w, i)->lease_ns, 0);
 }
 
 static void a_hold_that_came_too_late_is_none(void **state)
@@ -230,7 +230,7 @@ static void a_hold_that_came_too_late_is_none(void **state)
 	struct world *w = *state;
 	u32 i;
 
-	world_home(w, CONFIG);
+	world_decider(w, CONFIG);
 	i = world_process(w);
 	world_queue(w, i, 0);
 	module.attach_error = -EEXIST;
@@ -250,7 +250,7 @@ static void who_is_attached_anew_stays_held_for_the_rest_of_its_lease(void **sta
 	u32 rank[2], i;
 	u64 granted;
 
-	world_home(w, CONFIG GANG);
+	world_decider(w, CONFIG GANG);
 	for (i = 0; i < 2; i++) {
 		rank[i] = world_process(w);
 		world_queue(w, rank[i], 0);
@@ -290,12 +290,12 @@ static u32 stage(struct world *w, struct seen *seen)
 	u32 i;
 
 	*seen = (struct seen){ 0 };
-	world_home(w, CONFIG);
+	world_decider(w, CONFIG);
 	i = world_process(w);
 	world_queue(w, i, 0);
 	world_run(w, 30 * GP_MSEC);
 	EXPECT_EQ(module.attaches, 1);
-	gp_home_trace(w->home, &watcher, NULL);
+	gp_decider_trace(w->decider, &watcher, NULL);
 	return i;
 }
 
@@ -320,7 +320,7 @@ static const struct gp_account *account(struct world *w, u32 i)
 {
 	static struct gp_account a;
 
-	EXPECT_EQ(gp_home_account(w->home, world_resident(w, i), &a), 0);
+	EXPECT_EQ(gp_decider_account(w->decider, world_find(w, i), &a), 0);
 	return &a;
 }
 
@@ -333,7 +333,7 @@ static void a_preemption_is_told_with_its_parts(void **state)
 
 	tell(w, GP_UAPI_EVENT_PREEMPTION, WORLD_GPU, is);
 	EXPECT_EQ(seen.parts, 1);
-	EXPECT_EQ(seen.last.task, world_resident(w, i)->task);
+	EXPECT_EQ(seen.last.task, world_find(w, i)->task);
 	EXPECT_EQ(seen.last.device, 0);
 	for (u32 part = 0; part < GP_PART_TOTAL; part++) {
 		EXPECT_EQ(seen.last.arg[part], is[part]);
@@ -413,21 +413,21 @@ static void an_ejection_in_the_kernel_is_shown(void **state)
 {
 	struct gp_backend_status status;
 	struct world *w = *state;
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	struct seen seen;
 
 	stage(w, &seen);
-	EXPECT(!strcmp(gp_home_policy_name(w->home), "priority"));
+	EXPECT(!strcmp(gp_decider_policy_name(w->decider), "priority"));
 	tell(w, GP_UAPI_EVENT_EJECTED, 0, (u64[8]){ 0 });
-	gp_home_status(w->home, &status);
+	gp_decider_status(w->decider, &status);
 	EXPECT(status.ejected);
 	EXPECT_EQ(status.ejections, 1);
-	EXPECT(!strcmp(gp_home_policy_name(w->home), "fifo"));
+	EXPECT(!strcmp(gp_decider_policy_name(w->decider), "fifo"));
 	/* Another parameter does not bring the policy back; setting the policy does. */
-	EXPECT_EQ(gp_home_set_param(w->home, GP_SLICE, 3 * GP_MSEC), 0);
-	EXPECT(!strcmp(gp_home_policy_name(w->home), "fifo"));
-	EXPECT_EQ(gp_home_set_policy(w->home, &gp_policy_priority, why), 0);
-	EXPECT(!strcmp(gp_home_policy_name(w->home), "priority"));
+	EXPECT_EQ(gp_decider_set_param(w->decider, GP_SLICE, 3 * GP_MSEC), 0);
+	EXPECT(!strcmp(gp_decider_policy_name(w->decider), "fifo"));
+	EXPECT_EQ(gp_decider_set_policy(w->decider, &gp_policy_priority, why), 0);
+	EXPECT(!strcmp(gp_decider_policy_name(w->decider), "priority"));
 }
 
 static void a_class_that_the_module_refuses_is_trouble(void **state)
@@ -438,7 +438,7 @@ static void a_class_that_the_module_refuses_is_trouble(void **state)
 
 	module.refuses_class = true;
 	world_class(w, i, "idle");
-	EXPECT(strstr(world_resident(w, i)->trouble, "not admitted"));
+	EXPECT(strstr(world_find(w, i)->trouble, "not admitted"));
 }
 
 static void a_reset_loses_the_seats_of_the_view(void **state)
@@ -447,9 +447,9 @@ static void a_reset_loses_the_seats_of_the_view(void **state)
 	struct seen seen;
 	u32 i = stage(w, &seen);
 
-	gp_resets_event(w->home, 0, GP_RESET_BEGINS);
+	gp_resets_event(w->decider, 0, GP_RESET_BEGINS);
 	EXPECT_EQ(world_state(w, i), GP_LOST);
-	EXPECT(world_resident(w, i)->lost);
+	EXPECT(world_find(w, i)->lost);
 }
 
 PROVE(

@@ -50,13 +50,13 @@ static void list_shows_gpus_processes_seats_and_queues(void **state)
 static void a_process_that_cannot_be_preempted_is_in_status_list_and_stats(void **state)
 {
 	struct room *r = *state;
-	struct gp_resident *p = world_resident(r->w, r->offline);
+	struct gp_gpu_process *p = world_find(r->w, r->offline);
 	const char *text;
 	char pid[128];
 	json_t *a;
 
-	p->grip = GP_GRIP_NONE;
-	p->grip_at_ns = GP_NEVER;
+	p->attachment = GP_NOT_ATTACHED;
+	p->attach_at_ns = GP_NEVER;
 	p->refused = true;
 	snprintf(p->trouble, sizeof(p->trouble), "its parent traces it");
 	a = room_call(r, "Status", "{}", NULL);
@@ -113,12 +113,12 @@ static void a_policy_is_tried_set_and_refused(void **state)
 	room_text(a, "policy", "fair");
 	room_text(json_array_get(json_object_get(a, "parameters"), GP_SLICE), "value", "7ms");
 	EXPECT(world_sched(r->w)->policy == &gp_policy_priority);
-	EXPECT(r->w->home->param[GP_SLICE] != 7 * GP_MSEC);
+	EXPECT(r->w->decider->param[GP_SLICE] != 7 * GP_MSEC);
 	json_decref(a);
 	a = room_call(r, "SetPolicy", "{\"policy\":\"fair\",\"parameters\":{\"slice\":\"3ms\"}}",
 		      NULL);
 	room_text(a, "policy", "fair");
-	EXPECT_EQ(r->w->home->param[GP_SLICE], 3 * GP_MSEC);
+	EXPECT_EQ(r->w->decider->param[GP_SLICE], 3 * GP_MSEC);
 	json_decref(a);
 	/* One bad word, and nothing of the call is done. */
 	json_decref(room_call(r, "SetPolicy",
@@ -132,11 +132,11 @@ static void a_policy_is_tried_set_and_refused(void **state)
 		EXPECT(!strcmp(error, "InvalidParameter"));
 	}
 	EXPECT(world_sched(r->w)->policy == &gp_policy_fair);
-	EXPECT(r->w->home->param[GP_LOOK_MIN] < GP_MSEC);
-	EXPECT(r->w->home->param[GP_LEASE] > GP_MSEC);
+	EXPECT(r->w->decider->param[GP_LOOK_MIN] < GP_MSEC);
+	EXPECT(r->w->decider->param[GP_LEASE] > GP_MSEC);
 	a = room_call(r, "SetPolicy", "{\"policy\":\"none\"}", NULL);
 	room_text(a, "policy", "none");
-	EXPECT(r->w->home->observe);
+	EXPECT(r->w->decider->observe);
 	json_decref(a);
 }
 
@@ -160,7 +160,7 @@ static void classes_switches_and_reloads_reach_the_home(void **state)
 
 	a = room_call(r, "Disable", "{}", NULL);
 	EXPECT(json_is_true(json_object_get(a, "changed")));
-	EXPECT(!r->w->home->enabled);
+	EXPECT(!r->w->decider->enabled);
 	json_decref(a);
 	a = room_call(r, "Enable", "{}", NULL);
 	EXPECT(json_is_true(json_object_get(a, "changed")));
@@ -173,18 +173,19 @@ static void classes_switches_and_reloads_reach_the_home(void **state)
 	json_decref(room_call(r, "Trigger", text, NULL));
 }
 
-static void fill_wishes(struct gp_home *h, uid_t uid, u32 nr)
+static void fill_wishes(struct gp_decider *h, uid_t uid, u32 nr)
 {
-	for (h->nr_wishes = 0; h->nr_wishes < nr; h->nr_wishes++)
-		h->wish[h->nr_wishes] = (struct gp_wish){ .who = { 1, 1 }, .uid = uid };
+	for (h->nr_requests = 0; h->nr_requests < nr; h->nr_requests++)
+		h->request[h->nr_requests] = (struct gp_class_request){ .who = { 1, 1 },
+					      .uid = uid };
 }
 
 static void one_user_leaves_room_for_the_classes_of_others(void **state)
 {
 	struct room *r = *state;
-	struct gp_home *h = r->w->home;
+	struct gp_decider *h = r->w->decider;
 	char text[128], error[64];
-	u32 i, of[2] = { GP_WISHES_PER_USER, GP_WISHES - GP_WISHES_KEPT };
+	u32 i, of[2] = { GP_CLASS_REQUESTS_PER_USER, GP_CLASS_REQUESTS - GP_CLASS_REQUESTS_KEPT };
 	uid_t uid[2] = { getuid(), getuid() + 1 };
 	int root = r->fd, plain;
 
@@ -205,7 +206,7 @@ static void one_user_leaves_room_for_the_classes_of_others(void **state)
 		/* What it has may be changed. */
 		r->fd = plain;
 		json_decref(room_call(r, "SetClass", text, NULL));
-		EXPECT_EQ(h->nr_wishes, of[i / 2] + 1);
+		EXPECT_EQ(h->nr_requests, of[i / 2] + 1);
 	}
 	fill_wishes(h, uid[1], of[0]);
 	json_decref(room_call(r, "SetClass", text, NULL));

@@ -188,15 +188,15 @@ static void make_event(struct room *r, const char *kind)
 
 		if (strcmp(news[i].name, kind))
 			continue;
-		n.who = news[i].process ? world_resident(r->w, r->offline) : NULL;
+		n.who = news[i].process ? world_find(r->w, r->offline) : NULL;
 		gp_methods_news(r->methods, &n);
 		return;
 	}
 	/* The online process of another user preempts the offline one. */
 	room_pid(text, sizeof(text), r, r->offline, "");
 	json_decref(room_call(r, "Release", text, NULL));
-	world_resident(r->w, r->offline)->gang[0] = 0;
-	world_resident(r->w, r->online)->uid = getuid() + 77;
+	world_find(r->w, r->offline)->gang[0] = 0;
+	world_find(r->w, r->online)->uid = getuid() + 77;
 	world_submit(r->w, r->offline, 0, 8);
 	world_occupy(r->w, r->offline, 80);
 	room_spin(r);
@@ -274,7 +274,7 @@ static void check_row(struct room *r, const char *method, char *fields, const bo
 /* All that List may tell of a process. */
 static void give_everything(struct room *r)
 {
-	struct gp_resident *p = world_resident(r->w, r->offline);
+	struct gp_gpu_process *p = world_find(r->w, r->offline);
 	char text[128];
 
 	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":900000000");
@@ -418,7 +418,7 @@ static void invalid_parameters_are_refused_before_anything_is_done(void **state)
 			fail_msg("%s%s: '%s'", bad[i][0], text, error);
 	}
 	EXPECT_EQ(world_state(r->w, r->offline), GP_ON);
-	assert_string_equal(world_resident(r->w, r->offline)->class.name, "offline");
+	assert_string_equal(world_find(r->w, r->offline)->class.name, "offline");
 }
 
 /* Every method of the description exists, and the description has no other. */

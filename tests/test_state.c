@@ -11,7 +11,7 @@ static struct gp_saved_state state_now, state_read;
 static void a_state_is_read_as_it_was_written(void **unused)
 {
 	struct gp_saved_state *s = &state_now;
-	char why[GP_HOME_WHY], *text;
+	char why[GP_DECIDER_WHY], *text;
 	u32 i;
 
 	(void)unused;
@@ -26,8 +26,8 @@ static void a_state_is_read_as_it_was_written(void **unused)
 	snprintf(s->policy, sizeof(s->policy), "fair");
 	s->param_set[GP_SLICE] = true;
 	s->param[GP_SLICE] = 3 * GP_MSEC;
-	s->nr_classes = GP_WISHES;
-	for (i = 0; i < GP_WISHES; i++) {
+	s->nr_classes = GP_CLASS_REQUESTS;
+	for (i = 0; i < GP_CLASS_REQUESTS; i++) {
 		s->class[i] = (struct gp_kept_class){ .id = { 1 + (pid_t)i, ~0ull - i }, .uid = i };
 		memset(s->class[i].name, 'x', GP_CLASS_NAME - 1);
 	}
@@ -62,7 +62,7 @@ static void an_invalid_state_is_ignored_as_a_whole(void **unused)
 		"gpreempt-state 1\nclass 1 5 0 "
 		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\ndone\n",
 	};
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	size_t i;
 
 	(void)unused;
@@ -76,7 +76,7 @@ static void an_invalid_state_is_ignored_as_a_whole(void **unused)
 static void a_file_is_replaced_at_once_or_not_at_all(void **state)
 {
 	struct room *r = *state;
-	char path[160], temporary[176], why[GP_HOME_WHY];
+	char path[160], temporary[176], why[GP_DECIDER_WHY];
 	struct stat st;
 
 	room_spin(r);
@@ -139,7 +139,7 @@ static void classes_policy_and_holds_survive_a_restart(void **state)
 	room_restart(r);
 	EXPECT_EQ(restarts(r, why, sizeof(why)), 1);
 	EXPECT(strstr(why, "ended without a word"));
-	assert_string_equal(world_resident(r->w, r->offline)->class.name, "idle");
+	assert_string_equal(world_find(r->w, r->offline)->class.name, "idle");
 	EXPECT(world_sched(r->w)->policy == &gp_policy_fair);
 	EXPECT_EQ(world_sched(r->w)->param[GP_SLICE], 3 * GP_MSEC);
 	for (u32 i = 0; i < 20; i++)
@@ -163,7 +163,7 @@ static void classes_policy_and_holds_survive_a_restart(void **state)
 static void a_reused_pid_does_not_inherit_a_class_or_a_hold(void **state)
 {
 	struct room *r = *state;
-	char why[GP_HOME_WHY], text[128];
+	char why[GP_DECIDER_WHY], text[128];
 	u32 i;
 
 	room_pid(text, sizeof(text), r, r->offline, ",\"class\":\"idle\"");
@@ -182,7 +182,7 @@ static void a_reused_pid_does_not_inherit_a_class_or_a_hold(void **state)
 	room_restart(r);
 	for (i = 0; i < 20; i++)
 		room_spin(r);
-	assert_string_equal(world_resident(r->w, r->offline)->class.name, "offline");
+	assert_string_equal(world_find(r->w, r->offline)->class.name, "offline");
 	EXPECT_EQ(world_state(r->w, r->offline), GP_ON);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "home_world.h"
+#include "decider_world.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -136,7 +136,7 @@ void gp_holders_stats(const struct gp_holders *m, struct gp_holders_stats *ret)
 	*ret = (struct gp_holders_stats){ .sessions.attaches = debug->attaches };
 }
 
-/* ---- what the home calls ---- */
+/* ---- what the decider calls ---- */
 
 static u64 clock_of(void *ctx)
 {
@@ -145,7 +145,7 @@ static u64 clock_of(void *ctx)
 	w->now_ns += w->slow_ns;
 	/* Somebody who waits in the meantime would wait for ever. */
 	if (++w->clocks > CLOCKS_MAX)
-		fail_msg("the home does not come to an end");
+		fail_msg("the decider does not come to an end");
 	return w->now_ns;
 }
 
@@ -205,7 +205,7 @@ int world_down(void **state)
 	struct world *w = *state;
 	u32 i;
 
-	gp_home_free(w->home);
+	gp_decider_free(w->decider);
 	for (i = 0; i < WORLD_PROCESSES; i++)
 		if (w->process[i].pid)
 			world_end(w, i);
@@ -215,18 +215,18 @@ int world_down(void **state)
 	return 0;
 }
 
-void world_home(struct world *w, const char *config)
+void world_decider(struct world *w, const char *config)
 {
-	struct gp_home_args args = {
+	struct gp_decider_args args = {
 		.kfd = w->kfd, .mqds = w->mqds, .kmod = w->kmod, .node = "/dev/null",
 		.clock = clock_of, .news = news, .holding = holding, .ctx = w,
 	};
-	char text[4096], errors[GP_CONFIG_ERRORS], why[GP_HOME_WHY];
+	char text[4096], errors[GP_CONFIG_ERRORS], why[GP_DECIDER_WHY];
 
 	snprintf(text, sizeof(text), "[daemon]\nstate = %s\n%s", w->state, config);
 	if (gp_config_parse("test", text, strlen(text), &args.config, errors, sizeof(errors)))
 		fail_msg("%s", errors);
-	if (gp_home_new(&args, &w->home, why))
+	if (gp_decider_new(&args, &w->decider, why))
 		fail_msg("%s", why);
 }
 
@@ -388,10 +388,10 @@ void world_occupy(struct world *w, u32 i, u32 cus)
 
 void world_class(struct world *w, u32 i, const char *name)
 {
-	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME], why[GP_HOME_WHY] = "";
+	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME], why[GP_DECIDER_WHY] = "";
 	struct gp_process_id who = { .pid = w->process[i].pid };
 
-	if (gp_home_set_class(w->home, &who, name, previous, now, why))
+	if (gp_decider_set_class(w->decider, &who, name, previous, now, why))
 		fail_msg("%s", why);
 }
 
@@ -403,47 +403,47 @@ void world_run(struct world *w, u64 ns)
 
 	do {
 		w->clocks = 0;
-		gp_home_run(w->home, w->now_ns);
-		at = gp_home_wake_at(w->home);
+		gp_decider_run(w->decider, w->now_ns);
+		at = gp_decider_wake_at(w->decider);
 		step = at > w->now_ns ? at - w->now_ns : 10 * GP_USEC;
 		if (step > GP_MSEC)
 			step = GP_MSEC;
 		w->now_ns += step;
 	} while (w->now_ns < until);
 	w->clocks = 0;
-	gp_home_run(w->home, w->now_ns);
+	gp_decider_run(w->decider, w->now_ns);
 }
 
 struct gp_sched *world_sched(struct world *w)
 {
-	return gp_scheduler_of(w->home->backend)->sched;
+	return gp_scheduler_of(w->decider->backend)->sched;
 }
 
-struct gp_resident *world_resident(struct world *w, u32 i)
+struct gp_gpu_process *world_find(struct world *w, u32 i)
 {
-	return gp_home_find(w->home, &(struct gp_process_id){ .pid = w->process[i].pid });
+	return gp_decider_find(w->decider, &(struct gp_process_id){ .pid = w->process[i].pid });
 }
 
 u32 world_state(struct world *w, u32 i)
 {
-	struct gp_resident *r = world_resident(w, i);
+	struct gp_gpu_process *r = world_find(w, i);
 	struct gp_seat_view seat;
 
 	EXPECT(r);
-	EXPECT_EQ(gp_home_seat(w->home, r, 0, &seat), 0);
+	EXPECT_EQ(gp_decider_seat(w->decider, r, 0, &seat), 0);
 	return seat.state;
 }
 
 void world_two(struct world *w, u32 *online, u32 *offline)
 {
-	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
 	*online = world_process(w);
 	*offline = world_process(w);
 	world_class(w, *online, "online");
 	world_queue(w, *online, 0);
 	world_queue(w, *offline, 0);
 	world_run(w, 30 * GP_MSEC);
-	EXPECT_EQ(world_resident(w, *offline)->grip, GP_GRIP_HAS);
+	EXPECT_EQ(world_find(w, *offline)->attachment, GP_ATTACHED);
 	world_submit(w, *offline, 0, 8);
 	world_occupy(w, *offline, 80);
 	world_run(w, 5 * GP_MSEC);

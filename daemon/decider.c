@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "home_private.h"
+#include "decider_private.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,11 +34,11 @@ static u64 sooner(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-void gp_home_news(struct gp_home *h, u32 kind, const struct gp_resident *who,
-		  const char *format, ...)
+void gp_decider_news(struct gp_decider *h, u32 kind, const struct gp_gpu_process *who,
+		     const char *format, ...)
 {
 	struct gp_news news = { .kind = kind, .who = who };
-	char text[GP_HOME_WHY];
+	char text[GP_DECIDER_WHY];
 	va_list args;
 
 	if (!h->args.news)
@@ -50,12 +50,12 @@ void gp_home_news(struct gp_home *h, u32 kind, const struct gp_resident *who,
 	h->args.news(h->args.ctx, &news);
 }
 
-bool gp_home_acts(const struct gp_home *h)
+bool gp_decider_acts(const struct gp_decider *h)
 {
 	return !h->observe && h->enabled && !h->leaving;
 }
 
-u32 gp_home_device(const struct gp_home *h, u32 gpu_id)
+u32 gp_decider_device(const struct gp_decider *h, u32 gpu_id)
 {
 	u32 d;
 
@@ -67,7 +67,7 @@ u32 gp_home_device(const struct gp_home *h, u32 gpu_id)
 
 /* ---- life ---- */
 
-static int read_gpus(struct gp_home *h, char *why)
+static int read_gpus(struct gp_decider *h, char *why)
 {
 	struct gp_gpu_info all[GP_GPUS_MAX];
 	u32 i, count = 0;
@@ -95,18 +95,18 @@ static int read_gpus(struct gp_home *h, char *why)
 	return 0;
 
 no_such:
-	snprintf(why, GP_HOME_WHY, "gpus = %s: no such GPU: '%s'; gpreempt list shows them",
+	snprintf(why, GP_DECIDER_WHY, "gpus = %s: no such GPU: '%s'; gpreempt list shows them",
 		 h->config->daemon.gpus, bad ? bad : "");
 	return err;
 failed:
-	snprintf(why, GP_HOME_WHY, "the GPUs cannot be read: %s", gp_strerror(err));
+	snprintf(why, GP_DECIDER_WHY, "the GPUs cannot be read: %s", gp_strerror(err));
 	return err;
 }
 
 /* Without the node (no driver yet) the scans find new processes. */
-static void watch_opens(struct gp_home *h)
+static void watch_opens(struct gp_decider *h)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_HOME_INOTIFY };
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_INOTIFY };
 
 	h->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (h->inotify < 0)
@@ -115,13 +115,13 @@ static void watch_opens(struct gp_home *h)
 	epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->inotify, &e);
 }
 
-static int open_all(struct gp_home *h, char *why)
+static int open_all(struct gp_decider *h, char *why)
 {
 	struct gp_scan_args scan = { .kfd = h->args.kfd, .proc = h->args.proc };
 	int err;
 
-	h->resident = calloc(GP_PROCESSES_MAX, sizeof(struct gp_resident *));
-	err = h->resident ? gp_scanner_alloc(&scan, &h->scanner) : -ENOMEM;
+	h->process = calloc(GP_PROCESSES_MAX, sizeof(struct gp_gpu_process *));
+	err = h->process ? gp_scanner_alloc(&scan, &h->scanner) : -ENOMEM;
 	if (err)
 		return err;
 	h->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -134,12 +134,12 @@ static int open_all(struct gp_home *h, char *why)
 	return gp_backend_choose(h, true);
 }
 
-int gp_home_new(const struct gp_home_args *args, struct gp_home **ret, char *why)
+int gp_decider_new(const struct gp_decider_args *args, struct gp_decider **ret, char *why)
 {
-	struct gp_home *h = calloc(1, sizeof(*h));
+	struct gp_decider *h = calloc(1, sizeof(*h));
 	int err;
 
-	snprintf(why, GP_HOME_WHY, "out of memory");
+	snprintf(why, GP_DECIDER_WHY, "out of memory");
 	if (!h) {
 		gp_config_free(args->config);
 		return -ENOMEM;
@@ -156,7 +156,7 @@ int gp_home_new(const struct gp_home_args *args, struct gp_home **ret, char *why
 
 	err = open_all(h, why);
 	if (err) {
-		gp_home_free(h);
+		gp_decider_free(h);
 		return err;
 	}
 	watch_opens(h);
@@ -165,7 +165,7 @@ int gp_home_new(const struct gp_home_args *args, struct gp_home **ret, char *why
 	return 0;
 }
 
-void gp_home_free(struct gp_home *h)
+void gp_decider_free(struct gp_decider *h)
 {
 	if (!h)
 		return;
@@ -178,13 +178,13 @@ void gp_home_free(struct gp_home *h)
 		close(h->epoll);
 	gp_scanner_free(h->scanner);
 	gp_config_free(h->config);
-	free(h->resident);
+	free(h->process);
 	free(h);
 }
 
 /* ---- time and descriptors ---- */
 
-static void drain_inotify(struct gp_home *h)
+static void drain_inotify(struct gp_decider *h)
 {
 	char buffer[4096];
 
@@ -193,20 +193,20 @@ static void drain_inotify(struct gp_home *h)
 	h->scan_at_ns = sooner(h->scan_at_ns, h->now_ns + OPEN_SCAN_NS);
 }
 
-static void take_events(struct gp_home *h)
+static void take_events(struct gp_decider *h)
 {
 	struct epoll_event e[EVENTS];
 	int i, n = epoll_wait(h->epoll, e, EVENTS, 0);
 
 	for (i = 0; i < n; i++) {
-		if (e[i].data.u64 == GP_HOME_INOTIFY)
+		if (e[i].data.u64 == GP_DECIDER_INOTIFY)
 			drain_inotify(h);
-		else if (e[i].data.u64 < GP_HOME_RESETS)
+		else if (e[i].data.u64 < GP_DECIDER_RESETS)
 			gp_processes_gone(h, (pid_t)e[i].data.u64);
 	}
 }
 
-static void scan(struct gp_home *h)
+static void scan(struct gp_decider *h)
 {
 	u64 began = h->args.clock(h->args.ctx), took;
 	u32 generation = h->generation;
@@ -221,7 +221,7 @@ static void scan(struct gp_home *h)
 		h->stats.scan_ns_max = took;
 }
 
-void gp_home_run(struct gp_home *h, u64 now_ns)
+void gp_decider_run(struct gp_decider *h, u64 now_ns)
 {
 	const struct gp_backend_ops *ops;
 
@@ -241,73 +241,74 @@ void gp_home_run(struct gp_home *h, u64 now_ns)
 			ops->decide(h->backend);
 	}
 	/* A process that a retired backend still has cannot be attached yet. */
-	if (h->tend && !h->retired) {
-		h->tend = false;
-		if (ops->tend)
-			ops->tend(h->backend);
+	if (h->attach_due && !h->retired) {
+		h->attach_due = false;
+		if (ops->attach)
+			ops->attach(h->backend);
 		if (ops->decide)
 			ops->decide(h->backend);
 	}
 }
 
-int gp_home_fd(const struct gp_home *h)
+int gp_decider_fd(const struct gp_decider *h)
 {
 	return h->epoll;
 }
 
-u64 gp_home_wake_at(const struct gp_home *h)
+u64 gp_decider_wake_at(const struct gp_decider *h)
 {
 	u64 at = h->leaving ? GP_NEVER : h->scan_at_ns;
 
 	if (h->retired)
 		at = sooner(at, h->now_ns + REAP_NS);
-	else if (h->tend)
+	else if (h->attach_due)
 		return h->now_ns;
 	if (h->backend->ops->wake_at)
 		at = sooner(at, h->backend->ops->wake_at(h->backend));
 	return at;
 }
 
-bool gp_home_busy(const struct gp_home *h)
+bool gp_decider_busy(const struct gp_decider *h)
 {
 	return h->retired || (h->backend->ops->busy && h->backend->ops->busy(h->backend));
 }
 
-bool gp_home_outdated(const struct gp_home *h)
+bool gp_decider_outdated(const struct gp_decider *h)
 {
 	return h->outdated;
 }
 
-void gp_home_leave(struct gp_home *h, u64 now_ns)
+void gp_decider_leave(struct gp_decider *h, u64 now_ns)
 {
 	if (now_ns > h->now_ns)
 		h->now_ns = now_ns;
 	h->leaving = true;
 	h->backend->ops->set(h->backend);
-	h->tend = true;
+	h->attach_due = true;
 }
 
-bool gp_home_quiet(const struct gp_home *h)
+bool gp_decider_quiet(const struct gp_decider *h)
 {
 	u32 i;
 
-	for (i = 0; i < h->nr_residents; i++)
-		if (!gp_tasks_at_rest(h, h->resident[i]) || h->resident[i]->grip != GP_GRIP_NONE)
+	for (i = 0; i < h->nr_processes; i++)
+		if (!gp_tasks_at_rest(h, h->process[i]) ||
+		    h->process[i]->attachment != GP_NOT_ATTACHED)
 			return false;
 	return !h->retired;
 }
 
 /* ---- recording ---- */
 
-void gp_home_trace(struct gp_home *h, const struct gp_trace *watcher,
-		   const struct gp_trace *recorder)
+void gp_decider_trace(struct gp_decider *h, const struct gp_trace *watcher,
+		      const struct gp_trace *recorder)
 {
 	h->watcher = watcher ? *watcher : (struct gp_trace){ 0 };
 	h->recorder = recorder ? *recorder : (struct gp_trace){ 0 };
 	h->backend->ops->trace(h->backend);
 }
 
-void gp_home_describe(struct gp_home *h)
+void gp_decider_describe(struct gp_decider *h)
 {
 	if (h->recorder.emit)
 		h->backend->ops->describe(h->backend);
@@ -315,7 +316,7 @@ void gp_home_describe(struct gp_home *h)
 
 /* ---- reading ---- */
 
-void gp_home_status(const struct gp_home *h, struct gp_backend_status *ret)
+void gp_decider_status(const struct gp_decider *h, struct gp_backend_status *ret)
 {
 	h->backend->ops->status(h->backend, ret);
 	ret->mechanism = h->backend->ops->name;
@@ -323,62 +324,63 @@ void gp_home_status(const struct gp_home *h, struct gp_backend_status *ret)
 	ret->stale_samples += h->stats.stale_samples;
 }
 
-const char *gp_home_policy_name(const struct gp_home *h)
+const char *gp_decider_policy_name(const struct gp_decider *h)
 {
 	struct gp_backend_status status;
 
-	gp_home_status(h, &status);
+	gp_decider_status(h, &status);
 	return h->observe ? "none" : status.policy->name;
 }
 
-int gp_home_seat(const struct gp_home *h, const struct gp_resident *r, u32 device,
-		 struct gp_seat_view *ret)
+int gp_decider_seat(const struct gp_decider *h, const struct gp_gpu_process *r, u32 device,
+		    struct gp_seat_view *ret)
 {
 	if (r->task == GP_NONE)
 		return -ENOENT;
 	return h->backend->ops->seat(h->backend, r->task, device, ret);
 }
 
-int gp_home_account(const struct gp_home *h, const struct gp_resident *r, struct gp_account *ret)
+int gp_decider_account(const struct gp_decider *h, const struct gp_gpu_process *r,
+		       struct gp_account *ret)
 {
 	return r->task == GP_NONE ? -ENOENT : h->backend->ops->account(h->backend, r->task, ret);
 }
 
-u64 gp_home_held_until(const struct gp_home *h, const struct gp_resident *r)
+u64 gp_decider_held_until(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	struct gp_seat_view seat;
 	u32 d;
 
 	for (d = 0; r->task != GP_NONE && d < h->nr_gpus; d++)
-		if (!gp_home_seat(h, r, d, &seat))
+		if (!gp_decider_seat(h, r, d, &seat))
 			return seat.held_until_ns > h->now_ns ? seat.held_until_ns : 0;
 	return 0;
 }
 
-void gp_home_device_view(const struct gp_home *h, u32 device, struct gp_device_view *ret)
+void gp_decider_device_view(const struct gp_decider *h, u32 device, struct gp_device_view *ret)
 {
 	h->backend->ops->device(h->backend, device, ret);
 }
 
-u32 gp_home_record_task(const struct gp_home *h, const struct gp_resident *r)
+u32 gp_decider_record_task(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	if (r->task == GP_NONE || !h->backend->ops->record_task)
 		return r->task;
 	return h->backend->ops->record_task(h->backend, r->task);
 }
 
-const struct gp_resident *gp_home_by_task(const struct gp_home *h, u32 task)
+const struct gp_gpu_process *gp_decider_by_task(const struct gp_decider *h, u32 task)
 {
 	u32 i;
 
-	for (i = 0; task != GP_NONE && i < h->nr_residents; i++)
-		if (h->resident[i]->task == task)
-			return h->resident[i];
+	for (i = 0; task != GP_NONE && i < h->nr_processes; i++)
+		if (h->process[i]->task == task)
+			return h->process[i];
 	return NULL;
 }
 
-void gp_home_counters(const struct gp_home *h, struct gp_backend_counters *ret,
-		      gp_counter_fn *tell, void *ctx)
+void gp_decider_counters(const struct gp_decider *h, struct gp_backend_counters *ret,
+			 gp_counter_fn *tell, void *ctx)
 {
 	*ret = (struct gp_backend_counters){ 0 };
 	if (h->backend->ops->counters)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The daemon's home: processes become tasks, pointers become decisions, decisions actions. */
+/* The decider: processes become tasks, pointers become decisions, decisions actions. */
 #include <string.h>
 #include <unistd.h>
 
-#include "home_world.h"
+#include "decider_world.h"
 
 static void online_work_takes_the_gpu_and_gives_it_back(void **state)
 {
@@ -17,13 +17,13 @@ static void online_work_takes_the_gpu_and_gives_it_back(void **state)
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
 	EXPECT_EQ(w->holding, 2);
-	EXPECT(gp_home_busy(w->home));
+	EXPECT(gp_decider_busy(w->decider));
 
 	world_complete(w, online, 0, 1);
 	world_run(w, 200 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
-	EXPECT_EQ(gp_sched_account(world_sched(w), world_resident(w, offline)->task,
-				   w->home->now_ns, &a), 0);
+	EXPECT_EQ(gp_sched_account(world_sched(w), world_find(w, offline)->task,
+				   w->decider->now_ns, &a), 0);
 	EXPECT_EQ(a.stopped, 1);
 	EXPECT_EQ(a.started, 1);
 }
@@ -35,7 +35,7 @@ static void the_online_process_is_never_attached(void **state)
 
 	world_two(w, &online, &offline);
 	world_run(w, 3 * GP_SEC);
-	EXPECT_EQ(world_resident(w, online)->grip, GP_GRIP_NONE);
+	EXPECT_EQ(world_find(w, online)->attachment, GP_NOT_ATTACHED);
 	EXPECT_EQ(w->debug.attaches, 1);
 }
 
@@ -46,43 +46,43 @@ static void who_attaches_is_listened_to(void **state)
 	u32 online, offline;
 
 	w->debug.attach_hangs = true;
-	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
 	online = world_process(w);
 	offline = world_process(w);
 	world_class(w, online, "online");
 	world_queue(w, offline, 0);
 	world_run(w, 30 * GP_MSEC);
-	EXPECT(!gp_home_busy(w->home));
+	EXPECT(!gp_decider_busy(w->decider));
 	world_queue(w, online, 0);
 	world_run(w, 30 * GP_MSEC);
-	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_ASKED);
+	EXPECT_EQ(world_find(w, offline)->attachment, GP_ATTACHING);
 	EXPECT_EQ(w->holding, 1);
-	EXPECT(gp_home_busy(w->home));
+	EXPECT(gp_decider_busy(w->decider));
 }
 
 /* Nobody wants it any more, and its thread is at it still. */
 static void who_attaches_is_listened_to_after_it_was_switched_off(void **state)
 {
 	struct world *w = *state;
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	u32 online, offline;
 
 	w->debug.attach_hangs = true;
-	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
 	online = world_process(w);
 	offline = world_process(w);
 	world_class(w, online, "online");
 	world_queue(w, online, 0);
 	world_queue(w, offline, 0);
 	world_run(w, 30 * GP_MSEC);
-	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_ASKED);
-	EXPECT_EQ(gp_home_enable(w->home, false, why), 1);
+	EXPECT_EQ(world_find(w, offline)->attachment, GP_ATTACHING);
+	EXPECT_EQ(gp_decider_enable(w->decider, false, why), 1);
 	world_run(w, 30 * GP_MSEC);
-	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_NONE);
+	EXPECT_EQ(world_find(w, offline)->attachment, GP_NOT_ATTACHED);
 	EXPECT_EQ(w->debug.deletes, 1);
-	EXPECT(gp_home_busy(w->home));
+	EXPECT(gp_decider_busy(w->decider));
 	w->debug.attaching = false;
-	EXPECT(!gp_home_busy(w->home));
+	EXPECT(!gp_decider_busy(w->decider));
 }
 
 static void nobody_is_attached_who_is_in_nobodys_way(void **state)
@@ -90,7 +90,7 @@ static void nobody_is_attached_who_is_in_nobodys_way(void **state)
 	struct world *w = *state;
 	u32 a, b;
 
-	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
 	a = world_process(w);
 	b = world_process(w);
 	world_queue(w, a, 0);
@@ -99,9 +99,9 @@ static void nobody_is_attached_who_is_in_nobodys_way(void **state)
 	EXPECT_EQ(world_state(w, a), GP_ON);
 	EXPECT_EQ(w->debug.attaches, 0);
 	/* ... and then there is nothing to look at, only to scan for. */
-	EXPECT(!gp_home_busy(w->home));
-	EXPECT_EQ(gp_home_wake_at(w->home), w->home->scan_at_ns);
-	EXPECT_EQ(w->home->stats.looks, 0);
+	EXPECT(!gp_decider_busy(w->decider));
+	EXPECT_EQ(gp_decider_wake_at(w->decider), w->decider->scan_at_ns);
+	EXPECT_EQ(w->decider->stats.looks, 0);
 }
 
 static void nobody_is_attached_before_its_queue_is_old_enough(void **state)
@@ -110,7 +110,7 @@ static void nobody_is_attached_before_its_queue_is_old_enough(void **state)
 	u32 online, offline;
 
 	w->now_ns -= WORLD_AHEAD;
-	world_home(w, "policy = priority\ndefault_class = offline\nattach_after = 1s\n");
+	world_decider(w, "policy = priority\ndefault_class = offline\nattach_after = 1s\n");
 	online = world_process(w);
 	offline = world_process(w);
 	world_class(w, online, "online");
@@ -134,11 +134,11 @@ static void observing_attaches_and_stops_nobody(void **state)
 	u32 arrivals = 0;
 	const struct gp_trace recorder = { count_samples, &arrivals };
 	u64 looks;
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	u32 online, offline;
 	u64 granted;
 
-	world_home(w, "default_class = offline\nattach_after = 0\n");
+	world_decider(w, "default_class = offline\nattach_after = 0\n");
 	online = world_process(w);
 	offline = world_process(w);
 	world_class(w, online, "online");
@@ -149,27 +149,27 @@ static void observing_attaches_and_stops_nobody(void **state)
 	world_submit(w, offline, 0, 1);
 	world_run(w, 200 * GP_MSEC);
 	/* Nobody looks, unless somebody records: he sees both, with what came before him. */
-	looks = w->home->stats.looks;
+	looks = w->decider->stats.looks;
 	world_run(w, 20 * GP_MSEC);
-	EXPECT_EQ(w->home->stats.looks, looks);
-	gp_home_trace(w->home, NULL, &recorder);
+	EXPECT_EQ(w->decider->stats.looks, looks);
+	gp_decider_trace(w->decider, NULL, &recorder);
 	world_submit(w, online, 0, 1);
 	world_run(w, 20 * GP_MSEC);
-	EXPECT(w->home->stats.looks >= looks + 10 && arrivals == 2);
-	gp_home_trace(w->home, NULL, NULL);
+	EXPECT(w->decider->stats.looks >= looks + 10 && arrivals == 2);
+	gp_decider_trace(w->decider, NULL, NULL);
 	EXPECT_EQ(w->debug.attaches, 0);
 	EXPECT_EQ(w->holding, 0);
-	EXPECT(!w->home->backend->ops->preempts);
-	EXPECT_EQ(gp_home_hold(w->home, &(struct gp_process_id){ w->process[offline].pid, 0 }, GP_SEC,
-			       &granted, why), -EOPNOTSUPP);
+	EXPECT(!w->decider->backend->ops->preempts);
+	EXPECT_EQ(gp_decider_hold(w->decider, &(struct gp_process_id){ w->process[offline].pid, 0 },
+		  GP_SEC, &granted, why), -EOPNOTSUPP);
 
 	/* A policy set by hand ends it, and `none` begins it again. */
-	EXPECT_EQ(gp_home_set_policy(w->home, &gp_policy_priority, why), 0);
+	EXPECT_EQ(gp_decider_set_policy(w->decider, &gp_policy_priority, why), 0);
 	world_run(w, 200 * GP_MSEC);
 	EXPECT_EQ(w->debug.attaches, 1);
-	EXPECT_EQ(gp_home_set_policy(w->home, NULL, why), 0);
+	EXPECT_EQ(gp_decider_set_policy(w->decider, NULL, why), 0);
 	world_run(w, 200 * GP_MSEC);
-	EXPECT(!w->home->backend->ops->preempts);
+	EXPECT(!w->decider->backend->ops->preempts);
 }
 
 static void mechanism_none_decides_and_is_refused(void **state)
@@ -178,7 +178,7 @@ static void mechanism_none_decides_and_is_refused(void **state)
 	struct gp_account a;
 	u32 online, offline;
 
-	world_home(w, "policy = priority\nmechanism = none\ndefault_class = offline\n");
+	world_decider(w, "policy = priority\nmechanism = none\ndefault_class = offline\n");
 	online = world_process(w);
 	offline = world_process(w);
 	world_class(w, online, "online");
@@ -190,8 +190,8 @@ static void mechanism_none_decides_and_is_refused(void **state)
 	world_run(w, 5 * GP_MSEC);
 	world_submit(w, online, 0, 1);
 	world_run(w, 5 * GP_MSEC);
-	EXPECT_EQ(gp_sched_account(world_sched(w), world_resident(w, offline)->task,
-				   w->home->now_ns, &a), 0);
+	EXPECT_EQ(gp_sched_account(world_sched(w), world_find(w, offline)->task,
+				   w->decider->now_ns, &a), 0);
 	EXPECT(a.stops_asked >= 1);
 	EXPECT_EQ(a.stopped, 0);
 	EXPECT_EQ(a.stops_failed, a.stops_asked);
@@ -209,20 +209,20 @@ static void slow_probes_keep_nobody_waiting(void **state)
 	other = world_process(w);
 	world_queue(w, other, 0);
 	world_run(w, 30 * GP_MSEC);
-	EXPECT_EQ(world_resident(w, other)->grip, GP_GRIP_HAS);
+	EXPECT_EQ(world_find(w, other)->attachment, GP_ATTACHED);
 	world_submit(w, other, 0, 8);
 	world_occupy(w, other, 80);
 	world_run(w, 30 * GP_MSEC);
-	probes = w->home->stats.probes;
+	probes = w->decider->stats.probes;
 	w->slow_ns = 10 * GP_MSEC;
 	world_run(w, 10 * GP_SEC);
-	EXPECT(w->home->stats.probes > probes + 10);
+	EXPECT(w->decider->stats.probes > probes + 10);
 	/* And what has to be done is done. */
 	world_submit(w, online, 0, 1);
 	world_run(w, GP_SEC);
 	w->slow_ns = 0;
-	EXPECT(world_resident(w, offline)->stopped_before +
-	       world_sched(w)->tasks[world_resident(w, offline)->task].account.stopped > 0);
+	EXPECT(world_find(w, offline)->stopped_before +
+	       world_sched(w)->tasks[world_find(w, offline)->task].account.stopped > 0);
 }
 
 struct probed {
@@ -251,8 +251,8 @@ static void probe_drained(struct world *w, u32 xccs, struct probed *p)
 	world_submit(w, online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
-	gp_home_trace(w->home, NULL, &recorder);
-	p->task = world_resident(w, online)->task;
+	gp_decider_trace(w->decider, NULL, &recorder);
+	p->task = world_find(w, online)->task;
 	world_complete(w, online, 0, 1);
 	world_run(w, 200 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
@@ -288,47 +288,47 @@ static void the_driver_is_not_asked_while_the_doer_is_in_it(void **state)
 	other = world_process(w);
 	world_queue(w, other, 0);
 	world_submit(w, online, 0, 1);
-	probes = w->home->stats.probes;
-	dumps = w->home->stats.dumps;
+	probes = w->decider->stats.probes;
+	dumps = w->decider->stats.dumps;
 	world_run(w, GP_SEC);
-	EXPECT_EQ(w->home->stats.probes, probes);
-	EXPECT_EQ(w->home->stats.dumps, dumps);
-	EXPECT(world_resident(w, other) && !world_resident(w, other)->nr_rings);
+	EXPECT_EQ(w->decider->stats.probes, probes);
+	EXPECT_EQ(w->decider->stats.dumps, dumps);
+	EXPECT(world_find(w, other) && !world_find(w, other)->nr_watched);
 	/* What is not asked is waited for, and nobody spins meanwhile. */
-	waiting = gp_scheduler_of(w->home->backend)->nr_probes;
+	waiting = gp_scheduler_of(w->decider->backend)->nr_probes;
 	EXPECT(waiting > 0 && waiting < 4);
-	EXPECT(gp_home_wake_at(w->home) > w->home->now_ns);
+	EXPECT(gp_decider_wake_at(w->decider) > w->decider->now_ns);
 	w->debug.acting = false;
 	world_run(w, 100 * GP_MSEC);
-	EXPECT(w->home->stats.probes > probes);
-	EXPECT_EQ(world_resident(w, other)->nr_rings, 1);
+	EXPECT(w->decider->stats.probes > probes);
+	EXPECT_EQ(world_find(w, other)->nr_watched, 1);
 }
 
 static void the_kill_switch_releases_and_outlasts_the_home(void **state)
 {
 	struct world *w = *state;
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	u32 online, offline;
 
 	world_two(w, &online, &offline);
 	world_submit(w, online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
-	EXPECT_EQ(gp_home_enable(w->home, false, why), 1);
+	EXPECT_EQ(gp_decider_enable(w->decider, false, why), 1);
 	world_run(w, 5 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
 	EXPECT_EQ(w->debug.deletes, 1);
-	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_NONE);
-	EXPECT_EQ(gp_home_enable(w->home, false, why), 0);
+	EXPECT_EQ(world_find(w, offline)->attachment, GP_NOT_ATTACHED);
+	EXPECT_EQ(gp_decider_enable(w->decider, false, why), 0);
 
-	gp_home_free(w->home);
-	w->home = NULL;
-	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	gp_decider_free(w->decider);
+	w->decider = NULL;
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
 	world_class(w, online, "online");
 	world_run(w, 100 * GP_MSEC);
-	EXPECT(!w->home->enabled);
+	EXPECT(!w->decider->enabled);
 	EXPECT_EQ(w->debug.attaches, 1);		/* that of before */
-	EXPECT_EQ(gp_home_enable(w->home, true, why), 1);
+	EXPECT_EQ(gp_decider_enable(w->decider, true, why), 1);
 	world_run(w, 100 * GP_MSEC);
 	EXPECT_EQ(w->debug.attaches, 2);
 }
@@ -344,11 +344,11 @@ static void a_process_that_ends_while_held_leaves_nothing(void **state)
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
 	world_end(w, offline);
 	/* Its end is told by its pidfd, before any scan. */
-	w->home->scan_at_ns = GP_NEVER;
+	w->decider->scan_at_ns = GP_NEVER;
 	world_run(w, 1 * GP_MSEC);
-	EXPECT_EQ(w->home->nr_residents, 1);
-	EXPECT(!gp_home_busy(w->home));
-	EXPECT_EQ(w->home->stats.ended.stopped, 1);
+	EXPECT_EQ(w->decider->nr_processes, 1);
+	EXPECT(!gp_decider_busy(w->decider));
+	EXPECT_EQ(w->decider->stats.ended.stopped, 1);
 }
 
 static void what_is_held_is_released_before_leaving(void **state)
@@ -360,10 +360,10 @@ static void what_is_held_is_released_before_leaving(void **state)
 	world_submit(w, online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
-	gp_home_leave(w->home, w->home->now_ns);
-	EXPECT(!gp_home_quiet(w->home));
+	gp_decider_leave(w->decider, w->decider->now_ns);
+	EXPECT(!gp_decider_quiet(w->decider));
 	world_run(w, 5 * GP_MSEC);
-	EXPECT(gp_home_quiet(w->home));
+	EXPECT(gp_decider_quiet(w->decider));
 	EXPECT_EQ(w->debug.deletes, 1);
 }
 
@@ -373,7 +373,7 @@ static void a_process_that_cannot_be_attached_is_no_target(void **state)
 	u32 online, offline;
 
 	w->debug.attach_error = -EALREADY;
-	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
 	online = world_process(w);
 	offline = world_process(w);
 	world_class(w, online, "online");
@@ -385,12 +385,12 @@ static void a_process_that_cannot_be_attached_is_no_target(void **state)
 	world_run(w, 2 * GP_SEC);
 	EXPECT_EQ(w->debug.attaches, 1);
 	EXPECT_EQ(w->holding, 1);
-	EXPECT(strstr(world_resident(w, offline)->trouble, "debugger"));
+	EXPECT(strstr(world_find(w, offline)->trouble, "debugger"));
 	/* It is asked again, not at once. */
 	w->debug.attach_error = 0;
 	world_run(w, 10 * GP_SEC);
 	EXPECT_EQ(w->debug.attaches, 2);
-	EXPECT(!world_resident(w, offline)->trouble[0]);
+	EXPECT(!world_find(w, offline)->trouble[0]);
 }
 
 static void queues_come_and_go(void **state)
@@ -402,8 +402,8 @@ static void queues_come_and_go(void **state)
 	for (i = 1; i < WORLD_QUEUES; i++)
 		world_queue(w, online, i);
 	world_run(w, 100 * GP_MSEC);
-	EXPECT_EQ(world_resident(w, online)->nr_rings, WORLD_QUEUES);
-	EXPECT(!world_resident(w, online)->rings_stale);
+	EXPECT_EQ(world_find(w, online)->nr_watched, WORLD_QUEUES);
+	EXPECT(!world_find(w, online)->watched_stale);
 	world_submit(w, online, 3, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
@@ -421,7 +421,7 @@ static void a_bad_dump_is_trouble_and_nothing_else(void **state)
 	struct world *w = *state;
 	u32 a, b;
 
-	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
 	fake_tree_remove(w->tree, "mqds");
 	a = world_process(w);
 	b = world_process(w);
@@ -430,12 +430,12 @@ static void a_bad_dump_is_trouble_and_nothing_else(void **state)
 	fake_tree_put(w->tree, "4096", "kfd/proc/%d/queues/0/size", w->process[a].pid);
 	fake_tree_put(w->tree, "54702", "kfd/proc/%d/queues/0/gpuid", w->process[a].pid);
 	world_run(w, GP_SEC);
-	EXPECT_EQ(w->home->dump_error, -ENOENT);
+	EXPECT_EQ(w->decider->dump_error, -ENOENT);
 	EXPECT(strstr(w->news, "debugfs"));
 	world_queue(w, b, 0);
 	fake_tree_put(w->tree, "nonsense\n", "mqds");
 	world_run(w, 2 * GP_SEC);
-	EXPECT_EQ(w->home->dump_error, -EPROTO);
+	EXPECT_EQ(w->decider->dump_error, -EPROTO);
 }
 
 static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
@@ -454,7 +454,7 @@ static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
 	struct world *w = *state;
 	u32 online, offline, i;
 
-	world_home(w, WORLD_ACTING WORLD_LOOKS);
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
 	online = world_process(w);
 	world_class(w, online, "online");
 	world_queue(w, online, 0);
@@ -463,8 +463,8 @@ static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
 		offline = world_process(w);
 		world_queue(w, offline, 0);
 		world_run(w, GP_SEC);
-		if (!strstr(world_resident(w, offline)->trouble, cases[i].text))
-			fail_msg("%d: %s", cases[i].err, world_resident(w, offline)->trouble);
+		if (!strstr(world_find(w, offline)->trouble, cases[i].text))
+			fail_msg("%d: %s", cases[i].err, world_find(w, offline)->trouble);
 		world_end(w, offline);
 	}
 }
@@ -472,25 +472,25 @@ static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
 static void online_work_beside_an_unpreemptible_process_is_told_if_configured(void **state)
 {
 	struct world *w = *state;
-	char text[GP_HOME_WHY];
+	char text[GP_DECIDER_WHY];
 	u32 online, offline;
 
 	w->debug.attach_error = -EOPNOTSUPP;
-	world_home(w, WORLD_ACTING "unpreemptible = no-online-beside\n" WORLD_LOOKS);
+	world_decider(w, WORLD_ACTING "unpreemptible = no-online-beside\n" WORLD_LOOKS);
 	online = world_process(w);
 	offline = world_process(w);
 	world_class(w, online, "online");
 	world_queue(w, online, 0);
 	world_queue(w, offline, 0);
 	world_run(w, 50 * GP_MSEC);
-	EXPECT(gp_home_trouble(w->home, world_resident(w, online), text));
+	EXPECT(gp_decider_trouble(w->decider, world_find(w, online), text));
 	EXPECT(strstr(text, "shares a GPU with") && strstr(text, "debug runtime"));
-	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 1);
+	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 1);
 	/* A process that nobody has to preempt is no trouble. */
 	world_class(w, offline, "unmanaged");
 	world_run(w, 50 * GP_MSEC);
-	EXPECT(!gp_home_trouble(w->home, world_resident(w, online), text));
-	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 0);
+	EXPECT(!gp_decider_trouble(w->decider, world_find(w, online), text));
+	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 0);
 }
 
 static void a_reset_loses_who_was_there_and_nobody_after(void **state)
@@ -502,17 +502,17 @@ static void a_reset_loses_who_was_there_and_nobody_after(void **state)
 	world_submit(w, online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
-	gp_resets_event(w->home, 0, GP_RESET_BEGINS);
+	gp_resets_event(w->decider, 0, GP_RESET_BEGINS);
 	EXPECT(strstr(w->news, "2 processes are lost"));
-	gp_resets_event(w->home, 0, GP_RESET_ENDS);
+	gp_resets_event(w->decider, 0, GP_RESET_ENDS);
 	world_run(w, 200 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_LOST);
 	EXPECT_EQ(world_state(w, online), GP_LOST);
 	EXPECT_EQ(w->debug.deletes, 1);
-	EXPECT_EQ(w->home->stats.resets, 1);
-	EXPECT_EQ(w->home->stats.lost, 2);
-	EXPECT(!gp_home_busy(w->home));
-	EXPECT(strstr(world_resident(w, offline)->trouble, "was reset"));
+	EXPECT_EQ(w->decider->stats.resets, 1);
+	EXPECT_EQ(w->decider->stats.lost, 2);
+	EXPECT(!gp_decider_busy(w->decider));
+	EXPECT(strstr(world_find(w, offline)->trouble, "was reset"));
 
 	/* Another pair, as if nothing had been. */
 	world_end(w, online);

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What people want of the daemon's home: holds, classes, another configuration. */
+/* What people want of the decider: holds, classes, another configuration. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/subject.h"
-#include "home_world.h"
+#include "decider_world.h"
 
 static void a_hold_by_hand_has_a_lease(void **state)
 {
 	struct world *w = *state;
 	struct gp_process_id who;
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	u32 online, offline;
 	u64 granted;
 
 	world_two(w, &online, &offline);
 	who = (struct gp_process_id){ w->process[offline].pid, 0 };
-	EXPECT_EQ(gp_home_hold(w->home, &who, 3600 * GP_SEC, &granted, why), 0);
-	EXPECT_EQ(granted, w->home->param[GP_LEASE]);
+	EXPECT_EQ(gp_decider_hold(w->decider, &who, 3600 * GP_SEC, &granted, why), 0);
+	EXPECT_EQ(granted, w->decider->param[GP_LEASE]);
 	world_run(w, 2 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
 	world_run(w, granted);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
-	EXPECT_EQ(gp_home_hold(w->home, &who, 100 * GP_MSEC, &granted, why), 0);
+	EXPECT_EQ(gp_decider_hold(w->decider, &who, 100 * GP_MSEC, &granted, why), 0);
 	world_run(w, 2 * GP_MSEC);
-	EXPECT_EQ(gp_home_release(w->home, &who, why), 0);
+	EXPECT_EQ(gp_decider_release(w->decider, &who, why), 0);
 	world_run(w, 2 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
 	who.pid = w->process[online].pid;
-	EXPECT_EQ(gp_home_hold(w->home, &who, GP_SEC, &granted, why), -EBUSY);
+	EXPECT_EQ(gp_decider_hold(w->decider, &who, GP_SEC, &granted, why), -EBUSY);
 	who.start = 1;
-	EXPECT_EQ(gp_home_hold(w->home, &who, GP_SEC, &granted, why), -ESRCH);
+	EXPECT_EQ(gp_decider_hold(w->decider, &who, GP_SEC, &granted, why), -ESRCH);
 }
 
 static void a_class_changed_while_off_releases(void **state)
@@ -46,9 +46,9 @@ static void a_class_changed_while_off_releases(void **state)
 	world_class(w, offline, "online");
 	world_run(w, 5 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
-	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_NONE);
+	EXPECT_EQ(world_find(w, offline)->attachment, GP_NOT_ATTACHED);
 	world_class(w, offline, "unmanaged");
-	EXPECT_EQ(world_resident(w, offline)->task, GP_NONE);
+	EXPECT_EQ(world_find(w, offline)->task, GP_NONE);
 }
 
 static void who_raises(void **state)
@@ -57,19 +57,20 @@ static void who_raises(void **state)
 	struct gp_process_id who;
 	u32 a;
 
-	world_home(w, "default_class = interactive\n");
+	world_decider(w, "default_class = interactive\n");
 	a = world_process(w);
 	who = (struct gp_process_id){ w->process[a].pid, 0 };
-	EXPECT_EQ(gp_home_raises(w->home, &who, "online"), 1);
-	EXPECT_EQ(gp_home_raises(w->home, &who, "offline"), 0);
-	EXPECT_EQ(gp_home_raises(w->home, &who, "nonsense"), -EINVAL);
-	EXPECT_EQ(gp_home_raises(w->home, &who, NULL), 0);
+	EXPECT_EQ(gp_decider_raises(w->decider, &who, "online"), 1);
+	EXPECT_EQ(gp_decider_raises(w->decider, &who, "offline"), 0);
+	EXPECT_EQ(gp_decider_raises(w->decider, &who, "nonsense"), -EINVAL);
+	EXPECT_EQ(gp_decider_raises(w->decider, &who, NULL), 0);
 	world_class(w, a, "offline");
-	EXPECT_EQ(gp_home_raises(w->home, &who, "interactive"), 1);
-	EXPECT_EQ(gp_home_raises(w->home, &who, "idle"), 0);
-	EXPECT_EQ(gp_home_raises(w->home, &who, NULL), 1);	/* back to what the rules give */
+	EXPECT_EQ(gp_decider_raises(w->decider, &who, "interactive"), 1);
+	EXPECT_EQ(gp_decider_raises(w->decider, &who, "idle"), 0);
+	EXPECT_EQ(gp_decider_raises(w->decider, &who, NULL),
+		  1);	/* back to what the rules give */
 	who.start = 1;
-	EXPECT_EQ(gp_home_raises(w->home, &who, "idle"), -ESRCH);
+	EXPECT_EQ(gp_decider_raises(w->decider, &who, "idle"), -ESRCH);
 }
 
 /* What a user started that runs as somebody else is not his to hold. */
@@ -101,7 +102,7 @@ static void a_set_uid_program_is_roots(void **state)
 static void a_reload_matches_everybody_again(void **state)
 {
 	struct world *w = *state;
-	char errors[GP_CONFIG_ERRORS], text[512], why[GP_HOME_WHY];
+	char errors[GP_CONFIG_ERRORS], text[512], why[GP_DECIDER_WHY];
 	struct gp_config *config;
 	u32 online, offline;
 
@@ -109,15 +110,15 @@ static void a_reload_matches_everybody_again(void **state)
 	snprintf(text, sizeof(text), "[daemon]\nstate = %s\npolicy = priority\n"
 		 "default_class = idle\nattach_after = 0\n", w->state);
 	EXPECT_EQ(gp_config_parse("new", text, strlen(text), &config, errors, sizeof(errors)), 0);
-	EXPECT_EQ(gp_home_reload(w->home, config, why), 0);
-	EXPECT(!strcmp(world_resident(w, offline)->class.name, "idle"));
-	EXPECT(!strcmp(world_resident(w, online)->class.name, "online"));
+	EXPECT_EQ(gp_decider_reload(w->decider, config, why), 0);
+	EXPECT(!strcmp(world_find(w, offline)->class.name, "idle"));
+	EXPECT(!strcmp(world_find(w, online)->class.name, "online"));
 	/* What cannot change under a running daemon is refused, and the old one stays. */
 	EXPECT_EQ(gp_config_parse("new", "[daemon]\nstate = /nowhere\n", 26, &config, errors,
 				  sizeof(errors)), 0);
-	EXPECT_EQ(gp_home_reload(w->home, config, why), -EBUSY);
+	EXPECT_EQ(gp_decider_reload(w->decider, config, why), -EBUSY);
 	gp_config_free(config);
-	EXPECT(!strcmp(world_resident(w, offline)->class.name, "idle"));
+	EXPECT(!strcmp(world_find(w, offline)->class.name, "idle"));
 	world_run(w, 50 * GP_MSEC);
 }
 
@@ -125,7 +126,7 @@ static void a_reload_matches_everybody_again(void **state)
 static void a_change_of_the_mechanism_waits_for_no_session(void **state)
 {
 	struct world *w = *state;
-	char errors[GP_CONFIG_ERRORS], text[512], why[GP_HOME_WHY];
+	char errors[GP_CONFIG_ERRORS], text[512], why[GP_DECIDER_WHY];
 	struct gp_config *config;
 	u32 online, offline;
 
@@ -135,22 +136,22 @@ static void a_change_of_the_mechanism_waits_for_no_session(void **state)
 	snprintf(text, sizeof(text), "[daemon]\nstate = %s\n" WORLD_ACTING "grace = 2\n"
 		 WORLD_LOOKS, w->state);
 	EXPECT_EQ(gp_config_parse("new", text, strlen(text), &config, errors, sizeof(errors)), 0);
-	EXPECT_EQ(gp_home_reload(w->home, config, why), 0);
+	EXPECT_EQ(gp_decider_reload(w->decider, config, why), 0);
 	/* The new backend decides; nothing is attached while the old one may have it. */
 	world_run(w, 3 * GP_SEC);
 	EXPECT_EQ(w->debug.made, 2);
 	EXPECT_EQ(w->debug.freed, 0);
 	EXPECT_EQ(w->debug.attaches, 1);
-	EXPECT(gp_home_busy(w->home) && !gp_home_quiet(w->home));
-	EXPECT(gp_home_wake_at(w->home) > w->home->now_ns);
+	EXPECT(gp_decider_busy(w->decider) && !gp_decider_quiet(w->decider));
+	EXPECT(gp_decider_wake_at(w->decider) > w->decider->now_ns);
 
 	w->debug.leave_hangs = false;
 	world_run(w, 30 * GP_MSEC);
-	EXPECT(!w->home->retired);
+	EXPECT(!w->decider->retired);
 	EXPECT_EQ(w->debug.freed, 1);
 	world_run(w, 30 * GP_MSEC);
 	EXPECT_EQ(w->debug.attaches, 2);
-	EXPECT_EQ(world_resident(w, offline)->grip, GP_GRIP_HAS);
+	EXPECT_EQ(world_find(w, offline)->attachment, GP_ATTACHED);
 }
 
 PROVE(

@@ -2,31 +2,31 @@
 /*
  * What the files of the decider share:
  *
- *	home.c		life; descriptors, time and what is due
+ *	decider.c		life; descriptors, time and what is due
  *	processes.c	which processes use the GPUs, and which class each has
  *	tasks.c		which processes are one task: each by itself, or a gang
  *	requests.c	what users ask for: classes, holds, hints, policy, the kill switch
  *	resets.c	GPUs that the driver resets, and the processes lost by that
  *	backend.c	which backend is used; the others are named in backend.h
  */
-#ifndef GP_DAEMON_HOME_PRIVATE_H
-#define GP_DAEMON_HOME_PRIVATE_H
+#ifndef GP_DAEMON_DECIDER_PRIVATE_H
+#define GP_DAEMON_DECIDER_PRIVATE_H
 
-#include "home.h"
+#include "decider.h"
 #include "lib/gpu.h"
 #include "lib/pointers.h"
 #include "lib/process.h"
 #include "lib/reset.h"
 
 /* Is a process attached, so that it can be taken off the GPU? */
-enum gp_grip {
-	GP_GRIP_NONE,		/* no: it is not preemptible for the scheduler */
-	GP_GRIP_ASKED,
-	GP_GRIP_HAS,
+enum gp_attachment {
+	GP_NOT_ATTACHED,		/* no: it is not preemptible for the scheduler */
+	GP_ATTACHING,
+	GP_ATTACHED,
 };
 
 /* A queue whose pointers we can read. */
-struct gp_ring {
+struct gp_watched {
 	struct gp_ring_pointers at;
 	u32 gpu_id;
 	u32 device;
@@ -34,7 +34,7 @@ struct gp_ring {
 };
 
 /* A process that has the driver open. */
-struct gp_resident {
+struct gp_gpu_process {
 	pid_t pid;
 	u64 start, birth;
 	uid_t uid;
@@ -51,7 +51,7 @@ struct gp_resident {
 	/* from sysfs */
 	struct gp_process_queue *queues;
 	u32 nr_queues;
-	struct gp_process_gpu *usage;	/* as of the last gp_home_read_usage() */
+	struct gp_process_gpu *usage;	/* as of the last gp_decider_read_usage() */
 	u32 nr_usage;
 
 	/* tasks.c; all processes of a gang have the same task */
@@ -62,15 +62,15 @@ struct gp_resident {
 
 	/* queues.c */
 	struct gp_pointers_set *pointers;
-	struct gp_ring *rings;
-	u32 nr_rings;
-	bool rings_stale;
-	u64 rings_at_ns;	/* not to be read again before */
-	u32 rings_tries;
+	struct gp_watched *watched;
+	u32 nr_watched;
+	bool watched_stale;
+	u64 watched_at_ns;	/* not to be read again before */
+	u32 watched_tries;
 
 	/* the backend's */
-	u8 grip;		/* enum gp_grip */
-	u64 grip_at_ns;		/* not to be attached again before */
+	u8 attachment;		/* enum gp_attachment */
+	u64 attach_at_ns;		/* not to be attached again before */
 	u64 lease_ns;		/* to be held as soon as it is attached; 0: no */
 	u64 lease_until_ns;	/* the request for that expires */
 	bool refused;		/* it could not be attached; @trouble says why */
@@ -78,7 +78,7 @@ struct gp_resident {
 };
 
 /* A class that was requested for a process and what it executes. */
-struct gp_wish {
+struct gp_class_request {
 	struct gp_process_id who;
 	uid_t uid;		/* of the process */
 	char class_name[GP_CLASS_NAME];
@@ -88,9 +88,9 @@ struct gp_wish {
  * Users without privilege have some each and none of the last ones, so that no user takes all of
  * them, nor all users together those of root and the group.
  */
-enum { GP_WISHES = 1024, GP_WISHES_PER_USER = 256, GP_WISHES_KEPT = 128 };
+enum { GP_CLASS_REQUESTS = 1024, GP_CLASS_REQUESTS_PER_USER = 256, GP_CLASS_REQUESTS_KEPT = 128 };
 
-struct gp_home_stats {
+struct gp_decider_stats {
 	u64 runs, scans, looks, probes, dumps;
 	u64 refused;		/* actions that the mechanism refused at once */
 	u64 stray;		/* answers to actions that nothing waited for */
@@ -103,8 +103,8 @@ struct gp_home_stats {
 	struct gp_account ended;
 };
 
-struct gp_home {
-	struct gp_home_args args;
+struct gp_decider {
+	struct gp_decider_args args;
 	struct gp_config *config;
 	u64 now_ns;
 	u64 started_ns;
@@ -120,90 +120,92 @@ struct gp_home {
 	bool observe;		/* no policy: no process is attached or held */
 	bool enabled;		/* the kill switch */
 	bool leaving;
-	struct gp_trace watcher, recorder;	/* gp_home_trace() */
+	struct gp_trace watcher, recorder;	/* gp_decider_trace() */
 
-	struct gp_backend *backend;	/* never NULL after gp_home_new() */
+	struct gp_backend *backend;	/* never NULL after gp_decider_new() */
 	struct gp_backend *retired;	/* still releasing; nothing is attached meanwhile */
-	char backend_trouble[GP_HOME_WHY];
+	char backend_trouble[GP_DECIDER_WHY];
 
 	struct gp_scanner *scanner;
-	struct gp_resident **resident;	/* ordered by pid */
-	u32 nr_residents;
-	struct gp_wish wish[GP_WISHES];
-	u32 nr_wishes;
+	struct gp_gpu_process **process;	/* ordered by pid */
+	u32 nr_processes;
+	struct gp_class_request request[GP_CLASS_REQUESTS];
+	u32 nr_requests;
 	u64 scan_at_ns;
 	u64 usage_at_ns;	/* not to be read again before */
-	bool tend;		/* a process may have to be attached or left */
-	bool tend_later;	/* when the next answer has come */
+	bool attach_due;	/* a process may have to be attached or left */
+	bool attach_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */
 
 	int epoll;
 	int inotify;
 	struct gp_reset_watch *resets;	/* NULL: not watched */
-	struct gp_home_stats stats;
+	struct gp_decider_stats stats;
 };
 
-/* Values of epoll_event.data in home.epoll; others are pids. */
-#define GP_HOME_BACKEND	(~0ull)
-#define GP_HOME_INOTIFY	(~0ull - 1)
-#define GP_HOME_RESETS	(~0ull - 2)
+/* Values of epoll_event.data in decider.epoll; others are pids. */
+#define GP_DECIDER_BACKEND	(~0ull)
+#define GP_DECIDER_INOTIFY	(~0ull - 1)
+#define GP_DECIDER_RESETS	(~0ull - 2)
 
-/* home.c */
-void gp_home_news(struct gp_home *h, u32 kind, const struct gp_resident *who,
-		  const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* decider.c */
+void gp_decider_news(struct gp_decider *h, u32 kind, const struct gp_gpu_process *who,
+		     const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* May processes be attached and held: a policy, enabled, not leaving? */
-bool gp_home_acts(const struct gp_home *h);
+bool gp_decider_acts(const struct gp_decider *h);
 /* The device of a GPU; GP_NONE: not one of ours. */
-u32 gp_home_device(const struct gp_home *h, u32 gpu_id);
+u32 gp_decider_device(const struct gp_decider *h, u32 gpu_id);
 
 /* backend.c */
 /* Replaces the backend if the settings want another one, or in any case if @anew. */
-int gp_backend_choose(struct gp_home *h, bool anew);
+int gp_backend_choose(struct gp_decider *h, bool anew);
 /* Frees retired backends that are done. */
-void gp_backend_reap(struct gp_home *h);
+void gp_backend_reap(struct gp_decider *h);
 /* Frees all. */
-void gp_backend_drop_all(struct gp_home *h);
+void gp_backend_drop_all(struct gp_decider *h);
 
 /* processes.c */
 /* @what: enum gp_scan_what */
-void gp_processes_scan(struct gp_home *h, u32 what);
+void gp_processes_scan(struct gp_decider *h, u32 what);
 /* @pid ended: cheaper than a scan. */
-void gp_processes_gone(struct gp_home *h, pid_t pid);
-void gp_processes_clear(struct gp_home *h);
+void gp_processes_gone(struct gp_decider *h, pid_t pid);
+void gp_processes_clear(struct gp_decider *h);
 /* Gives @r the class of the rules or of a request. */
-void gp_processes_classify(struct gp_home *h, struct gp_resident *r);
+void gp_processes_classify(struct gp_decider *h, struct gp_gpu_process *r);
 
 /* tasks.c */
 /* Makes the task of @r what its class, gang and queues want. */
-void gp_tasks_settle(struct gp_home *h, struct gp_resident *r);
+void gp_tasks_update(struct gp_decider *h, struct gp_gpu_process *r);
 /* @r leaves its task; a gang goes on without it. */
-void gp_tasks_leave(struct gp_home *h, struct gp_resident *r);
+void gp_tasks_leave(struct gp_decider *h, struct gp_gpu_process *r);
 /* The task of @r is on, or lost, on all its GPUs. */
-bool gp_tasks_at_rest(const struct gp_home *h, const struct gp_resident *r);
-/* Is resident @i the first of its task? For counting each task once. */
-bool gp_tasks_first(const struct gp_home *h, u32 i);
+bool gp_tasks_at_rest(const struct gp_decider *h, const struct gp_gpu_process *r);
+/* Is process @i the first of its task? For counting each task once. */
+bool gp_tasks_first(const struct gp_decider *h, u32 i);
 /* Are all processes of its task attached? @r has a task. */
-bool gp_tasks_attached(const struct gp_home *h, const struct gp_resident *r);
+bool gp_tasks_attached(const struct gp_decider *h, const struct gp_gpu_process *r);
 /*
  * A process because of which the task of @r cannot be preempted, though its class may be: its
  * trouble says why. NULL: there is none.
  */
-const struct gp_resident *gp_tasks_unpreemptible(const struct gp_home *h,
-						 const struct gp_resident *r);
+const struct gp_gpu_process *gp_tasks_unpreemptible(const struct gp_decider *h,
+						 const struct gp_gpu_process *r);
 /* Hold the task for @lease_ns as soon as all of it is attached; 0: no (more). */
-void gp_tasks_lease(struct gp_home *h, const struct gp_resident *r, u64 lease_ns, u64 until_ns);
+void gp_tasks_lease(struct gp_decider *h, const struct gp_gpu_process *r, u64 lease_ns,
+		    u64 until_ns);
 
 /* resets.c */
-void gp_resets_watch(struct gp_home *h);
-void gp_resets_unwatch(struct gp_home *h);
-void gp_resets_take(struct gp_home *h);
+void gp_resets_watch(struct gp_decider *h);
+void gp_resets_unwatch(struct gp_decider *h);
+void gp_resets_take(struct gp_decider *h);
 /* @what: enum gp_reset_what */
-void gp_resets_event(struct gp_home *h, u32 device, u32 what);
+void gp_resets_event(struct gp_decider *h, u32 device, u32 what);
 
 /* requests.c */
-const struct gp_wish *gp_wish_find(const struct gp_home *h, pid_t pid, u64 start);
-void gp_wish_forget_ended(struct gp_home *h);
+const struct gp_class_request *gp_class_request_find(const struct gp_decider *h, pid_t pid,
+						     u64 start);
+void gp_class_request_forget_ended(struct gp_decider *h);
 /* Is the kill switch off, by the state folder? */
-bool gp_switched_off(const struct gp_home *h);
+bool gp_switched_off(const struct gp_decider *h);
 
-#endif /* GP_DAEMON_HOME_PRIVATE_H */
+#endif /* GP_DAEMON_DECIDER_PRIVATE_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A GPU that is a directory, processes that sleep, and the null mechanism: what the daemon's
- * home needs to run without a driver. The processes are real children of the test and share
+ * decider needs to run without a driver. The processes are real children of the test and share
  * a page with it, where the pointers of their queues are.
  */
-#ifndef HOME_WORLD_H
-#define HOME_WORLD_H
+#ifndef DECIDER_WORLD_H
+#define DECIDER_WORLD_H
 
 #include "daemon/holders.h"
 #include "daemon/scheduler.h"
@@ -17,7 +17,7 @@ enum { WORLD_PROCESSES = 4, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
 
 /*
  * The age of queues is real: the scanner's. The world is so far ahead that all are old; a test
- * of their age takes that back before it makes its home.
+ * of their age takes that back before it makes its decider.
  */
 #define WORLD_AHEAD	(1000 * GP_SEC)
 
@@ -32,7 +32,7 @@ struct world_process {
 	struct world_queue queue[WORLD_QUEUES];
 };
 
-/* daemon/holders.h on the null mechanism: its functions are in home_world.c. */
+/* daemon/holders.h on the null mechanism: its functions are in decider_world.c. */
 struct world_debug {
 	struct null_mechanism m;
 	int attach_error;	/* what attaching ends with */
@@ -54,11 +54,11 @@ struct world {
 	u32 xccs;		/* of GPUs made from now on; 0: 4 */
 	struct world_process process[WORLD_PROCESSES];
 	struct world_debug debug;
-	struct gp_home *home;
+	struct gp_decider *decider;
 	u64 now_ns;		/* goes on in world_run() alone: a busy machine changes nothing */
-	u64 slow_ns;		/* and by so much whenever the home looks at the clock */
+	u64 slow_ns;		/* and by so much whenever the decider looks at the clock */
 	u32 clocks;		/* how often it did */
-	u32 holding;		/* how often the home said so */
+	u32 holding;		/* how often the decider said so */
 	char news[1024];	/* the last */
 };
 
@@ -71,10 +71,10 @@ struct world {
 /* CLAIM_WITH(fn, world_up, world_down) */
 int world_up(void **state);
 int world_down(void **state);
-/* One GPU more; before there is a home. */
+/* One GPU more; before there is a decider. */
 void world_gpu(struct world *w);
-/* A home with @config, the rest of [daemon] and further sections. */
-void world_home(struct world *w, const char *config);
+/* A decider with @config, the rest of [daemon] and further sections. */
+void world_decider(struct world *w, const char *config);
 /* A process that sleeps, without queues; returns its place. */
 u32 world_process(struct world *w);
 void world_end(struct world *w, u32 i);
@@ -87,13 +87,13 @@ void world_complete(struct world *w, u32 i, u32 queue, u64 nr);
 /* Compute units that it occupies. */
 void world_occupy(struct world *w, u32 i, u32 cus);
 void world_class(struct world *w, u32 i, const char *name);
-/* Time goes on by @ns, in steps of at most 1 ms, and the home runs. */
+/* Time goes on by @ns, in steps of at most 1 ms, and the decider runs. */
 void world_run(struct world *w, u64 ns);
 /* The scheduler of the backend, which must have one. */
 struct gp_sched *world_sched(struct world *w);
-struct gp_resident *world_resident(struct world *w, u32 i);
+struct gp_gpu_process *world_find(struct world *w, u32 i);
 u32 world_state(struct world *w, u32 i);
-/* A home with an online and an offline process, a queue each, the latter busy and attached. */
+/* A decider with an online and an offline process, a queue each, the latter busy and attached. */
 void world_two(struct world *w, u32 *online, u32 *offline);
 
-#endif /* HOME_WORLD_H */
+#endif /* DECIDER_WORLD_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A gang in the daemon's home: several processes, one task. */
+/* A gang in the decider: several processes, one task. */
 #include <stdio.h>
 #include <string.h>
 
-#include "home_world.h"
+#include "decider_world.h"
 
 /* All children of a test are in its cgroup. */
 #define CONFIG	"policy = priority\ndefault_class = offline\nattach_after = 0\nscan = 10ms\n" \
@@ -17,7 +17,7 @@ struct cast {
 /* An online process and a gang of two with a queue each; the first of the gang is busy. */
 static void stage(struct world *w, struct cast *c)
 {
-	world_home(w, CONFIG);
+	world_decider(w, CONFIG);
 	c->online = world_process(w);
 	c->rank[0] = world_process(w);
 	c->rank[1] = world_process(w);
@@ -33,7 +33,7 @@ static void stage(struct world *w, struct cast *c)
 
 static u32 task_of(struct world *w, u32 i)
 {
-	return world_resident(w, i)->task;
+	return world_find(w, i)->task;
 }
 
 static void it_is_one_task_and_is_stopped_once_as_a_whole(void **state)
@@ -47,7 +47,7 @@ static void it_is_one_task_and_is_stopped_once_as_a_whole(void **state)
 	EXPECT_EQ(task_of(w, c.rank[0]), task_of(w, c.rank[1]));
 	EXPECT(task_of(w, c.online) != task_of(w, c.rank[0]));
 	EXPECT_EQ(w->debug.attaches, 2);
-	EXPECT(gp_tasks_attached(w->home, world_resident(w, c.rank[0])));
+	EXPECT(gp_tasks_attached(w->decider, world_find(w, c.rank[0])));
 
 	world_submit(w, c.online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
@@ -63,7 +63,7 @@ static void it_is_one_task_and_is_stopped_once_as_a_whole(void **state)
 static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
 {
 	struct world *w = *state;
-	char text[GP_HOME_WHY], pid[64];
+	char text[GP_DECIDER_WHY], pid[64];
 	struct cast c;
 	u32 late;
 
@@ -80,18 +80,18 @@ static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
 	EXPECT_EQ(world_state(w, c.rank[0]), GP_ON);
 	/* Every process of the gang is listed with the reason, and counted. */
 	for (u32 i = 0; i < 2; i++) {
-		EXPECT(gp_home_trouble(w->home, world_resident(w, c.rank[i]), text));
+		EXPECT(gp_decider_trouble(w->decider, world_find(w, c.rank[i]), text));
 		snprintf(pid, sizeof(pid), "(%d) of its gang", w->process[late].pid);
 		EXPECT(strstr(text, pid) && strstr(text, "debugger"));
 	}
-	EXPECT(gp_home_trouble(w->home, world_resident(w, late), text));
-	EXPECT(!gp_home_trouble(w->home, world_resident(w, c.online), text));
-	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 3);
+	EXPECT(gp_decider_trouble(w->decider, world_find(w, late), text));
+	EXPECT(!gp_decider_trouble(w->decider, world_find(w, c.online), text));
+	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 3);
 	/* It ends: the others can be stopped again. */
 	world_end(w, late);
 	world_run(w, 50 * GP_MSEC);
-	EXPECT_EQ(gp_home_unpreemptible(w->home, text), 0);
-	EXPECT(!gp_home_trouble(w->home, world_resident(w, c.rank[0]), text));
+	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 0);
+	EXPECT(!gp_decider_trouble(w->decider, world_find(w, c.rank[0]), text));
 	world_complete(w, c.online, 0, 1);
 	world_run(w, 50 * GP_MSEC);
 	world_submit(w, c.online, 0, 1);
@@ -113,12 +113,12 @@ static void who_ends_leaves_the_others_as_they_are(void **state)
 	EXPECT_EQ(world_state(w, c.rank[1]), GP_OFF);
 	world_end(w, c.rank[0]);
 	world_run(w, 30 * GP_MSEC);
-	EXPECT_EQ(w->home->nr_residents, 2);
+	EXPECT_EQ(w->decider->nr_processes, 2);
 	EXPECT_EQ(world_state(w, c.rank[1]), GP_OFF);
 	world_end(w, c.rank[1]);
 	world_run(w, 30 * GP_MSEC);
-	EXPECT_EQ(w->home->nr_residents, 1);
-	EXPECT_EQ(w->home->stats.ended.stopped, 1);
+	EXPECT_EQ(w->decider->nr_processes, 1);
+	EXPECT_EQ(w->decider->stats.ended.stopped, 1);
 }
 
 static void another_class_is_another_task(void **state)
@@ -131,29 +131,29 @@ static void another_class_is_another_task(void **state)
 	EXPECT(task_of(w, c.rank[0]) != task_of(w, c.rank[1]));
 	world_run(w, 50 * GP_MSEC);
 	EXPECT_EQ(w->debug.deletes, 1);
-	EXPECT_EQ(world_resident(w, c.rank[1])->grip, GP_GRIP_NONE);
+	EXPECT_EQ(world_find(w, c.rank[1])->attachment, GP_NOT_ATTACHED);
 	world_class(w, c.rank[1], NULL);
 	EXPECT_EQ(task_of(w, c.rank[0]), task_of(w, c.rank[1]));
 	/* It may be attached again after a while, and then all can be stopped. */
 	world_run(w, 3 * GP_SEC);
-	EXPECT(gp_tasks_attached(w->home, world_resident(w, c.rank[0])));
+	EXPECT(gp_tasks_attached(w->decider, world_find(w, c.rank[0])));
 }
 
 static void a_hold_of_one_is_a_hold_of_all(void **state)
 {
 	struct world *w = *state;
 	struct gp_process_id who;
-	char why[GP_HOME_WHY];
+	char why[GP_DECIDER_WHY];
 	struct cast c;
 	u64 granted;
 
 	stage(w, &c);
 	who = (struct gp_process_id){ .pid = w->process[c.rank[1]].pid };
-	EXPECT_EQ(gp_home_hold(w->home, &who, GP_SEC, &granted, why), 0);
+	EXPECT_EQ(gp_decider_hold(w->decider, &who, GP_SEC, &granted, why), 0);
 	world_run(w, 5 * GP_MSEC);
 	EXPECT_EQ(world_state(w, c.rank[0]), GP_OFF);
 	who.pid = w->process[c.rank[0]].pid;
-	EXPECT_EQ(gp_home_release(w->home, &who, why), 0);
+	EXPECT_EQ(gp_decider_release(w->decider, &who, why), 0);
 	world_run(w, 5 * GP_MSEC);
 	EXPECT_EQ(world_state(w, c.rank[1]), GP_ON);
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Who gets a connection, and who loses one for it. */
+#include "control_private.h"
+
+/* The entry of @user, made if there is none; there are more entries than connections. */
+struct client_user *gp_control_user(struct gp_control *c, uid_t user)
+{
+	struct client_user *u, *unused = NULL;
+
+	for (u = c->users; u < c->users + 2 * c->args.clients; u++) {
+		if (u->user == user)
+			return u;
+		/* Of those without connections, forget the one that owes least. */
+		if (!u->connections && (!unused || u->paid_ns < unused->paid_ns))
+			unused = u;
+	}
+	*unused = (struct client_user){ .user = user };
+	return unused;
+}
+
+/*
+ * Closes the connection of @user (NULL: of root and the group) that was idle longest; with @busy
+ * any, if none is idle.
+ */
+static struct connection *evict(struct gp_control *c, const struct client_user *user, bool busy)
+{
+	struct connection *found = NULL, *conn;
+
+	for (EACH(c, conn)) {
+		if (!conn->state || conn->peer.privileged == !!user ||
+		    (user && conn->user != user))
+			continue;
+		if (!gp_connection_idle(conn) ? busy && !found :
+		    !found || !gp_connection_idle(found) || conn->idle_ns < found->idle_ns)
+			found = conn;
+	}
+	if (found) {
+		gp_connection_end(found, EVICTED);
+		gp_connection_close(c, found);
+	}
+	return found;
+}
+
+/* The user, without privilege, with the most connections; of equal ones any with an idle one. */
+static struct client_user *largest_user(struct gp_control *c)
+{
+	struct client_user *most = NULL;
+	struct connection *conn;
+	bool idle = false;
+
+	for (EACH(c, conn)) {
+		u32 n = conn->state && !conn->peer.privileged ? conn->user->connections : 0;
+
+		if (!n || (most && n < most->connections))
+			continue;
+		if (!most || n > most->connections || (!idle && gp_connection_idle(conn))) {
+			most = conn->user;
+			idle = gp_connection_idle(conn);
+		}
+	}
+	return most;
+}
+
+static struct connection *free_place(struct gp_control *c)
+{
+	struct connection *conn;
+
+	for (EACH(c, conn))
+		if (!conn->state)
+			return conn;
+	return NULL;
+}
+
+/*
+ * A place for @peer, if need be that of another connection; NULL: refuse. Every user gets its
+ * fair share: when all places are taken, the user with the most connections loses one, and
+ * even a busy one to a user with at least two fewer.
+ */
+struct connection *gp_control_place(struct gp_control *c, const struct gp_peer *peer,
+				    const struct client_user *user)
+{
+	u32 shared = c->args.clients - c->args.clients / 8;
+	struct client_user *most;
+
+	if (peer->privileged) {
+		most = largest_user(c);
+		return c->stats.clients < c->args.clients ? free_place(c) :
+		       evict(c, most, most);
+	}
+	if (user->connections >= c->args.clients_per_user)
+		return evict(c, user, false);
+	if (c->plain < shared && c->stats.clients < c->args.clients)
+		return free_place(c);
+	most = largest_user(c);
+	if (!most || (most != user && most->connections <= user->connections))
+		return NULL;
+	return evict(c, most, most != user && most->connections >= user->connections + 2);
+}
