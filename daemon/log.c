@@ -184,6 +184,7 @@ static bool within_limit(uid_t user)
 	return true;
 }
 
+__attribute__((format(printf, 3, 0)))
 static void log_args(enum gp_log_level level, const struct gp_log_subject *s, const char *format,
 		     va_list args)
 {

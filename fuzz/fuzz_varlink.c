@@ -26,8 +26,10 @@ static int answer(void *ctx, struct gp_call *call, json_t **ret)
 	(void)ctx;
 	if (gp_arguments_read(call->parameters, ~0u, 0, &a, &call->bad, call->why))
 		return -EINVAL;
+	if (a.wait)
+		return GP_CALL_LATER;
 	*ret = json_pack("{s:s}", "did", call->method);
-	return a.wait ? GP_CALL_LATER : GP_CALL_DONE;
+	return GP_CALL_DONE;
 }
 
 static void leave(void)
