@@ -39,8 +39,11 @@ static int debug_task_add(struct gp_backend *b, u64 devices, const struct gp_cla
 {
 	int err = gp_scheduler_task_add(b, devices, class, ret, why);
 
-	if (!err)
-		gp_holders_task_add(holders(b), *ret, devices);
+	if (err)
+		return err;
+	err = gp_holders_task_add(holders(b), *ret, devices);
+	if (err)
+		gp_scheduler_task_del(b, *ret);
 	return err;
 }
 

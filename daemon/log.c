@@ -140,8 +140,12 @@ static bool write_line(enum gp_log_level level, const struct gp_log_subject *s, 
 	bool levels = is_journal();
 	int err = levels ? send_journal(level, s, line) : -ENOENT;
 
-	/* Without the native socket the journal still reads stderr. */
-	if (err == -ENOENT || err == -ECONNREFUSED || err == -EACCES)
+	/*
+	 * Without the native socket the journal still reads stderr. Holders and readers may not
+	 * make a socket (-ENOSYS).
+	 */
+	if (err == -ENOENT || err == -ECONNREFUSED || err == -EACCES || err == -ENOSYS ||
+	    err == -EPERM)
 		return write_stderr(level, line, levels);
 	return !err;
 }

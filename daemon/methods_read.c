@@ -78,15 +78,17 @@ static void add_text(json_t *list, const char *text)
 		json_array_append_new(list, json_string(text));
 }
 
-static json_t *troubles(const struct gp_decider *h, const struct gp_backend_status *status)
+/* The name of a process is shown to root and the group only. */
+static json_t *troubles(const struct gp_decider *h, const struct gp_backend_status *status,
+			const struct gp_peer *peer)
 {
 	json_t *list = json_array();
 	char text[GP_DECIDER_WHY], line[GP_DECIDER_WHY + 64];
 	u32 n = gp_decider_unpreemptible(h, text);
 
 	if (n) {
-		snprintf(line, sizeof(line), "%u processes cannot be preempted, such as %s", n,
-			 text);
+		snprintf(line, sizeof(line), "%u processes cannot be preempted%s%s", n,
+			 peer->privileged ? ", such as " : "", peer->privileged ? text : "");
 		add_text(list, line);
 	}
 	if (!h->nr_gpus)
@@ -128,7 +130,7 @@ int gp_method_status(struct gp_methods *m, struct gp_call *call, const struct gp
 	struct gp_backend_status status;
 	u32 i, held = 0;
 
-	(void)call, (void)a;
+	(void)a;
 	gp_decider_status(h, &status);
 	for (i = 0; i < h->nr_processes; i++) {
 		u64 states = gp_method_states(h, h->process[i]);
@@ -144,7 +146,8 @@ int gp_method_status(struct gp_methods *m, struct gp_call *call, const struct gp
 			 "policy", gp_decider_policy_name(h), "mechanism", status.mechanism,
 			 "gpus", (int)h->nr_gpus, "processes", (int)h->nr_processes,
 			 "held", (int)held, "restarts", (int)state->restarts,
-			 "restart_reasons", restarts(state), "trouble", troubles(h, &status));
+			 "restart_reasons", restarts(state),
+			 "trouble", troubles(h, &status, call->peer));
 	if (*ret && status.ejected)
 		json_object_set_new(*ret, "ejected", json_string(status.ejected));
 	return GP_CALL_DONE;

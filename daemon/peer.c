@@ -27,15 +27,16 @@ static bool in_group(int fd, gid_t group)
 	return false;
 }
 
-/* A peer of which nothing else is known counts for its uid. */
+/* A peer that has passed its socket on and ended gains no user of its own by that. */
 static uid_t user_of(const struct ucred *cred)
 {
 	static struct gp_subuids *subuids;
 	uid_t user;
 
-	if ((!subuids && gp_subuids_alloc(NULL, &subuids)) ||
-	    gp_user_of(subuids, NULL, cred->pid, cred->uid, &user))
+	if (!subuids && gp_subuids_alloc(NULL, &subuids))
 		return cred->uid;
+	if (gp_user_of(subuids, NULL, cred->pid, cred->uid, &user))
+		return gp_user_of_uid(subuids, cred->uid);
 	return user;
 }
 

@@ -332,6 +332,9 @@ static void decider_ended(struct supervisor *s, int status)
 	s->channel = -1;
 	s->silent_at_ns = GP_NEVER;
 	s->children_until_ns = clock_ns() + LEAVE_NS;
+	/* The next decider numbers its children anew; those that are left have no number. */
+	for (u32 i = 0; i < GP_SUPERVISOR_CHILDREN; i++)
+		s->child[i].number = 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) != GP_SUPERVISOR_AGAIN) {
 		give_up(s, WEXITSTATUS(status));
 		return;
@@ -464,8 +467,10 @@ static void reap(struct supervisor *s)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		for (c = s->child; c < s->child + GP_SUPERVISOR_CHILDREN && c->pid != pid; c++)
-			;
+		/* A pid may be reused while the end of its former process is still to be told. */
+		for (c = s->child; c < s->child + GP_SUPERVISOR_CHILDREN; c++)
+			if (c->pid == pid && !c->ended)
+				break;
 		if (c == s->child + GP_SUPERVISOR_CHILDREN)
 			c = NULL;
 		if (WIFSTOPPED(status)) {

@@ -108,7 +108,8 @@ const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_p
 	else if (h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE &&
 		 (x = unpreemptible_beside(h, r)))
 		snprintf(text, GP_DECIDER_WHY, "shares a GPU with %s (%d), which cannot be "
-			 "preempted: %s", x->name, x->pid, x->trouble);
+			 "preempted: %s", x->uid == r->uid ? x->name : "another user's process",
+			 x->pid, x->uid == r->uid ? x->trouble : "gpreempt list as root says why");
 	else
 		return NULL;
 	return text;

@@ -232,6 +232,25 @@ static int has_identity_map(const char *proc, pid_t pid)
 	       count == UINT32_MAX;
 }
 
+static int owner_of(struct gp_subuids *s, struct gp_subuid_range *range, uid_t *ret)
+{
+	int err = range->owner == NOT_LOOKED_UP ? look_up_owner(s, range) : 0;
+
+	if (!err)
+		*ret = range->owner;
+	return err;
+}
+
+uid_t gp_user_of_uid(struct gp_subuids *s, uid_t uid)
+{
+	struct gp_subuid_range *range = refresh(s) ? NULL : find_range(s, uid);
+	uid_t user = uid;
+
+	if (range)
+		owner_of(s, range, &user);
+	return user;
+}
+
 int gp_user_of(struct gp_subuids *s, const char *proc, pid_t pid, uid_t uid, uid_t *ret)
 {
 	struct gp_subuid_range *range;
@@ -248,11 +267,7 @@ int gp_user_of(struct gp_subuids *s, const char *proc, pid_t pid, uid_t uid, uid
 		*ret = uid;
 		return 0;
 	}
-	if (range->owner == NOT_LOOKED_UP)
-		err = look_up_owner(s, range);
-	if (!err)
-		*ret = range->owner;
-	return err;
+	return owner_of(s, range, ret);
 }
 
 int gp_process_user(const char *proc, pid_t pid, uid_t *ret)

@@ -48,6 +48,12 @@ void gp_subuids_free(struct gp_subuids *s);
  */
 int gp_user_of(struct gp_subuids *s, const char *proc, pid_t pid, uid_t uid, uid_t *ret);
 
+/*
+ * For a process that has ended: the owner of the range that holds @uid, or @uid. A uid that is in a
+ * range and in use outside of any namespace counts for the owner, too.
+ */
+uid_t gp_user_of_uid(struct gp_subuids *s, uid_t uid);
+
 /* The same with the files of this machine, for a process of any uid. Reads them each time. */
 int gp_process_user(const char *proc, pid_t pid, uid_t *ret);
 

@@ -66,6 +66,10 @@ static void a_mapped_uid_belongs_to_the_owner_of_its_range(void **state)
 	EXPECT_EQ(user_of(w, 2, 165536), 1001);
 	EXPECT_EQ(user_of(w, 2, 165546), 1001);
 	EXPECT_EQ(user_of(w, 2, 165556), 165556);
+	/* Also if the process has ended: then only its uid is known. */
+	EXPECT_EQ(user_of(w, 77, 100000), -ESRCH);
+	EXPECT_EQ(gp_user_of_uid(w->subuids, 100000), 1000);
+	EXPECT_EQ(gp_user_of_uid(w->subuids, 99999), 99999);
 	/* Owners whom /etc/passwd does not have count as one user per range. */
 	EXPECT_EQ(user_of(w, 2, 500099), 500000);
 	EXPECT_EQ(user_of(w, 2, 600001), 600000);
