@@ -158,8 +158,7 @@ struct gp_backend {
 };
 
 /*
- * 0, or -errno and a sentence in @why (GP_DECIDER_WHY bytes). The debug backend opens the driver,
- * starts threads, and its callers may block SIGTERM before. The module backend returns -ENOENT if
+ * 0, or -errno and a sentence in @why (GP_DECIDER_WHY bytes). The module backend returns -ENOENT if
  * the module is not loaded.
  */
 int gp_backend_none(struct gp_decider *h, struct gp_backend **ret, char *why);

@@ -123,51 +123,15 @@ static bool may_be_attached(const struct gp_decider *h, const struct gp_gpu_proc
 	       (r->class.is.flags & GP_PREEMPTIBLE);
 }
 
-static void attach(struct gp_decider *h, struct gp_gpu_process *r)
-{
-	const struct gp_holders_process process = {
-		.pid = r->pid, .start = r->start, .user = r->user,
-	};
-
-	r->attach_at_ns = h->now_ns + SOON_NS;
-	if (h->args.holding)
-		h->args.holding(h->args.ctx);
-	if (!gp_holders_process_add(holders(h->backend), r->task, &process))
-		r->attachment = GP_ATTACHING;
-}
-
-static void debug_attach(struct gp_backend *b)
-{
-	struct gp_decider *h = b->h;
-	struct company c;
-	u32 i;
-
-	gather(h, &c);
-	h->attach_later = false;
-	for (i = 0; i < h->nr_processes; i++) {
-		struct gp_gpu_process *r = h->process[i];
-
-		if (may_be_attached(h, r)) {
-			if (r->attachment == GP_NOT_ATTACHED && h->now_ns >= r->attach_at_ns &&
-			    in_the_way(h, r, &c) && old_enough(h, r))
-				attach(h, r);
-		} else if (r->attachment != GP_NOT_ATTACHED && !gp_tasks_at_rest(h, r)) {
-			/* It is left when it is on the GPU again. */
-			h->attach_later = true;
-		} else if (r->attachment != GP_NOT_ATTACHED) {
-			gp_holders_process_del(holders(b), r->pid);
-			r->attachment = GP_NOT_ATTACHED;
-			gp_tasks_update(h, r);
-		}
-	}
-}
-
 static u64 ask_again_after(int err)
 {
 	switch (err) {
 	case -EAGAIN:
 	case -ESRCH:
 	case -ECONNRESET:
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
 		return SOON_NS;
 	case -EALREADY:
 	case -EBUSY:
@@ -235,6 +199,50 @@ static void attached(struct gp_decider *h, struct gp_gpu_process *r)
 	if (r->lease_ns && h->now_ns < r->lease_until_ns)
 		h->backend->ops->hold(h->backend, r->task, r->lease_ns);
 	gp_tasks_lease(h, r, 0, 0);
+}
+
+static void attach(struct gp_decider *h, struct gp_gpu_process *r)
+{
+	const struct gp_holders_process process = {
+		.pid = r->pid, .start = r->start, .user = r->user,
+	};
+	int err;
+
+	r->attach_at_ns = h->now_ns + SOON_NS;
+	if (h->args.holding)
+		h->args.holding(h->args.ctx);
+	err = gp_holders_process_add(holders(h->backend), r->task, &process);
+	if (!err)
+		r->attachment = GP_ATTACHING;
+	/* -EEXIST: its last session is still ending. */
+	else if (err != -EEXIST)
+		not_attached(h, r, err);
+}
+
+static void debug_attach(struct gp_backend *b)
+{
+	struct gp_decider *h = b->h;
+	struct company c;
+	u32 i;
+
+	gather(h, &c);
+	h->attach_later = false;
+	for (i = 0; i < h->nr_processes; i++) {
+		struct gp_gpu_process *r = h->process[i];
+
+		if (may_be_attached(h, r)) {
+			if (r->attachment == GP_NOT_ATTACHED && h->now_ns >= r->attach_at_ns &&
+			    in_the_way(h, r, &c) && old_enough(h, r))
+				attach(h, r);
+		} else if (r->attachment != GP_NOT_ATTACHED && !gp_tasks_at_rest(h, r)) {
+			/* It is left when it is on the GPU again. */
+			h->attach_later = true;
+		} else if (r->attachment != GP_NOT_ATTACHED) {
+			gp_holders_process_del(holders(b), r->pid);
+			r->attachment = GP_NOT_ATTACHED;
+			gp_tasks_update(h, r);
+		}
+	}
 }
 
 static void take_event(struct gp_decider *h, const struct gp_kfdm_event *e)

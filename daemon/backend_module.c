@@ -163,7 +163,7 @@ static void read_seat(struct module *m, u32 task, u32 device)
 		return;
 	if (m->missed)
 		take_state(m, task, device, is.state);
-	if (is.work <= GP_BLOCKED)
+	if (is.work <= GP_UNKNOWN)
 		t->seat[device].work = (u8)is.work;
 	t->account.arrivals = is.arrivals;
 	t->account.preempted_others = is.preempted_others;

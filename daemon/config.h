@@ -55,7 +55,7 @@ struct gp_daemon_settings {
 	u32 clients;		/* connections to the socket at a time */
 	u32 grace;		/* of a suspend, 1000 GPU clocks each; 1..255 */
 	u32 attach_rate;	/* attaches and detaches per second, at most */
-	u64 attach_after_ns;	/* nobody with younger queues is attached */
+	u64 attach_after_ns;	/* a process with younger queues is not attached */
 	u64 scan_ns;		/* how often GPU processes are looked for */
 	u64 heartbeat_ns;	/* silent for so long: the supervisor ends the decider */
 };

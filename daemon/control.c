@@ -152,6 +152,10 @@ static void begin_list(struct connection *conn, json_t *head)
 	static const char before[] = "{\"parameters\":", list[] = ",\"processes\":[";
 	bool empty = !json_object_size(head);
 
+	if (conn->oneway) {
+		answer(conn, NULL, head);
+		return;
+	}
 	put(conn, before, sizeof(before) - 1);
 	put_object(conn, head, 1);
 	put(conn, list + empty, sizeof(list) - 1 - empty);

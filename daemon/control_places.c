@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Who gets a connection, and who loses one for it. */
+/* Which client gets a connection, and which one is closed for it. */
 #include "control_private.h"
 
 /* The entry of @user, made if there is none; there are more entries than connections. */

@@ -219,6 +219,13 @@ static void scan(struct gp_decider *h)
 	took = h->args.clock(h->args.ctx) - began;
 	if (took > h->stats.scan_ns_max)
 		h->stats.scan_ns_max = took;
+	/* Any user can cause scans, by opening the driver: a fifth of the time at most. */
+	h->scan_again_ns = h->now_ns + 5 * took;
+}
+
+static u64 later(u64 a, u64 b)
+{
+	return a > b ? a : b;
 }
 
 void gp_decider_run(struct gp_decider *h, u64 now_ns)
@@ -235,7 +242,7 @@ void gp_decider_run(struct gp_decider *h, u64 now_ns)
 	gp_resets_take(h);
 	ops = h->backend->ops;
 	ops->run(h->backend);
-	if (h->now_ns >= h->scan_at_ns && !h->leaving) {
+	if (h->now_ns >= later(h->scan_at_ns, h->scan_again_ns) && !h->leaving) {
 		scan(h);
 		if (ops->decide)
 			ops->decide(h->backend);
@@ -257,7 +264,7 @@ int gp_decider_fd(const struct gp_decider *h)
 
 u64 gp_decider_wake_at(const struct gp_decider *h)
 {
-	u64 at = h->leaving ? GP_NEVER : h->scan_at_ns;
+	u64 at = h->leaving ? GP_NEVER : later(h->scan_at_ns, h->scan_again_ns);
 
 	if (h->retired)
 		at = sooner(at, h->now_ns + REAP_NS);

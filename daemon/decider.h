@@ -48,7 +48,7 @@ struct gp_decider;
 
 /* 0, or -errno and a sentence in @why (GP_DECIDER_WHY bytes). */
 int gp_decider_new(const struct gp_decider_args *args, struct gp_decider **ret, char *why);
-/* Releases everything; waits for the driver. NULL is fine. */
+/* Releases everything, without waiting for the driver. NULL is a no-op. */
 void gp_decider_free(struct gp_decider *h);
 
 int gp_decider_fd(const struct gp_decider *h);

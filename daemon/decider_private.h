@@ -132,6 +132,7 @@ struct gp_decider {
 	struct gp_class_request request[GP_CLASS_REQUESTS];
 	u32 nr_requests;
 	u64 scan_at_ns;
+	u64 scan_again_ns;	/* not before, whatever asks for a scan */
 	u64 usage_at_ns;	/* not to be read again before */
 	bool attach_due;	/* a process may have to be attached or left */
 	bool attach_later;	/* when the next answer has come */

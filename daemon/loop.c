@@ -17,7 +17,7 @@
 #include "methods.h"
 #include "notify.h"
 
-/* How long SIGTERM waits for everybody to be released; the end releases the rest. */
+/* How long SIGTERM waits until all processes are released; the end releases the rest. */
 #define LEAVE_NS	(2 * GP_SEC)
 
 enum { DECIDER, CONTROL, SIGNALS, NR_SOURCES };
@@ -225,6 +225,8 @@ static int open_decider(struct loop *l)
 	methods.group = l->decider->config->daemon.group;
 	state_file(l);
 	methods.state = l->state;
+	if (l->heart->reason[0])
+		gp_state_set_end(l->heart->reason);
 	return gp_methods_new(&methods, &l->methods) ? GP_EXIT_FAILED : 0;
 }
 
@@ -251,7 +253,7 @@ static int open_all(struct loop *l)
 
 static void close_all(struct loop *l)
 {
-	/* First who asks, then who does: nobody asks for, or hears of, what is being taken down. */
+	/* The control socket first, so that no client calls a decider that is being freed. */
 	if (l->methods)
 		gp_methods_connect(l->methods, NULL);
 	gp_control_free(l->control);

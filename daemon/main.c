@@ -13,16 +13,16 @@
 static const char usage[] =
 "usage: gpreemptd [OPTION]...\n"
 "\n"
-"Watches who uses the GPUs, and lets those that matter run first.\n"
+"Watches the processes that use the GPUs, and runs those of higher classes first.\n"
 "\n"
 "  --config FILE  configuration, or its folder (" GP_CONFIG_PATH ")\n"
 "  --check FILE   say whether this configuration would be taken, and end\n"
 "  --json         with --check: as JSON\n"
-"  --observe      never stop anybody, whatever the configuration says\n"
+"  --observe      never stop a process, whatever the configuration says\n"
 "  --foreground   for people: log everything\n"
 "  --help, --version\n"
 "\n"
-"SIGTERM releases everybody and ends it; SIGHUP reads the configuration again.\n"
+"SIGTERM releases all processes and ends it; SIGHUP reads the configuration again.\n"
 "Exit status: 0 told to end, 1 failed, 2 usage or configuration, 3 another one runs;\n"
 "with --check: 0 it would be taken, 1 it would not, 2 it cannot be read.\n";
 
@@ -91,9 +91,9 @@ static int parse(int argc, char **argv, struct options *o)
 			puts("gpreemptd " GP_VERSION);
 			return GP_EXIT_OK;
 		default:
-			fprintf(stderr, "gpreemptd: '%s' %s; see gpreemptd --help\n",
+			fprintf(stderr, "gpreemptd: '%s': %s; see gpreemptd --help\n",
 				argv[optind - 1],
-				c == ':' ? "needs a value" : "is no option");
+				c == ':' ? "missing value" : "unknown option");
 			return GP_EXIT_USAGE;
 		}
 	}

@@ -350,6 +350,8 @@ static int hold(struct gp_methods *m, struct gp_call *call, const struct gp_argu
 	u64 ns = 0;
 	int err;
 
+	if (a->wait && m->nr_waiters == GP_WAITERS)
+		return refuse(call, -EBUSY, "wait", "too many calls wait for a hold");
 	if (a->renew && r && !gp_method_held_until(h, r)) {
 		snprintf(call->why, GP_WHY_MAX,
 			 "process %d is not held: it was released, or its lease ended", id.pid);

@@ -97,6 +97,14 @@ static json_t *troubles(const struct gp_decider *h, const struct gp_backend_stat
 		add_text(list, "queues cannot be watched: kfd/mqds in debugfs is not readable");
 	if (gp_scanner_left_out(h->scanner))
 		add_text(list, "more GPU processes than can be managed; some are left out");
+	for (u32 i = 0; i < GP_SCAN_FAULTS; i++) {
+		if (!gp_scanner_faults(h->scanner, i))
+			continue;
+		snprintf(line, sizeof(line), "files of processes could not be read %llu times: %s",
+			 (unsigned long long)gp_scanner_faults(h->scanner, i),
+			 gp_scan_fault_text(i));
+		add_text(list, line);
+	}
 	add_text(list, h->backend_trouble);
 	add_text(list, status->ejected);
 	return list;
@@ -221,7 +229,7 @@ int gp_method_list(struct gp_methods *m, struct gp_call *call, const struct gp_a
 
 	*l = (struct gp_listing){ .which = LIST, .pid = (pid_t)a->pid };
 	snprintf(l->gpu, sizeof(l->gpu), "%s", a->gpu ? a->gpu : "");
-	if (read_gpu(m->args.decider, l->gpu, &devices)){
+	if (read_gpu(m->args.decider, l->gpu, &devices)) {
 		snprintf(call->why, GP_WHY_MAX, "GPU %s: not found; 'gpreempt list' shows them",
 			 l->gpu);
 		return -ENOENT;
@@ -359,7 +367,7 @@ static int next_listed(const struct gp_decider *h, const struct gp_peer *peer,
 
 	if (read_gpu(h, l->gpu, &devices))
 		return -ENOENT;
-	while ((r = next_process(h, &l->cursor))){
+	while ((r = next_process(h, &l->cursor))) {
 		if ((l->pid && l->pid != r->pid) ||
 		    (devices != ~0ull && !(devices_of(h, r) & devices)))
 			continue;
@@ -403,7 +411,7 @@ static void add_account(json_t *to, const struct gp_account *a)
 	add_counters(to, n);
 }
 
-static void add_home(json_t *to, const struct gp_decider *h)
+static void add_decider(json_t *to, const struct gp_decider *h)
 {
 	const struct gp_decider_stats *s = &h->stats;
 	struct gp_backend_status status;
@@ -420,7 +428,12 @@ static void add_home(json_t *to, const struct gp_decider *h)
 		{ "gpu_resets", s->resets }, { "processes_lost", s->lost },
 		{ "processes_unpreemptible", gp_decider_unpreemptible(h, text) },
 		{ "policy_ejections", status.ejections },
-		{ "stale_samples", status.stale_samples }, { NULL, 0 },
+		{ "stale_samples", status.stale_samples },
+		{ "scan_faults_descriptors", gp_scanner_faults(h->scanner, GP_SCAN_DESCRIPTORS) },
+		{ "scan_faults_memory", gp_scanner_faults(h->scanner, GP_SCAN_MEMORY) },
+		{ "scan_faults_io", gp_scanner_faults(h->scanner, GP_SCAN_IO) },
+		{ "scan_faults_again", gp_scanner_faults(h->scanner, GP_SCAN_AGAIN) },
+		{ "scan_faults_other", gp_scanner_faults(h->scanner, GP_SCAN_OTHER) }, { NULL, 0 },
 	};
 
 	add_counters(to, n);
@@ -485,7 +498,7 @@ int gp_method_stats(struct gp_methods *m, struct gp_call *call, const struct gp_
 		    !gp_decider_account(h, h->process[i], &account))
 			add_account(counters, &account);
 	if (call->peer->privileged) {
-		add_home(counters, h);
+		add_decider(counters, h);
 		add_backend(counters, h);
 		add_control(counters, m->control);
 	}

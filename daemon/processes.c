@@ -50,8 +50,8 @@ static void watch_end(struct gp_decider *h, struct gp_gpu_process *r)
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (u64)r->pid };
 	u64 start;
 
-	/* In tests processes are not real ones. */
-	r->pidfd = h->args.proc ? -1 : open_pidfd(r->pid);
+	/* A scan sees the end of unmanaged processes. In tests processes are not real ones. */
+	r->pidfd = h->args.proc || !r->class.managed ? -1 : open_pidfd(r->pid);
 	if (r->pidfd < 0)
 		return;
 	if (!gp_process_start(h->args.proc, r->pid, &start) && start == r->start &&
@@ -91,13 +91,13 @@ static struct gp_gpu_process *arrive(struct gp_decider *h, const struct gp_proce
 	r->task = GP_NONE;
 	r->watched_stale = true;
 	copy_name(r, p->comm);
+	gp_processes_classify(h, r);
 	watch_end(h, r);
 	memmove(&h->process[at + 1], &h->process[at],
 		(h->nr_processes - at) * sizeof(struct gp_gpu_process *));
 	h->process[at] = r;
 	h->nr_processes++;
 	h->stats.seen++;
-	gp_processes_classify(h, r);
 	gp_decider_news(h, GP_NEWS_PROCESS, r, "uses the GPU; class %s: %s", r->class.name,
 		     r->class_from);
 	return r;

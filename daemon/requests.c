@@ -45,21 +45,28 @@ void gp_class_request_forget_ended(struct gp_decider *h)
 {
 	u64 start;
 	u32 i;
+	int err;
 
-	for (i = h->nr_requests; i--;)
-		if (gp_process_start(h->args.proc, h->request[i].who.pid, &start) ||
-		    start != h->request[i].who.start)
+	for (i = h->nr_requests; i--;) {
+		err = gp_process_start(h->args.proc, h->request[i].who.pid, &start);
+		/* Any other error, such as EMFILE, says nothing about the process. */
+		if (err == -ESRCH || (!err && start != h->request[i].who.start))
 			forget(h, &h->request[i]);
+	}
 }
 
-/* The process that has the pid now. -ESRCH: none, or not the one that @who names. */
+/*
+ * The process that has the pid now. -ESRCH: none, or not the one that @who names. Other errors say
+ * nothing about the process.
+ */
 static int identify(const struct gp_decider *h, const struct gp_process_id *who,
 		    struct gp_process_id *ret)
 {
 	u64 start;
+	int err = who->pid > 0 ? gp_process_start(h->args.proc, who->pid, &start) : -ESRCH;
 
-	if (who->pid <= 0 || gp_process_start(h->args.proc, who->pid, &start))
-		return -ESRCH;
+	if (err)
+		return err;
 	if (who->start && who->start != start)
 		return -ESRCH;
 	*ret = (struct gp_process_id){ who->pid, start };
@@ -68,17 +75,10 @@ static int identify(const struct gp_decider *h, const struct gp_process_id *who,
 
 int gp_decider_owner(struct gp_decider *h, const struct gp_process_id *who, uid_t *ret)
 {
-	struct gp_subject subject;
 	struct gp_process_id is;
 	int err = identify(h, who, &is);
 
-	if (!err)
-		err = gp_subject_read(h->args.proc, is.pid, &subject);
-	if (err)
-		return -ESRCH;
-	*ret = subject.owner;
-	gp_subject_free(&subject);
-	return 0;
+	return err ? err : gp_subject_owner(h->args.proc, is.pid, ret);
 }
 
 /* What the rules alone would give. */
@@ -349,6 +349,9 @@ int gp_decider_enable(struct gp_decider *h, bool on, char *why)
 	h->enabled = on;
 	h->backend->ops->set(h->backend);
 	h->attach_due = true;
+	/* Release first: writing the file may wait for the disk. */
+	if (h->backend->ops->decide)
+		h->backend->ops->decide(h->backend);
 	err = keep_switch(h, on);
 	if (changed)
 		gp_decider_news(h, GP_NEWS_ENABLED, NULL, on ? "switched on" :

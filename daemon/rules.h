@@ -97,7 +97,7 @@ struct gp_rule {
 /* What there is to know about a process; NULL: could not be read, matches nothing. */
 struct gp_subject {
 	u32 uid, gid;		/* real ones: what it was started as */
-	u32 owner;		/* that user; root, if not all its user ids are his (set-uid) */
+	u32 owner;		/* @uid; root if its user ids differ (a set-uid program) */
 	const char *exe;	/* as /proc/PID/exe says, without " (deleted)" */
 	const char *cmdline;	/* arguments with one blank between them */
 	const char *cgroup;	/* "/a/b": of cgroup 2, else the longest of cgroup 1 */

@@ -170,12 +170,14 @@ static u32 read_lines(char *text, const char *boot, struct gp_saved_state *ret)
 int gp_state_parse(const char *text, size_t n, const char *boot, struct gp_saved_state *ret,
 		   char *why)
 {
+	bool good = n <= GP_STATE_BYTES && is_printable(text, n);
+	char *copy = good ? strndup(text, n) : NULL;
 	u32 bad = 1;
-	char *copy;
 
 	memset(ret, 0, sizeof(*ret));
 	snprintf(why, GP_DECIDER_WHY, "out of memory");
-	copy = n <= GP_STATE_BYTES && is_printable(text, n) ? strndup(text, n) : NULL;
+	if (good && !copy)
+		return -ENOMEM;
 	if (copy)
 		bad = read_lines(copy, boot, ret);
 	free(copy);
@@ -327,7 +329,7 @@ void gp_state_count_restart(struct gp_saved_state *s, u64 now_s)
 /* ---- the decider ---- */
 
 /* Classes and holds of @h, instead of those in @s. */
-static void read_home(struct gp_saved_state *s, const struct gp_decider *h)
+static void read_decider(struct gp_saved_state *s, const struct gp_decider *h)
 {
 	u32 i;
 
@@ -354,10 +356,11 @@ static void restore_classes(const struct gp_saved_state *s, struct gp_decider *h
 
 	for (i = 0; i < s->nr_classes && h->nr_requests < GP_CLASS_REQUESTS; i++) {
 		const struct gp_kept_class *c = &s->class[i];
-		u64 start;
+		u64 start = c->id.start;
 
-		if (gp_process_start(h->args.proc, c->id.pid, &start) || start != c->id.start ||
-		    !gp_rules_class(&h->config->rules, c->name) ||
+		/* An error other than -ESRCH says nothing; the next scan looks again. */
+		if (gp_process_start(h->args.proc, c->id.pid, &start) == -ESRCH ||
+		    start != c->id.start || !gp_rules_class(&h->config->rules, c->name) ||
 		    gp_class_request_find(h, c->id.pid, start))
 			continue;
 		h->request[h->nr_requests].who = c->id;
@@ -391,7 +394,7 @@ static void save(struct gp_state_store *store, const struct gp_decider *h)
 	u32 i;
 	int err;
 
-	read_home(s, h);
+	read_decider(s, h);
 	/* A second restart must not lose holds that the first one did not renew yet. */
 	for (i = 0; i < store->restore.nr_holds && s->nr_holds < GP_STATE_HOLDS; i++)
 		s->hold[s->nr_holds++] = store->restore.hold[i];
@@ -417,6 +420,9 @@ struct gp_state_store *gp_state_open(const char *path, struct gp_decider *h)
 	err = path ? gp_state_load(path, &store->state, why) : -ENOENT;
 	if (err && err != -ENOENT)
 		gp_log(GP_LOG_WARNING, "%s: ignored: %s", path, why);
+	/* A file that could not be read now may be good: do not replace it. */
+	if (err && err != -ENOENT && err != -EINVAL)
+		store->path = NULL;
 	if (err)
 		return store;
 	gp_state_count_restart(&store->state, (u64)time(NULL));

@@ -13,7 +13,7 @@ enum {
 	ENVIRON_MAX	= 1 << 18,	/* beyond that a variable is not found */
 };
 
-/* At most @max bytes of /proc/PID/@name, with a 0 behind them. NULL: not to be read. */
+/* At most @max bytes of /proc/PID/@name, with a 0 behind them. NULL: unreadable; errno says why. */
 static char *slurp(const char *proc, pid_t pid, const char *name, size_t max, size_t *ret_bytes)
 {
 	char path[PATH_MAX], *text;
@@ -147,7 +147,7 @@ static int read_ids(const char *proc, pid_t pid, struct gp_subject *ret)
 	char *text = slurp(proc, pid, "status", TEXT_MAX, &n);
 	const char *uid = text ? strstr(text, "\nUid:") : NULL;
 	const char *gid = text ? strstr(text, "\nGid:") : NULL;
-	int err = -ESRCH;
+	int err = text ? -EPROTO : errno == ENOENT || errno == ESRCH ? -ESRCH : -errno;
 
 	if (uid && gid) {
 		ret->uid = (u32)strtoul(uid + 5, NULL, 10);
@@ -156,6 +156,16 @@ static int read_ids(const char *proc, pid_t pid, struct gp_subject *ret)
 		err = 0;
 	}
 	free(text);
+	return err;
+}
+
+int gp_subject_owner(const char *proc, pid_t pid, u32 *ret)
+{
+	struct gp_subject ids;
+	int err = read_ids(proc ? proc : "/proc", pid, &ids);
+
+	if (!err)
+		*ret = ids.owner;
 	return err;
 }
 

@@ -12,6 +12,11 @@
  * @proc: NULL is /proc. -ESRCH: no such process. -ENOMEM.
  */
 int gp_subject_read(const char *proc, pid_t pid, struct gp_subject *ret);
+/*
+ * gp_subject.owner alone, from /proc/PID/status, which a process cannot make hang. -ESRCH: no such
+ * process. Other errors say nothing about the process.
+ */
+int gp_subject_owner(const char *proc, pid_t pid, u32 *ret);
 void gp_subject_free(struct gp_subject *s);
 
 #endif /* GP_DAEMON_SUBJECT_H */

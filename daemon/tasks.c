@@ -186,7 +186,9 @@ static void end_task(struct gp_decider *h, u32 task)
 	struct gp_gpu_process *x;
 	u32 i = 0;
 
-	if (!h->backend->ops->account(h->backend, task, &a))
+	if (h->backend->ops->account(h->backend, task, &a))
+		a.stopped = 0;
+	else
 		account_end(h, &a);
 	h->backend->ops->task_del(h->backend, task);
 	while ((x = next_of(h, task, &i)))
