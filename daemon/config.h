@@ -50,7 +50,7 @@ struct gp_daemon_settings {
 	char gpus[GP_CONFIG_TEXT];	/* "all", or indices and BDFs */
 	char socket[GP_CONFIG_TEXT];
 	char group[GP_CLASS_NAME];	/* its members may change processes of other users */
-	char state[GP_CONFIG_TEXT];	/* folder of what survives a restart */
+	char state[GP_CONFIG_TEXT];	/* folder of the file "off" (requests.c) */
 	char default_class[GP_CLASS_NAME];
 	u32 clients;		/* connections to the socket at a time */
 	u32 grace;		/* of a suspend, 1000 GPU clocks each; 1..255 */
