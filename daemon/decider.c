@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "lib/error.h"
 #include "lib/gpreempt.h"
 
@@ -115,6 +116,15 @@ static void watch_opens(struct gp_decider *h)
 	epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->inotify, &e);
 }
 
+/* A backend may take what the supervisor says before we do, and some backends never do. */
+static void watch_children(struct gp_decider *h)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_CHILDREN };
+
+	if (gp_children_fd() >= 0)
+		epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_children_fd(), &e);
+}
+
 static int open_all(struct gp_decider *h, char *why)
 {
 	struct gp_scan_args scan = { .kfd = h->args.kfd, .proc = h->args.proc };
@@ -127,7 +137,9 @@ static int open_all(struct gp_decider *h, char *why)
 	h->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (h->epoll < 0)
 		return -errno;
-	err = read_gpus(h, why);
+	err = gp_descriptions_open(h);
+	if (!err)
+		err = read_gpus(h, why);
 	if (err)
 		return err;
 	h->enabled = !gp_switched_off(h);
@@ -160,6 +172,7 @@ int gp_decider_new(const struct gp_decider_args *args, struct gp_decider **ret, 
 		return err;
 	}
 	watch_opens(h);
+	watch_children(h);
 	h->scan_at_ns = h->now_ns;
 	*ret = h;
 	return 0;
@@ -172,6 +185,7 @@ void gp_decider_free(struct gp_decider *h)
 	if (h->backend)
 		gp_processes_clear(h);
 	gp_backend_drop_all(h);
+	gp_descriptions_close(h);
 	if (h->inotify >= 0)
 		close(h->inotify);
 	if (h->epoll >= 0)
@@ -201,7 +215,9 @@ static void take_events(struct gp_decider *h)
 	for (i = 0; i < n; i++) {
 		if (e[i].data.u64 == GP_DECIDER_INOTIFY)
 			drain_inotify(h);
-		else if (e[i].data.u64 < GP_DECIDER_RESETS)
+		else if (e[i].data.u64 == GP_DECIDER_CHILDREN)
+			gp_children_run();
+		else if (e[i].data.u64 < GP_DECIDER_CHILDREN)
 			gp_processes_gone(h, (pid_t)e[i].data.u64);
 	}
 }
@@ -240,6 +256,7 @@ void gp_decider_run(struct gp_decider *h, u64 now_ns)
 	/* What has happened; then what to do about it; housekeeping last. */
 	take_events(h);
 	gp_resets_take(h);
+	gp_descriptions_run(h);
 	ops = h->backend->ops;
 	ops->run(h->backend);
 	if (h->now_ns >= later(h->scan_at_ns, h->scan_again_ns) && !h->leaving) {
@@ -266,6 +283,7 @@ u64 gp_decider_wake_at(const struct gp_decider *h)
 {
 	u64 at = h->leaving ? GP_NEVER : later(h->scan_at_ns, h->scan_again_ns);
 
+	at = sooner(at, gp_readers_wake_at(h->readers));
 	if (h->retired)
 		at = sooner(at, h->now_ns + REAP_NS);
 	else if (h->attach_due)

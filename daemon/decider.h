@@ -41,6 +41,9 @@ struct gp_decider_args {
 	void (*news)(void *ctx, const struct gp_news *news);
 	/* Called right before a process is stopped or attached to: heartbeats begin. */
 	void (*holding)(void *ctx);
+	/* Of struct gp_readers_args, for tests; NULL: the supervisor's. */
+	int (*make_reader)(void *ctx, uid_t user, u64 id, int channel);
+	void (*kill_reader)(void *ctx, uid_t user, u64 id);
 	void *ctx;
 };
 

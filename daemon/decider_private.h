@@ -4,6 +4,7 @@
  *
  *	decider.c		life; descriptors, time and what is due
  *	processes.c	which processes use the GPUs, and which class each has
+ *	descriptions.c	what the readers say about them
  *	tasks.c		which processes are one task: each by itself, or a gang
  *	requests.c	what users ask for: classes, holds, hints, policy, the kill switch
  *	resets.c	GPUs that the driver resets, and the processes lost by that
@@ -17,6 +18,8 @@
 #include "lib/pointers.h"
 #include "lib/process.h"
 #include "lib/reset.h"
+#include "readers.h"
+#include "subject.h"
 
 /* Is a process attached, so that it can be taken off the GPU? */
 enum gp_attachment {
@@ -47,6 +50,15 @@ struct gp_gpu_process {
 	struct gp_named_class class;	/* @class.file is not valid */
 	char class_from[GP_MATCH_WHY];
 	char gang[GP_GANG_NAME];	/* "": none */
+
+	/* descriptions.c */
+	struct gp_subject subject;	/* if @described */
+	bool described;
+	bool asked;		/* an answer of the reader will come */
+	bool announced;		/* its class was known once, and users were told of it */
+	u64 describe_at_ns;	/* not to be asked about before; GP_NEVER: not again */
+	u32 describe_tries;
+	char undescribed[160];	/* why the class is given without a description; "" */
 
 	/* from sysfs */
 	struct gp_process_queue *queues;
@@ -127,6 +139,8 @@ struct gp_decider {
 	char backend_trouble[GP_DECIDER_WHY];
 
 	struct gp_scanner *scanner;
+	struct gp_readers *readers;
+	struct gp_subuids *subuids;	/* for @readers */
 	struct gp_gpu_process **process;	/* ordered by pid */
 	u32 nr_processes;
 	struct gp_class_request request[GP_CLASS_REQUESTS];
@@ -148,6 +162,8 @@ struct gp_decider {
 #define GP_DECIDER_BACKEND	(~0ull)
 #define GP_DECIDER_INOTIFY	(~0ull - 1)
 #define GP_DECIDER_RESETS	(~0ull - 2)
+#define GP_DECIDER_READERS	(~0ull - 3)
+#define GP_DECIDER_CHILDREN	(~0ull - 4)
 
 /* decider.c */
 void gp_decider_news(struct gp_decider *h, u32 kind, const struct gp_gpu_process *who,
@@ -173,6 +189,17 @@ void gp_processes_gone(struct gp_decider *h, pid_t pid);
 void gp_processes_clear(struct gp_decider *h);
 /* Gives @r the class of the rules or of a request. */
 void gp_processes_classify(struct gp_decider *h, struct gp_gpu_process *r);
+
+/* descriptions.c */
+/* 0 or -errno; gp_descriptions_close() in any case. */
+int gp_descriptions_open(struct gp_decider *h);
+void gp_descriptions_close(struct gp_decider *h);
+/* Takes what the readers said. */
+void gp_descriptions_run(struct gp_decider *h);
+/* Asks for the description of @r, if that is due. */
+void gp_descriptions_ask(struct gp_decider *h, struct gp_gpu_process *r);
+/* The same in any case: what is known of it may be old. */
+void gp_descriptions_renew(struct gp_decider *h, struct gp_gpu_process *r);
 
 /* tasks.c */
 /* Makes the task of @r what its class, gang and queues want. */

@@ -33,11 +33,12 @@ struct options {
 };
 
 /*
- * What the decider keeps: reading other users' /proc and pointers, and the descriptors that the
- * module needs.
+ * What the decider keeps: for the pointers of queues, which it still reads itself (queues.c), and
+ * for pidfd_getfd(), by which the module gets a process's descriptor of the driver. The texts of
+ * processes are read by readers, and only the supervisor kills.
  */
 static const struct gp_confinement decider_may = {
-	.caps = BIT_ULL(CAP_SYS_PTRACE) | BIT_ULL(CAP_DAC_READ_SEARCH) | BIT_ULL(CAP_KILL),
+	.caps = BIT_ULL(CAP_SYS_PTRACE) | BIT_ULL(CAP_DAC_READ_SEARCH),
 	.oom = -500,
 };
 

@@ -11,7 +11,6 @@
 
 #include "children.h"
 #include "decider_private.h"
-#include "subject.h"
 
 /* ---- the list ---- */
 
@@ -51,7 +50,9 @@ static void watch_end(struct gp_decider *h, struct gp_gpu_process *r)
 	u64 start;
 
 	/* A scan sees the end of unmanaged processes. In tests processes are not real ones. */
-	r->pidfd = h->args.proc || !r->class.managed ? -1 : open_pidfd(r->pid);
+	if (h->args.proc || !r->class.managed || r->pidfd >= 0)
+		return;
+	r->pidfd = open_pidfd(r->pid);
 	if (r->pidfd < 0)
 		return;
 	if (!gp_process_start(h->args.proc, r->pid, &start) && start == r->start &&
@@ -90,16 +91,15 @@ static struct gp_gpu_process *arrive(struct gp_decider *h, const struct gp_proce
 	r->user = p->user;
 	r->task = GP_NONE;
 	r->watched_stale = true;
+	r->pidfd = -1;
 	copy_name(r, p->comm);
-	gp_processes_classify(h, r);
-	watch_end(h, r);
 	memmove(&h->process[at + 1], &h->process[at],
 		(h->nr_processes - at) * sizeof(struct gp_gpu_process *));
 	h->process[at] = r;
 	h->nr_processes++;
 	h->stats.seen++;
-	gp_decider_news(h, GP_NEWS_PROCESS, r, "uses the GPU; class %s: %s", r->class.name,
-		     r->class_from);
+	gp_processes_classify(h, r);
+	gp_descriptions_ask(h, r);
 	return r;
 }
 
@@ -107,12 +107,14 @@ static void depart(struct gp_decider *h, u32 at)
 {
 	struct gp_gpu_process *r = h->process[at];
 
-	gp_decider_news(h, GP_NEWS_PROCESS, r, "is gone");
+	if (r->announced)
+		gp_decider_news(h, GP_NEWS_PROCESS, r, "is gone");
 	gp_tasks_leave(h, r);
 	if (r->pidfd >= 0)
 		close(r->pidfd);
 	free(r->queues);
 	free(r->usage);
+	gp_subject_free(&r->subject);
 	free(r);
 	h->nr_processes--;
 	memmove(&h->process[at], &h->process[at + 1],
@@ -137,23 +139,42 @@ void gp_processes_clear(struct gp_decider *h)
 
 /* ---- class ---- */
 
+static void announce(struct gp_decider *h, struct gp_gpu_process *r)
+{
+	if (r->announced)
+		return;
+	r->announced = true;
+	gp_decider_news(h, GP_NEWS_PROCESS, r, "uses the GPU; class %s: %s", r->class.name,
+			r->class_from);
+	if (r->nr_queues)
+		gp_decider_news(h, GP_NEWS_QUEUE, r, "has %u queues", r->nr_queues);
+}
+
 void gp_processes_classify(struct gp_decider *h, struct gp_gpu_process *r)
 {
 	const struct gp_class_request *request = gp_class_request_find(h, r->pid, r->start);
 	const struct gp_named_class *class = NULL;
-	struct gp_subject subject;
+	struct gp_subject ids = { 0 };
 	struct gp_match match;
 
 	if (request)
 		class = gp_rules_class(&h->config->rules, request->class_name);
 	/* A process that is ending has no /proc text any more. */
-	if (gp_subject_read(h->args.proc, r->pid, &subject))
-		subject = (struct gp_subject){ .uid = r->uid, .gid = (u32)-1 };
-	gp_rules_match(&h->config->rules, &subject, &match);
-	gp_subject_free(&subject);
+	if (!r->described && gp_subject_read(h->args.proc, r->pid, &ids))
+		ids = (struct gp_subject){ .uid = r->uid, .gid = (u32)-1 };
+	gp_rules_match(&h->config->rules, r->described ? &r->subject : &ids, &match);
+	gp_subject_free(&ids);
 	r->class = class ? *class : *match.class;
 	snprintf(r->class_from, sizeof(r->class_from), "%s", class ? "asked for" : match.why);
 	snprintf(r->gang, sizeof(r->gang), "%s", match.gang);
+	if (class || r->described || r->undescribed[0]) {
+		watch_end(h, r);
+		announce(h, r);
+		return;
+	}
+	r->class.managed = false;
+	snprintf(r->class_from, sizeof(r->class_from), "not known yet: its command line is being "
+		 "read");
 }
 
 /* ---- scan ---- */
@@ -169,7 +190,7 @@ static void copy_queues(struct gp_decider *h, struct gp_gpu_process *r, const st
 		memcpy(queues, p->queues, bytes);
 	free(r->queues);
 	r->queues = queues;
-	if (r->nr_queues != p->nr_queues)
+	if (r->nr_queues != p->nr_queues && r->announced)
 		gp_decider_news(h, GP_NEWS_QUEUE, r, "has %u queues", p->nr_queues);
 	r->nr_queues = p->nr_queues;
 	r->watched_stale = true;
@@ -210,6 +231,7 @@ static void meet(struct gp_decider *h, const struct gp_process *p, u32 what)
 	r->seen = true;
 	if (what & GP_SCAN_USAGE)
 		copy_usage(r, p);
+	gp_descriptions_ask(h, r);
 	if (changed || r->nr_queues != p->nr_queues)
 		copy_queues(h, r, p);
 	else if (r->task == GP_NONE && r->class.managed && r->nr_queues)

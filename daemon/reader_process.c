@@ -24,10 +24,12 @@ enum {
 
 #define UNSAID_NS	GP_MSEC	/* after the channel was full */
 
-static u64 now(void)
+static u64 now(const struct gp_reader_self *r)
 {
 	struct timespec ts;
 
+	if (r->args->clock)
+		return r->args->clock(r->args->ctx);
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
 }
@@ -200,7 +202,7 @@ static bool take_orders(struct gp_reader_self *r)
 	ssize_t n;
 	u32 i;
 
-	for (i = 0; i < ORDERS && !r->out_bytes && !(r->interval_ns && now() >= r->next_ns); i++) {
+	for (i = 0; i < ORDERS && !r->out_bytes && !(r->interval_ns && now(r) >= r->next_ns); i++) {
 		n = recv(r->args->channel, &o, sizeof(o), MSG_DONTWAIT | MSG_TRUNC);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -246,7 +248,10 @@ static int greet(struct gp_reader_self *r)
 		return -EPROTO;
 	r->page = mmap(NULL, sizeof(*r->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd[0], 0);
 	close(fd[0]);
-	return r->page == MAP_FAILED ? -ENOMEM : 0;
+	if (r->page != MAP_FAILED)
+		return 0;
+	r->page = NULL;
+	return -ENOMEM;
 }
 
 static u64 wake_at(const struct gp_reader_self *r)
@@ -268,10 +273,10 @@ static void listen_for(struct gp_reader_self *r, u32 events)
 		r->listens = events;
 }
 
-static bool turn(struct gp_reader_self *r)
+bool gp_reader_turn(struct gp_reader_self *r, bool wait)
 {
 	struct epoll_event e[EVENTS];
-	u64 at = wake_at(r), left = at > r->now_ns ? at - r->now_ns : 0;
+	u64 at = wait ? wake_at(r) : 0, left = at > r->now_ns ? at - r->now_ns : 0;
 	struct timespec ts = { .tv_sec = (time_t)(left / GP_SEC),
 			       .tv_nsec = (long)(left % GP_SEC) };
 	bool orders = false;
@@ -280,7 +285,7 @@ static bool turn(struct gp_reader_self *r)
 	listen_for(r, r->out_bytes ? EPOLLOUT : EPOLLIN);
 	n = epoll_pwait2(r->epoll, e, EVENTS, at == GP_NEVER ? NULL : &ts, NULL);
 
-	r->now_ns = now();
+	r->now_ns = now(r);
 	/* Orders last: they end processes that events speak of. */
 	for (i = 0; i < n; i++) {
 		if (e[i].data.ptr == GP_READER_CHANNEL)
@@ -325,23 +330,63 @@ static int confine(const struct gp_reader_args *args)
 	return args->unconfined ? 0 : gp_sandbox(&sandbox);
 }
 
-int gp_reader_serve(const struct gp_reader_args *args)
+void gp_reader_end(struct gp_reader_self *r)
 {
-	struct gp_reader_self *r = calloc(1, sizeof(*r));
+	struct gp_reader_watched *w;
 
 	if (!r)
-		return 1;
+		return;
+	while ((w = r->watched)) {
+		r->watched = w->next;
+		gp_reader_drop(w);
+		free(w);
+	}
+	if (r->page)
+		munmap(r->page, sizeof(*r->page));
+	if (r->wakefd >= 0)
+		close(r->wakefd);
+	if (r->epoll >= 0)
+		close(r->epoll);
+	free(r->queue);
+	free(r->fresh);
+	free(r);
+}
+
+int gp_reader_begin(const struct gp_reader_args *args, struct gp_reader_self **ret)
+{
+	struct gp_reader_self *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
 	r->args = args;
+	r->wakefd = -1;
 	r->queue = calloc(GP_READER_SLOTS, sizeof(*r->queue));
 	r->fresh = calloc(2 * GP_READER_SLOTS, sizeof(*r->fresh));
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!r->queue || !r->fresh || r->epoll < 0 || confine(args) || greet(r))
-		return 1;
-	r->now_ns = now();
+	err = r->queue && r->fresh && r->epoll >= 0 ? confine(args) : -ENOMEM;
+	if (!err)
+		err = greet(r);
+	if (err) {
+		gp_reader_end(r);
+		return err;
+	}
+	r->now_ns = now(r);
 	r->wake = true;
 	gp_reader_look(r);	/* the first beat says that it is there */
-	while (turn(r))
+	*ret = r;
+	return 0;
+}
+
+int gp_reader_serve(const struct gp_reader_args *args)
+{
+	struct gp_reader_self *r;
+
+	if (gp_reader_begin(args, &r))
+		return 1;
+	while (gp_reader_turn(r, true))
 		;
+	gp_reader_end(r);
 	return 0;
 }
 

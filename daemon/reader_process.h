@@ -37,12 +37,23 @@ struct gp_reader_args {
 	int channel;		/* a SOCK_SEQPACKET socket to the decider */
 	uid_t user;		/* whose processes; HELLO adds those of its user namespaces */
 	const char *mqds;	/* NULL: GP_MQD_DUMP */
-	bool unconfined;	/* for tests: without the sandbox */
+	/* for tests */
+	bool unconfined;	/* without the sandbox */
+	u64 (*clock)(void *ctx);	/* NULL: CLOCK_MONOTONIC */
+	void *ctx;
 };
 
 /* Runs until the decider closes the channel. Returns an exit code. */
 int gp_reader_serve(const struct gp_reader_args *args);
 /* The same with the usual arguments. */
 int gp_reader_main(int channel, uid_t user);
+
+/* The same in steps. @args stay valid to the end. -ENOMEM, -EPROTO, ... */
+struct gp_reader_self;
+int gp_reader_begin(const struct gp_reader_args *args, struct gp_reader_self **ret);
+/* Does what is due; waits for something to do if @wait. False: the channel was closed. */
+bool gp_reader_turn(struct gp_reader_self *r, bool wait);
+/* Does not close the channel. NULL is fine. */
+void gp_reader_end(struct gp_reader_self *r);
 
 #endif /* GP_DAEMON_READER_PROCESS_H */

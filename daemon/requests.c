@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "decider_private.h"
-#include "subject.h"
 
 /* A hold that waits for its process to be attached is forgotten after that. */
 #define ATTACH_NS	(3 * GP_SEC)
@@ -81,52 +80,72 @@ int gp_decider_owner(struct gp_decider *h, const struct gp_process_id *who, uid_
 	return err ? err : gp_subject_owner(h->args.proc, is.pid, ret);
 }
 
-/* What the rules alone would give. */
-static int by_rules(const struct gp_decider *h, pid_t pid, const struct gp_named_class **ret)
+/*
+ * What the rules alone would give. The command line is known of processes that use a GPU: it is not
+ * read here, because a process can make that take for ever.
+ */
+static int subject_of(struct gp_decider *h, const struct gp_process_id *is, struct gp_subject *ret,
+		      struct gp_match *match)
 {
-	struct gp_subject subject;
-	struct gp_match match;
+	const struct gp_gpu_process *r = gp_decider_find(h, is);
 
-	if (gp_subject_read(h->args.proc, pid, &subject))
+	*ret = (struct gp_subject){ 0 };
+	if (r && r->described)
+		gp_rules_match(&h->config->rules, &r->subject, match);
+	else if (gp_subject_read(h->args.proc, is->pid, ret))
 		return -ESRCH;
-	gp_rules_match(&h->config->rules, &subject, &match);
-	gp_subject_free(&subject);
-	*ret = match.class;
-	return 0;
+	else
+		gp_rules_match(&h->config->rules, ret, match);
+	return r && r->described;
 }
 
+/* If not all is known, @to must not be more than anything that the rules could give. */
 int gp_decider_raises(struct gp_decider *h, const struct gp_process_id *who, const char *class_name)
 {
-	const struct gp_named_class *to = NULL, *rules, *has;
+	const struct gp_named_class *to = NULL, *asked, *has, *c;
+	const struct gp_rules *rules = &h->config->rules;
 	const struct gp_class_request *request;
+	struct gp_subject subject;
 	struct gp_process_id is;
+	struct gp_match match;
+	int known, raises = 0;
 
 	if (class_name) {
-		to = gp_rules_class(&h->config->rules, class_name);
+		to = gp_rules_class(rules, class_name);
 		if (!to)
 			return -EINVAL;
 	}
-	if (identify(h, who, &is) || by_rules(h, is.pid, &rules))
+	if (identify(h, who, &is))
 		return -ESRCH;
-	if (!to)
-		to = rules;
+	known = subject_of(h, &is, &subject, &match);
+	if (known < 0)
+		return -ESRCH;
 	request = gp_class_request_find(h, is.pid, is.start);
-	has = request ? gp_rules_class(&h->config->rules, request->class_name) : NULL;
-	if (!has)
-		has = rules;
-	return !gp_class_lowers(rules, to) || !gp_class_lowers(has, to);
+	asked = request ? gp_rules_class(rules, request->class_name) : NULL;
+	for (u32 i = 0; i < rules->nr_classes && !raises; i++) {
+		c = &rules->class[i];
+		if (known ? c != match.class : !gp_rules_could_give(rules, &subject, c))
+			continue;
+		has = asked ? asked : c;
+		raises = !gp_class_lowers(c, to ? to : c) || !gp_class_lowers(has, to ? to : c);
+	}
+	gp_subject_free(&subject);
+	return raises;
 }
 
 static void class_now(struct gp_decider *h, const struct gp_process_id *is, char *name)
 {
 	const struct gp_class_request *request = gp_class_request_find(h, is->pid, is->start);
-	const struct gp_named_class *rules;
+	struct gp_subject subject;
+	struct gp_match match;
 
-	if (request)
+	if (request) {
 		snprintf(name, GP_CLASS_NAME, "%s", request->class_name);
-	else
-		snprintf(name, GP_CLASS_NAME, "%s",
-			 by_rules(h, is->pid, &rules) ? "" : rules->name);
+		return;
+	}
+	snprintf(name, GP_CLASS_NAME, "%s",
+		 subject_of(h, is, &subject, &match) < 0 ? "" : match.class->name);
+	gp_subject_free(&subject);
 }
 
 int gp_decider_may_request_class(struct gp_decider *h, const struct gp_process_id *who, char *why)
@@ -220,6 +239,8 @@ static int find_task(struct gp_decider *h, const struct gp_process_id *who,
 		return refuse(why, -ESRCH, "that process uses no GPU");
 	if ((*ret)->task != GP_NONE)
 		return 0;
+	if (!(*ret)->announced)
+		return refuse(why, -EBUSY, "its class is not known yet; try again");
 	if (!(*ret)->class.managed)
 		return refuse(why, -EBUSY, "its class is unmanaged: it is left alone; give it "
 			      "another class");
@@ -427,6 +448,7 @@ int gp_decider_reload(struct gp_decider *h, struct gp_config *config, char *why)
 	for (i = 0; i < h->nr_processes; i++) {
 		gp_processes_classify(h, h->process[i]);
 		gp_tasks_update(h, h->process[i]);
+		gp_descriptions_renew(h, h->process[i]);
 	}
 	if (anew)
 		gp_backend_choose(h, true);

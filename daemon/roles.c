@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 
 #include "holder.h"
+#include "reader_process.h"
 #include "supervisor.h"
 
 /*
@@ -16,9 +17,9 @@ const struct gp_role gp_roles[GP_NR_ROLES] = {
 		.name = "gp-holder", .may = { .caps = TOUCH_TARGETS, .oom = -900 },
 		.main = gp_holder_main, .kill_stopped = true,
 	},
-	/* .main = gp_reader_main, as soon as it is there */
 	[GP_ROLE_READER] = {
 		.name = "gp-reader", .may = { .caps = TOUCH_TARGETS, .oom = 500 },
+		.main = gp_reader_main,
 	},
 	[GP_ROLE_POKE] = {
 		.name = "gp-poke", .may = { .caps = TOUCH_TARGETS },

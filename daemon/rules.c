@@ -60,16 +60,29 @@ static bool has_id(const struct gp_ids *ids, u32 id)
 	return !ids->nr;
 }
 
-static bool rule_matches(const struct gp_rule *rule, const struct gp_subject *who)
+/* As far as is known. */
+static bool could_match(const struct gp_rule *rule, const struct gp_subject *who)
 {
 	if (!has_id(&rule->uid, who->uid) || !has_id(&rule->gid, who->gid))
 		return false;
-	if (rule->exe[0] && !(who->exe && gp_glob(rule->exe, who->exe, GP_GLOB_PATH)))
+	if (rule->exe[0] && who->exe && !gp_glob(rule->exe, who->exe, GP_GLOB_PATH))
 		return false;
-	if (rule->cgroup[0] && !(who->cgroup && gp_glob_within(rule->cgroup, who->cgroup)))
+	if (rule->cgroup[0] && who->cgroup && !gp_glob_within(rule->cgroup, who->cgroup))
 		return false;
-	return !rule->cmdline[0] ||
-	       (who->cmdline && gp_glob(rule->cmdline, who->cmdline, GP_GLOB_TEXT));
+	return !rule->cmdline[0] || !who->cmdline ||
+	       gp_glob(rule->cmdline, who->cmdline, GP_GLOB_TEXT);
+}
+
+/* Does a rule that could match @who do so whatever is not known? */
+static bool is_certain(const struct gp_rule *rule, const struct gp_subject *who)
+{
+	return (!rule->exe[0] || who->exe) && (!rule->cgroup[0] || who->cgroup) &&
+	       (!rule->cmdline[0] || who->cmdline);
+}
+
+static bool rule_matches(const struct gp_rule *rule, const struct gp_subject *who)
+{
+	return could_match(rule, who) && is_certain(rule, who);
 }
 
 const struct gp_named_class *gp_rules_class(const struct gp_rules *rules, const char *name)
@@ -79,6 +92,20 @@ const struct gp_named_class *gp_rules_class(const struct gp_rules *rules, const 
 			return &rules->class[i];
 	}
 	return NULL;
+}
+
+bool gp_rules_could_give(const struct gp_rules *rules, const struct gp_subject *who,
+			 const struct gp_named_class *class)
+{
+	for (u32 i = 0; i < rules->nr; i++) {
+		if (!could_match(&rules->rule[i], who))
+			continue;
+		if (rules->rule[i].class == class)
+			return true;
+		if (is_certain(&rules->rule[i], who))
+			return false;
+	}
+	return rules->otherwise == class;
 }
 
 /* Applies GPREEMPT_CLASS of the process, if it lowers, and says so in @m->why. */

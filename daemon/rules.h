@@ -127,6 +127,13 @@ struct gp_match {
 void gp_rules_match(const struct gp_rules *rules, const struct gp_subject *who,
 		    struct gp_match *ret);
 
+/*
+ * Could the rules give @class to a process of which only some texts are known? What is NULL in @who
+ * may be anything.
+ */
+bool gp_rules_could_give(const struct gp_rules *rules, const struct gp_subject *who,
+			 const struct gp_named_class *class);
+
 /* NULL if there is none of that name. */
 const struct gp_named_class *gp_rules_class(const struct gp_rules *rules, const char *name);
 

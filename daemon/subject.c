@@ -8,13 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	TEXT_MAX	= 4096,		/* of a command line, a cgroup */
-	ENVIRON_MAX	= 1 << 18,	/* beyond that a variable is not found */
-};
+enum { TEXT_MAX = 4096 };
 
-/* At most @max bytes of /proc/PID/@name, with a 0 behind them. NULL: unreadable; errno says why. */
-static char *slurp(const char *proc, pid_t pid, const char *name, size_t max, size_t *ret_bytes)
+/* At most TEXT_MAX bytes of /proc/PID/@name, with a 0 behind them. NULL: unreadable; errno says why. */
+static char *slurp(const char *proc, pid_t pid, const char *name)
 {
 	char path[PATH_MAX], *text;
 	size_t n = 0;
@@ -27,9 +24,9 @@ static char *slurp(const char *proc, pid_t pid, const char *name, size_t max, si
 	if (fd < 0)
 		return NULL;
 
-	text = malloc(max + 1);
-	while (text && n < max) {
-		got = read(fd, text + n, max - n);
+	text = malloc(TEXT_MAX + 1);
+	while (text && n < TEXT_MAX) {
+		got = read(fd, text + n, TEXT_MAX - n);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
@@ -39,50 +36,13 @@ static char *slurp(const char *proc, pid_t pid, const char *name, size_t max, si
 	close(fd);
 	if (text)
 		text[n] = 0;
-	*ret_bytes = n;
-	return text;
-}
-
-static char *read_exe(const char *proc, pid_t pid)
-{
-	static const char deleted[] = " (deleted)";
-	char path[PATH_MAX], to[PATH_MAX];
-	size_t n;
-	ssize_t got;
-
-	if (snprintf(path, sizeof(path), "%s/%d/exe", proc, pid) >= (int)sizeof(path))
-		return NULL;
-	got = readlink(path, to, sizeof(to) - 1);
-	if (got < 0)
-		return NULL;
-
-	n = (size_t)got;
-	to[n] = 0;
-	if (n >= sizeof(deleted) && !strcmp(to + n - (sizeof(deleted) - 1), deleted))
-		to[n - (sizeof(deleted) - 1)] = 0;
-	return strdup(to);
-}
-
-static char *read_cmdline(const char *proc, pid_t pid)
-{
-	size_t i, n;
-	char *text = slurp(proc, pid, "cmdline", TEXT_MAX, &n);
-
-	if (!text)
-		return NULL;
-	while (n && !text[n - 1])
-		n--;
-	for (i = 0; i < n; i++)
-		if (!text[i])
-			text[i] = ' ';
 	return text;
 }
 
 /* Of cgroup 2 ("0::/path") if it is more than the root, else the longest of cgroup 1. */
 static char *read_cgroup(const char *proc, pid_t pid)
 {
-	size_t n;
-	char *text = slurp(proc, pid, "cgroup", TEXT_MAX, &n), *line, *rest = text, *found = NULL;
+	char *text = slurp(proc, pid, "cgroup"), *line, *rest = text, *found = NULL;
 	const char *best = "";
 
 	if (!text)
@@ -106,29 +66,6 @@ static char *read_cgroup(const char *proc, pid_t pid)
 	return found;
 }
 
-/* As getenv() would have it: the first one counts. */
-static char *find_variable(const char *text, size_t bytes, const char *name)
-{
-	size_t at, len = strlen(name);
-
-	for (at = 0; at < bytes; at += strlen(text + at) + 1)
-		if (!strncmp(text + at, name, len) && text[at + len] == '=')
-			return strdup(text + at + len + 1);
-	return NULL;
-}
-
-static void read_environ(const char *proc, pid_t pid, struct gp_subject *ret)
-{
-	size_t n;
-	char *text = slurp(proc, pid, "environ", ENVIRON_MAX, &n);
-
-	if (!text)
-		return;
-	ret->wanted = find_variable(text, n, GP_CLASS_VARIABLE);
-	ret->gang = find_variable(text, n, GP_GANG_VARIABLE);
-	free(text);
-}
-
 /* "\tREAL\tEFFECTIVE\tSAVED\tOF-FILES": the user of a set-uid program does not own it. */
 static u32 read_owner(const char *ids)
 {
@@ -143,8 +80,7 @@ static u32 read_owner(const char *ids)
 
 static int read_ids(const char *proc, pid_t pid, struct gp_subject *ret)
 {
-	size_t n;
-	char *text = slurp(proc, pid, "status", TEXT_MAX, &n);
+	char *text = slurp(proc, pid, "status");
 	const char *uid = text ? strstr(text, "\nUid:") : NULL;
 	const char *gid = text ? strstr(text, "\nGid:") : NULL;
 	int err = text ? -EPROTO : errno == ENOENT || errno == ESRCH ? -ESRCH : -errno;
@@ -180,11 +116,25 @@ int gp_subject_read(const char *proc, pid_t pid, struct gp_subject *ret)
 	if (err)
 		return err;
 
-	ret->exe = read_exe(proc, pid);
-	ret->cmdline = read_cmdline(proc, pid);
 	ret->cgroup = read_cgroup(proc, pid);
-	read_environ(proc, pid, ret);
 	return 0;
+}
+
+static const char *copy_text(const struct gp_report_subject *s, u32 known, const char *text)
+{
+	return s->known & known ? strdup(text) : NULL;
+}
+
+void gp_subject_copy(const struct gp_report_subject *from, struct gp_subject *ret)
+{
+	*ret = (struct gp_subject){
+		.uid = from->uid, .gid = from->gid, .owner = from->owner,
+		.exe = copy_text(from, GP_KNOWN_EXE, from->exe),
+		.cmdline = copy_text(from, GP_KNOWN_CMDLINE, from->cmdline),
+		.cgroup = copy_text(from, GP_KNOWN_CGROUP, from->cgroup),
+		.wanted = copy_text(from, GP_KNOWN_CLASS, from->class_name),
+		.gang = copy_text(from, GP_KNOWN_GANG, from->gang),
+	};
 }
 
 void gp_subject_free(struct gp_subject *s)

@@ -105,6 +105,8 @@ const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_p
 	else if (x)
 		snprintf(text, GP_DECIDER_WHY, "%s (%d) of its gang cannot be preempted: %s",
 			 x->name, x->pid, x->trouble);
+	else if (r->undescribed[0])
+		snprintf(text, GP_DECIDER_WHY, "%s", r->undescribed);
 	else if (h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE &&
 		 (x = unpreemptible_beside(h, r)))
 		snprintf(text, GP_DECIDER_WHY, "shares a GPU with %s (%d), which cannot be "

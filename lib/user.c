@@ -270,6 +270,21 @@ int gp_user_of(struct gp_subuids *s, const char *proc, pid_t pid, uid_t uid, uid
 	return owner_of(s, range, ret);
 }
 
+u32 gp_subuids_of(struct gp_subuids *s, uid_t user, struct gp_subuid_range *ret, u32 room)
+{
+	u32 n = 0;
+
+	if (refresh(s))
+		return 0;
+	for (u32 i = 0; i < s->nr && n < room; i++) {
+		if (s->range[i].owner == NOT_LOOKED_UP && look_up_owner(s, &s->range[i]))
+			return 0;
+		if (s->range[i].owner == user)
+			ret[n++] = s->range[i];
+	}
+	return n;
+}
+
 int gp_process_user(const char *proc, pid_t pid, uid_t *ret)
 {
 	char path[PATH_MAX], text[4096];

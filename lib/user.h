@@ -54,7 +54,13 @@ int gp_user_of(struct gp_subuids *s, const char *proc, pid_t pid, uid_t uid, uid
  */
 uid_t gp_user_of_uid(struct gp_subuids *s, uid_t uid);
 
-/* The same with the files of this machine, for a process of any uid. Reads them each time. */
+/*
+ * The ranges of which @user is the owner, at most @room. Returns how many; 0 also if the files
+ * cannot be read.
+ */
+u32 gp_subuids_of(struct gp_subuids *s, uid_t user, struct gp_subuid_range *ret, u32 room);
+
+/* gp_user_of() with the files of this machine, for any process. Reads them each time. */
 int gp_process_user(const char *proc, pid_t pid, uid_t *ret);
 
 #endif /* GP_LIB_USER_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "decider_world.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -161,6 +162,65 @@ static void holding(void *ctx)
 	((struct world *)ctx)->holding++;
 }
 
+/* ---- readers ---- */
+
+static u64 time_of(void *ctx)
+{
+	return ((struct world *)ctx)->now_ns;
+}
+
+static int make_reader(void *ctx, uid_t user, u64 id, int channel)
+{
+	struct world *w = ctx;
+	struct world_reader *r;
+	u32 i;
+
+	for (i = 0; i < WORLD_READERS && w->reader[i].args.channel; i++)
+		;
+	EXPECT(i < WORLD_READERS);
+	r = &w->reader[i];
+	*r = (struct world_reader){
+		.args = { .channel = dup(channel), .user = user, .mqds = w->mqds,
+			  .unconfined = true, .clock = time_of, .ctx = w },
+		.id = id,
+	};
+	w->readers++;
+	return r->args.channel < 0 ? -errno : 0;
+}
+
+static void end_reader(struct world_reader *r)
+{
+	gp_reader_end(r->self);
+	close(r->args.channel);
+	*r = (struct world_reader){ 0 };
+}
+
+static void kill_reader(void *ctx, uid_t user, u64 id)
+{
+	struct world *w = ctx;
+	u32 i;
+
+	(void)user;
+	for (i = 0; i < WORLD_READERS; i++)
+		w->reader[i].killed |= w->reader[i].args.channel && w->reader[i].id == id;
+}
+
+/* All readers do what is due. */
+static void run_readers(struct world *w)
+{
+	u32 i;
+
+	for (i = 0; i < WORLD_READERS; i++) {
+		struct world_reader *r = &w->reader[i];
+
+		if (!r->args.channel || (w->hangs && w->hung == r->args.user))
+			continue;
+		if (r->killed || (!r->self && gp_reader_begin(&r->args, &r->self)) ||
+		    !gp_reader_turn(r->self, false))
+			end_reader(r);
+	}
+}
+
 /* ---- life ---- */
 
 void world_gpu(struct world *w)
@@ -206,6 +266,9 @@ int world_down(void **state)
 	u32 i;
 
 	gp_decider_free(w->decider);
+	for (i = 0; i < WORLD_READERS; i++)
+		if (w->reader[i].args.channel)
+			end_reader(&w->reader[i]);
 	for (i = 0; i < WORLD_PROCESSES; i++)
 		if (w->process[i].pid)
 			world_end(w, i);
@@ -219,7 +282,8 @@ void world_decider(struct world *w, const char *config)
 {
 	struct gp_decider_args args = {
 		.kfd = w->kfd, .mqds = w->mqds, .kmod = w->kmod, .node = "/dev/null",
-		.clock = clock_of, .news = news, .holding = holding, .ctx = w,
+		.clock = clock_of, .news = news, .holding = holding,
+		.make_reader = make_reader, .kill_reader = kill_reader, .ctx = w,
 	};
 	char text[4096], errors[GP_CONFIG_ERRORS], why[GP_DECIDER_WHY];
 
@@ -234,6 +298,11 @@ void world_decider(struct world *w, const char *config)
 
 u32 world_process(struct world *w)
 {
+	return world_process_of(w, getuid());
+}
+
+u32 world_process_of(struct world *w, uid_t uid)
+{
 	volatile u64 *ready;
 	u32 i;
 
@@ -244,6 +313,8 @@ u32 world_process(struct world *w)
 	w->process[i].pid = fork();
 	EXPECT(w->process[i].pid >= 0);
 	if (!w->process[i].pid) {
+		if (uid != getuid() && setresuid(uid, uid, uid))
+			_exit(1);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		/* A name that is neither text nor harmless. */
 		prctl(PR_SET_NAME, "gp\xff\n\"test");
@@ -397,6 +468,13 @@ void world_class(struct world *w, u32 i, const char *name)
 
 /* ---- time ---- */
 
+static bool is_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
 void world_run(struct world *w, u64 ns)
 {
 	u64 until = w->now_ns + ns, step, at;
@@ -404,7 +482,9 @@ void world_run(struct world *w, u64 ns)
 	do {
 		w->clocks = 0;
 		gp_decider_run(w->decider, w->now_ns);
-		at = gp_decider_wake_at(w->decider);
+		run_readers(w);
+		at = is_readable(gp_readers_fd(w->decider->readers)) ? w->now_ns :
+		     gp_decider_wake_at(w->decider);
 		step = at > w->now_ns ? at - w->now_ns : 10 * GP_USEC;
 		if (step > GP_MSEC)
 			step = GP_MSEC;

@@ -8,12 +8,13 @@
 #define DECIDER_WORLD_H
 
 #include "daemon/holders.h"
+#include "daemon/reader_process.h"
 #include "daemon/scheduler.h"
 #include "fake_tree.h"
 #include "gp_test.h"
 #include "null_mechanism.h"
 
-enum { WORLD_PROCESSES = 4, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
+enum { WORLD_PROCESSES = 4, WORLD_READERS = 16, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
 
 /*
  * The age of queues is real: the scanner's. The world is so far ahead that all are old; a test
@@ -46,6 +47,14 @@ struct world_debug {
 	u32 nr_events;
 };
 
+/* A reader of daemon/reader_process.h in this process and in the world's time. */
+struct world_reader {
+	struct gp_reader_args args;	/* channel 0: unused */
+	struct gp_reader_self *self;	/* NULL: it has not begun */
+	u64 id;
+	bool killed;
+};
+
 struct world {
 	struct fake_tree *tree;
 	char kfd[128], mqds[128], state[128];
@@ -55,6 +64,10 @@ struct world {
 	struct world_process process[WORLD_PROCESSES];
 	struct world_debug debug;
 	struct gp_decider *decider;
+	struct world_reader reader[WORLD_READERS];
+	uid_t hung;		/* the readers of this user do nothing, and survive SIGKILL */
+	bool hangs;		/* @hung is a user */
+	u32 readers;		/* made so far */
 	u64 now_ns;		/* goes on in world_run() alone: a busy machine changes nothing */
 	u64 slow_ns;		/* and by so much whenever the decider looks at the clock */
 	u32 clocks;		/* how often it did */
@@ -77,6 +90,8 @@ void world_gpu(struct world *w);
 void world_decider(struct world *w, const char *config);
 /* A process that sleeps, without queues; returns its place. */
 u32 world_process(struct world *w);
+/* The same of another user; only root can. */
+u32 world_process_of(struct world *w, uid_t uid);
 void world_end(struct world *w, u32 i);
 void world_queue(struct world *w, u32 i, u32 queue);
 void world_queue_on(struct world *w, u32 i, u32 queue, u32 gpu);

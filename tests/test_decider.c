@@ -426,6 +426,7 @@ static void a_bad_dump_is_trouble_and_nothing_else(void **state)
 	a = world_process(w);
 	b = world_process(w);
 	world_class(w, a, "online");
+	world_run(w, 20 * GP_MSEC);
 	fake_tree_put(w->tree, "0", "kfd/proc/%d/queues/0/type", w->process[a].pid);
 	fake_tree_put(w->tree, "4096", "kfd/proc/%d/queues/0/size", w->process[a].pid);
 	fake_tree_put(w->tree, "54702", "kfd/proc/%d/queues/0/gpuid", w->process[a].pid);

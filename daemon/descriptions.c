@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What the readers say about processes: their command lines, programs and environments.
+ *
+ * A process is asked about when it is seen first. Until the answer it has no task, unless a class
+ * was requested for it. If its user's reader was abandoned, or could not read it, it gets the class
+ * that the rules give for its ids and its cgroup, and is asked about again later.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "children.h"
+#include "decider_private.h"
+#include "lib/gpreempt.h"
+#include "lib/user.h"
+#include "reader_process.h"
+
+/* From one failed description to the next; doubles. */
+#define RETRY_NS	GP_SEC
+
+enum { RETRIES_DOUBLE = 6 };
+
+#define ABANDONED	"the reader of its user does not answer"
+
+/* ---- readers ---- */
+
+static int make_reader(void *ctx, uid_t user, u64 id, int channel)
+{
+	const struct gp_decider *h = ctx;
+
+	if (h->args.make_reader)
+		return h->args.make_reader(h->args.ctx, user, id, channel);
+	return gp_children_start(GP_ROLE_READER, id, user, channel);
+}
+
+static void kill_reader(void *ctx, uid_t user, u64 id)
+{
+	const struct gp_decider *h = ctx;
+
+	(void)user;
+	if (h->args.kill_reader)
+		h->args.kill_reader(h->args.ctx, user, id);
+	else
+		gp_children_kill(GP_ROLE_READER, id);
+}
+
+static u32 ranges_of(void *ctx, uid_t user, struct gp_uid_range *to, u32 room)
+{
+	struct gp_subuid_range range[GP_READER_RANGES];
+	const struct gp_decider *h = ctx;
+	u32 i, n;
+
+	n = gp_subuids_of(h->subuids, user, range, room < GP_READER_RANGES ? room :
+			  GP_READER_RANGES);
+	for (i = 0; i < n; i++)
+		to[i] = (struct gp_uid_range){ range[i].start, range[i].count };
+	return n;
+}
+
+int gp_descriptions_open(struct gp_decider *h)
+{
+	const struct gp_readers_args args = {
+		.make = make_reader, .kill = kill_reader, .ranges = ranges_of, .ctx = h,
+	};
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_READERS };
+	int err = gp_subuids_alloc(NULL, &h->subuids);
+
+	if (!err)
+		err = gp_readers_new(&args, &h->readers);
+	if (!err && epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_readers_fd(h->readers), &e))
+		err = -errno;
+	return err;
+}
+
+void gp_descriptions_close(struct gp_decider *h)
+{
+	gp_readers_free(h->readers);
+	gp_subuids_free(h->subuids);
+}
+
+/* ---- answers ---- */
+
+static void settle(struct gp_decider *h, struct gp_gpu_process *r)
+{
+	char before[GP_CLASS_NAME];
+	bool announced = r->announced;
+
+	snprintf(before, sizeof(before), "%s", r->class.name);
+	gp_processes_classify(h, r);
+	gp_tasks_update(h, r);
+	if (announced && strcmp(before, r->class.name))
+		gp_decider_news(h, GP_NEWS_CLASS, r, "has class %s now, %s before", r->class.name,
+				before);
+}
+
+static void set_undescribed(struct gp_decider *h, struct gp_gpu_process *r, const char *why)
+{
+	if (r->described)
+		return;
+	snprintf(r->undescribed, sizeof(r->undescribed), "its command line cannot be read (%s): "
+		 "its class is that of its user, group and cgroup", why);
+	settle(h, r);
+}
+
+static void failed(struct gp_decider *h, struct gp_gpu_process *r, int error)
+{
+	r->asked = false;
+	r->describe_at_ns = h->now_ns + (RETRY_NS << r->describe_tries);
+	if (r->describe_tries < RETRIES_DOUBLE)
+		r->describe_tries++;
+	set_undescribed(h, r, error == ETIMEDOUT ? ABANDONED : gp_strerror(-error));
+}
+
+static void take_subject(struct gp_decider *h, struct gp_gpu_process *r,
+			 const struct gp_report_subject *subject)
+{
+	gp_subject_free(&r->subject);
+	gp_subject_copy(subject, &r->subject);
+	r->described = true;
+	r->asked = false;
+	r->undescribed[0] = 0;
+	r->describe_at_ns = GP_NEVER;
+	r->describe_tries = 0;
+	settle(h, r);
+}
+
+void gp_descriptions_ask(struct gp_decider *h, struct gp_gpu_process *r)
+{
+	const struct gp_reader_target who = { r->user, r->pid, r->start };
+	int err;
+
+	if (r->asked || h->now_ns < r->describe_at_ns)
+		return;
+	err = gp_readers_describe(h->readers, &who);
+	/* Too many wait: asked for when one of them was answered. */
+	if (err && err != -EAGAIN)
+		failed(h, r, -err);
+	r->asked = !err;
+	if (gp_readers_state(h->readers, r->user) == GP_READER_ABANDONED && !r->undescribed[0])
+		set_undescribed(h, r, ABANDONED);
+}
+
+void gp_descriptions_renew(struct gp_decider *h, struct gp_gpu_process *r)
+{
+	r->describe_at_ns = h->now_ns;
+	gp_descriptions_ask(h, r);
+}
+
+static void ask_for_user(struct gp_decider *h, uid_t user)
+{
+	u32 i;
+
+	for (i = 0; i < h->nr_processes; i++)
+		if (h->process[i]->user == user)
+			gp_descriptions_ask(h, h->process[i]);
+}
+
+static void abandoned(struct gp_decider *h, uid_t user)
+{
+	u32 i;
+
+	for (i = 0; i < h->nr_processes; i++)
+		if (h->process[i]->user == user && !h->process[i]->undescribed[0])
+			set_undescribed(h, h->process[i], ABANDONED);
+}
+
+static void take(struct gp_decider *h, const struct gp_readers_event *e)
+{
+	const struct gp_process_id id = { e->who.pid, e->who.start };
+	struct gp_gpu_process *r = e->who.pid ? gp_decider_find(h, &id) : NULL;
+
+	if (r && r->user != e->who.user)
+		r = NULL;
+	switch (e->kind) {
+	case GP_READERS_STATE:
+		if (e->state == GP_READER_ABANDONED)
+			abandoned(h, e->who.user);
+		return;
+	case GP_READERS_SUBJECT:
+		if (r)
+			take_subject(h, r, e->subject);
+		break;
+	case GP_READERS_GONE:
+		/* A reader's word is not enough: the scan decides. */
+		h->scan_at_ns = h->now_ns;
+		if (r && e->answers)
+			failed(h, r, ESRCH);
+		break;
+	case GP_READERS_ERROR:
+		if (r && e->answers)
+			failed(h, r, e->error);
+		break;
+	default:
+		return;
+	}
+	ask_for_user(h, e->who.user);
+}
+
+void gp_descriptions_run(struct gp_decider *h)
+{
+	struct gp_readers_event e;
+
+	gp_readers_run(h->readers, h->now_ns);
+	while (gp_readers_next(h->readers, &e))
+		take(h, &e);
+}
