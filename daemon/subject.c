@@ -10,7 +10,7 @@
 
 enum { TEXT_MAX = 4096 };
 
-/* At most TEXT_MAX bytes of /proc/PID/@name, with a 0 behind them. NULL: unreadable; errno says why. */
+/* At most TEXT_MAX bytes of /proc/PID/@name and a 0. NULL: unreadable; errno says why. */
 static char *slurp(const char *proc, pid_t pid, const char *name)
 {
 	char path[PATH_MAX], *text;
