@@ -59,6 +59,8 @@ struct device_counts device_counts(void)
 		was_busy = busy;
 		usleep(SETTLE_US);
 		now = read_counts(&busy);
+		/* With more queues than slots the hardware itself saves waves all the time. */
+		before.waves_saved = now.waves_saved;
 		if (!was_busy && !busy && !memcmp(&before, &now, sizeof(now)))
 			return now;
 	}
