@@ -99,7 +99,7 @@ static int limit_files(u32 most)
 	FORBID, \
 	LOAD(nr)
 
-/* Calls that, if they are listed, are allowed with some arguments only. Other calls skip each block. */
+/* Listed calls that are allowed with some arguments only. Other calls skip each block. */
 static const struct sock_filter narrow[] = {
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 5),
 	LOAD_LOW(1),

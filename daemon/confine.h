@@ -13,7 +13,7 @@ struct gp_syscalls {
 	const int *number;
 	u32 nr;
 	/*
-	 * Listed calls are narrowed: openat() only for reading, ioctl() only with the driver's
+	 * Of the listed calls: openat() only for reading, ioctl() only with the driver's
 	 * numbers, no new namespaces, no executable memory.
 	 */
 	bool narrow;
@@ -26,8 +26,8 @@ struct gp_confinement {
 };
 
 /*
- * Drops capabilities and the ways back to them, sets no_new_privs and makes the process undumpable. Also where the process
- * has few rights to begin with. 0 or -errno.
+ * Drops capabilities and the ways back to them, sets no_new_privs and makes the process
+ * undumpable. Also where the process has few rights to begin with. 0 or -errno.
  */
 int gp_confine(const struct gp_confinement *to);
 

@@ -365,7 +365,8 @@ static void doze(struct holder *h)
 /* Hot ones first: the filter is a list. */
 static const int numbers[] = {
 	SYS_ioctl, SYS_ppoll, SYS_recvmsg, SYS_sendmsg, SYS_read, SYS_write, SYS_futex,
-	SYS_clock_gettime, SYS_close, SYS_fstat, SYS_newfstatat, SYS_getdents64, SYS_readlinkat, SYS_readlink,
+	SYS_clock_gettime, SYS_close, SYS_fstat, SYS_newfstatat, SYS_getdents64, SYS_readlinkat,
+	SYS_readlink,
 	SYS_lseek, SYS_fcntl, SYS_pread64, SYS_statx, SYS_access, SYS_faccessat, SYS_faccessat2,
 	SYS_poll, SYS_pipe2, SYS_eventfd2, SYS_shutdown, SYS_sendto, SYS_recvfrom,
 	SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_madvise, SYS_brk,

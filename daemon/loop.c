@@ -9,10 +9,10 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/kmod.h"
+#include "lib/sys.h"
 #include "log.h"
 #include "methods.h"
 #include "notify.h"
@@ -34,14 +34,6 @@ struct loop {
 	bool leaving;
 	u64 leave_until_ns;
 };
-
-static u64 clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
-}
 
 /* ---- what the decider calls ---- */
 
@@ -85,7 +77,7 @@ static void on_holding(void *ctx)
 	struct loop *l = ctx;
 
 	if (!l->heart->busy)
-		gp_heart_beat(l->heart, clock_ns());
+		gp_heart_beat(l->heart, gp_sys->monotonic_ns());
 }
 
 /* ---- configuration ---- */
@@ -299,28 +291,23 @@ static void show_life(struct loop *l, u64 now)
 	}
 }
 
-static u64 sooner(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
 static u64 wake_at(const struct loop *l)
 {
-	u64 at = sooner(gp_decider_wake_at(l->decider), gp_control_wake_at(l->control));
+	u64 at = gp_sooner(gp_decider_wake_at(l->decider), gp_control_wake_at(l->control));
 
 	if (l->heart->busy)
-		at = sooner(at, l->heart->next_ns);
+		at = gp_sooner(at, l->heart->next_ns);
 	if (l->watchdog_ns)
-		at = sooner(at, l->watchdog_at_ns);
+		at = gp_sooner(at, l->watchdog_at_ns);
 	if (l->leaving)
-		at = sooner(at, l->leave_until_ns);
+		at = gp_sooner(at, l->leave_until_ns);
 	return at;
 }
 
 /* Sleeps until something is ready or @at; returns a bit per source. */
 static u32 sleep_until(const struct loop *l, u64 at)
 {
-	u64 now = clock_ns(), ns = at > now ? at - now : 0;
+	u64 now = gp_sys->monotonic_ns(), ns = at > now ? at - now : 0;
 	struct timespec timeout = { (time_t)(ns / GP_SEC), (long)(ns % GP_SEC) };
 	struct epoll_event e[NR_SOURCES];
 	u32 ready = 0;
@@ -338,7 +325,7 @@ static int run(struct loop *l)
 	u64 now;
 
 	for (;;) {
-		now = clock_ns();
+		now = gp_sys->monotonic_ns();
 		if (ready & (1u << SIGNALS))
 			take_signals(l, now);
 		gp_decider_run(l->decider, now);
@@ -346,7 +333,7 @@ static int run(struct loop *l)
 		if ((ready & (1u << CONTROL)) || now >= gp_control_wake_at(l->control))
 			gp_control_run(l->control, now);
 		gp_methods_after(l->methods);
-		show_life(l, clock_ns());
+		show_life(l, gp_sys->monotonic_ns());
 		if (l->leaving && (gp_decider_quiet(l->decider) || now >= l->leave_until_ns)) {
 			gp_methods_end(l->methods, "stopped by a signal");
 			return GP_EXIT_OK;

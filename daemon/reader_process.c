@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/sys.h"
 #include "supervisor.h"
 
 enum {
@@ -24,12 +24,7 @@ enum {
 
 static u64 now(const struct gp_reader_self *r)
 {
-	struct timespec ts;
-
-	if (r->args->clock)
-		return r->args->clock(r->args->ctx);
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
+	return r->args->clock ? r->args->clock(r->args->ctx) : gp_sys->monotonic_ns();
 }
 
 /* ---- orders ---- */

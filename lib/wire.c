@@ -4,32 +4,24 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/param.h"
 #include "error.h"
 #include "gpreempt.h"
+#include "sys.h"
 
 enum { BACKLOG_PAUSE_MS = 5 };
 
-static u64 clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
-}
-
 u64 gp_wire_deadline(int milliseconds)
 {
-	return milliseconds < 0 ? GP_NEVER : clock_ns() + (u64)milliseconds * GP_MSEC;
+	return milliseconds < 0 ? GP_NEVER : gp_sys->monotonic_ns() + (u64)milliseconds * GP_MSEC;
 }
 
 /* For poll(): rounded up, so that it does not spin through the last millisecond. */
 static int milliseconds_until(u64 deadline_ns)
 {
-	u64 now = clock_ns(), left;
+	u64 now = gp_sys->monotonic_ns(), left;
 
 	if (deadline_ns == GP_NEVER)
 		return -1;
