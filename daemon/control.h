@@ -141,7 +141,7 @@ int gp_control_reply(struct gp_control *c, gp_token token, json_t *parameters);
 /* @err: a positive errno, from which the error of the interface follows. */
 int gp_control_fail(struct gp_control *c, gp_token token, int err, const char *why);
 
-/* Who receives an event. */
+/* Which clients receive an event. */
 enum gp_audience {
 	GP_TO_PRIVILEGED	= 1 << 0,	/* root and the group */
 	GP_TO_OWNER		= 1 << 1,	/* other clients with the given uid */

@@ -248,7 +248,7 @@ static void probes_see_who_executes(struct bench *b)
 		return;
 	b->advance(b, b->now(b) + 20 * GP_MSEC);
 	EXPECT_EQ(b->m->ops->probe(b->m, BENCH_NO_DEVICE, 0, &waves, &permille), -ENODEV);
-	EXPECT_EQ(b->m->ops->probe(b->m, 0, BENCH_NOBODY, &waves, &permille), -ENOENT);
+	EXPECT_EQ(b->m->ops->probe(b->m, 0, BENCH_NO_TASK, &waves, &permille), -ENOENT);
 	EXPECT(waves == 7 && permille == 7);
 	do_it(b, "12", "");
 	EXPECT_EQ(b->m->ops->probe(b->m, 0, 0, &waves, &permille), 0);

@@ -35,7 +35,7 @@ static void it_stops_and_starts_on_both(void **state)
 	(void)state;
 	SCENE(w,
 	      {  200, DRAIN,    INFER,       0, "", "..oo" },
-	      {  201, WAIT,     NOBODY,      0, "0:+gang | 1:+gang", "rroo" },
+	      {  201, WAIT,     NO_TASK,      0, "0:+gang | 1:+gang", "rroo" },
 	      {  210, DONE,     GANG,        0, "", "oroo" },
 	      {  220, DONE,     AT(1, GANG), 0, "", "oooo" });
 	cw_free(w);
@@ -186,8 +186,8 @@ static void a_gang_that_waits_for_a_busy_device_is_off_no_longer_than_others(voi
 		{      0, HOLD,     LOW,         900000, "0:-low", "ooos" },
 		{    100, ARRIVE,   INFER,       1, "1:-gang", "osos" },
 		{    140, DONE,     AT(1, GANG), 0, "", "o.os" },
-		{ 100000, WAIT,     NOBODY,      0, NULL, NULL },
-		{ 100100, WAIT,     NOBODY,      0, NULL, "oros" },
+		{ 100000, WAIT,     NO_TASK,      0, NULL, NULL },
+		{ 100100, WAIT,     NO_TASK,      0, NULL, "oros" },
 	};
 
 	(void)state;

@@ -59,7 +59,7 @@ static void a_suspend_that_is_done_by_half_is_undone(void **state)
 	EXPECT_EQ(driver->target[0].held, 0);
 	EXPECT_EQ(driver->suspends, 1);
 	EXPECT_EQ(driver->resumes, 1);
-	driver->fails = NOBODY;
+	driver->fails = NO_TARGET;
 	EXPECT_EQ(gp_session_suspend(&s, 0, 1, &done), 0);
 	EXPECT(done.asked == QUEUES && done.done == QUEUES && !done.vanished);
 	EXPECT_EQ(driver->target[0].held, 7);

@@ -114,12 +114,12 @@ static void who_used_up_its_budget_waits_for_its_next_period(void **state)
 		{  1000, ARRIVE,   BATCH1, 1,    "",              "ooo" },
 		{  1000, ARRIVE,   FIRST,  9,    "-batch",        "oos" },
 		{  1010, DONE,     BATCH1, 0,    "",              "oo." },
-		{ 40999, WAIT,     NOBODY, 0,    "",              "oo." },
+		{ 40999, WAIT,     NO_TASK, 0,   "",              "oo." },
 		/* nobody has a promise now: all share as the hardware likes */
-		{ 41000, WAIT,     NOBODY, 0,    "+batch",        "oor" },
+		{ 41000, WAIT,     NO_TASK, 0,   "+batch",        "oor" },
 		{ 41010, DONE,     BATCH1, 0,    "",              "ooo" },
-		{ 100999, WAIT,     NOBODY, 0,    "",              "ooo" },
-		{ 101000, WAIT,     NOBODY, 0,    "-batch",        "oos" },
+		{ 100999, WAIT,     NO_TASK, 0,   "",              "ooo" },
+		{ 101000, WAIT,     NO_TASK, 0,   "-batch",        "oos" },
 	};
 	struct core_world *w = cw_new(&cast);
 
@@ -136,15 +136,15 @@ static void periods_keep_their_beat(void **state)
 		{  1000, ARRIVE,   BATCH1, 1,    "",              "ooo" },
 		{  1000, ARRIVE,   FIRST,  9,    "-batch",        "oos" },
 		{  1010, DONE,     BATCH1, 0,    "",              "oo." },
-		{ 41000, WAIT,     NOBODY, 0,    "+batch",        "oor" },
+		{ 41000, WAIT,     NO_TASK, 0,   "+batch",        "oor" },
 		{ 41010, DONE,     BATCH1, 0,    "",              "ooo" },
 		/* released at 101 ms, and seen 4 ms late */
-		{105000, WAIT,     NOBODY, 0,    "-batch",        "oos" },
+		{105000, WAIT,     NO_TASK, 0,   "-batch",        "oos" },
 		{105010, DONE,     BATCH1, 0,    "",              "oo." },
-		{145000, WAIT,     NOBODY, 0,    "+batch",        "oor" },
+		{145000, WAIT,     NO_TASK, 0,   "+batch",        "oor" },
 		{145010, DONE,     BATCH1, 0,    "",              "ooo" },
-		{200999, WAIT,     NOBODY, 0,    "",              "ooo" },
-		{201000, WAIT,     NOBODY, 0,    "-batch",        "oos" },
+		{200999, WAIT,     NO_TASK, 0,   "",              "ooo" },
+		{201000, WAIT,     NO_TASK, 0,   "-batch",        "oos" },
 	};
 	struct core_world *w = cw_new(&cast);
 
