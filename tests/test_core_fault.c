@@ -219,7 +219,7 @@ static void one_answer_may_end_all_that_is_left(void **state)
 	cw_free(w);
 }
 
-static void a_reset_loses_everybody_and_owes_nobody_an_answer(void **state)
+static void a_reset_loses_all_tasks_and_answers_none(void **state)
 {
 	struct core_world *w = both_off();
 	struct gp_account a;
@@ -305,7 +305,7 @@ static void a_number_taken_again_does_not_inherit_an_answer(void **state)
 }
 
 /* infer dies, another takes its place: the stop was not done for that one. */
-static void who_takes_a_place_does_not_inherit_what_was_done_for_another(void **state)
+static void a_task_does_not_inherit_what_was_done_for_the_last_in_its_place(void **state)
 {
 	struct core_world *w = cw_new(&cast);
 	struct gp_account a;
@@ -352,7 +352,7 @@ static void a_device_may_be_pulled_out_in_the_middle_of_anything(void **state)
 	}
 }
 
-static void a_probe_nobody_answers_does_not_keep_others_off(void **state)
+static void a_probe_without_an_answer_does_not_keep_others_off(void **state)
 {
 	static const struct actor actors[] = {
 		{ "train", BATCH(1) }, { "infer", CRITICAL(9) }, { .name = NULL }
@@ -378,7 +378,7 @@ static void a_probe_nobody_answers_does_not_keep_others_off(void **state)
 
 PROVE(
 	CLAIM(a_refused_stop_is_tried_again),
-	CLAIM(a_probe_nobody_answers_does_not_keep_others_off),
+	CLAIM(a_probe_without_an_answer_does_not_keep_others_off),
 	CLAIM(a_stop_refused_again_and_again_is_tried_less_and_less_often),
 	CLAIM(a_refused_start_is_tried_until_it_works),
 	CLAIM(a_stop_past_its_deadline_is_lost_and_not_waited_for),
@@ -386,9 +386,9 @@ PROVE(
 	CLAIM(a_late_answer_brings_it_back),
 	CLAIM(a_lost_start_comes_back_the_same_way),
 	CLAIM(one_answer_may_end_all_that_is_left),
-	CLAIM(a_reset_loses_everybody_and_owes_nobody_an_answer),
+	CLAIM(a_reset_loses_all_tasks_and_answers_none),
 	CLAIM(a_task_may_die_in_the_middle_of_anything),
 	CLAIM(a_number_taken_again_does_not_inherit_an_answer),
-	CLAIM(who_takes_a_place_does_not_inherit_what_was_done_for_another),
+	CLAIM(a_task_does_not_inherit_what_was_done_for_the_last_in_its_place),
 	CLAIM(a_device_may_be_pulled_out_in_the_middle_of_anything),
 )

@@ -123,7 +123,7 @@ static void a_device_pulled_out_leaves_the_rest_of_the_gang(void **state)
 }
 
 /* Held for infer on device 0, it must not have device 1 cleared for itself. */
-static void who_cannot_run_claims_nothing(void **state)
+static void a_task_that_cannot_run_claims_nothing(void **state)
 {
 	struct core_world *w = gang_off();
 
@@ -245,7 +245,7 @@ PROVE(
 	CLAIM(lost_on_one_it_is_released_on_the_other),
 	CLAIM(a_reset_of_one_device_releases_the_other_at_once),
 	CLAIM(a_device_pulled_out_leaves_the_rest_of_the_gang),
-	CLAIM(who_cannot_run_claims_nothing),
+	CLAIM(a_task_that_cannot_run_claims_nothing),
 	CLAIM(a_gang_refused_on_one_device_is_not_off_for_ever_on_the_other),
 	CLAIM(a_gang_that_waits_for_a_busy_device_is_off_no_longer_than_others),
 	CLAIM(two_gangs_under_fair_do_not_hold_each_other),

@@ -54,7 +54,7 @@ static void released_while_stopping_it_comes_back_at_once(void **state)
 }
 
 /* Held by people, its work is nobody's reason to hold others. */
-static void who_is_held_by_hand_claims_nothing(void **state)
+static void a_task_held_by_hand_claims_nothing(void **state)
 {
 	static const struct actor two[] = {
 		{ "low", BATCH(1) }, { "high", BATCH(9) }, { .name = NULL },
@@ -156,7 +156,7 @@ static void turned_off_in_the_middle_of_a_stop_it_starts_again(void **state)
 	PLAY(&cast, story);
 }
 
-static void another_policy_keeps_track_of_everybody(void **state)
+static void another_policy_keeps_track_of_all_tasks(void **state)
 {
 	enum { FIFO, PRIORITY, FAIR, DEADLINE };
 	static const struct line story[] = {
@@ -220,13 +220,13 @@ PROVE(
 	CLAIM(a_hold_by_hand_ends_when_released),
 	CLAIM(a_hold_by_hand_ends_with_its_lease),
 	CLAIM(released_while_stopping_it_comes_back_at_once),
-	CLAIM(who_is_held_by_hand_claims_nothing),
+	CLAIM(a_task_held_by_hand_claims_nothing),
 	CLAIM(people_cannot_hold_what_may_not_be_held),
 	CLAIM(a_class_that_forbids_it_ends_a_hold_by_hand),
 	CLAIM(a_task_that_may_not_be_preempted_never_is),
 	CLAIM(off_releases_everything_and_holds_nothing_until_on),
 	CLAIM(turned_off_in_the_middle_of_a_stop_it_starts_again),
-	CLAIM(another_policy_keeps_track_of_everybody),
+	CLAIM(another_policy_keeps_track_of_all_tasks),
 	CLAIM(another_policy_finds_no_traces_of_the_last),
 	CLAIM(a_setting_takes_effect_at_once),
 )

@@ -166,7 +166,7 @@ static void seats_run_out_before_tasks_do(void **state)
 	free(w->mem);
 }
 
-static void answers_nobody_waits_for_change_nothing(void **state)
+static void unexpected_answers_change_nothing(void **state)
 {
 	struct core_world *w = cw_new(&cast);
 	struct gp_answer a = { .action = 64, .task = 0 };
@@ -450,7 +450,7 @@ PROVE(
 	CLAIM(a_task_needs_devices_that_exist_and_a_class_that_makes_sense),
 	CLAIM(what_is_full_takes_no_more),
 	CLAIM(seats_run_out_before_tasks_do),
-	CLAIM(answers_nobody_waits_for_change_nothing),
+	CLAIM(unexpected_answers_change_nothing),
 	CLAIM(samples_of_queues_that_are_gone_are_counted_and_ignored),
 	CLAIM(time_never_goes_backwards),
 	CLAIM(only_the_arrows_of_the_picture_are_moves),

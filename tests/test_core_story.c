@@ -74,7 +74,7 @@ static void a_drained_victim_is_stopped_until_it_is_known_to_be_idle(void **stat
 	PLAY(&settling, settled);
 }
 
-static void who_drained_keeps_the_gpu_until_the_settle_time_is_over(void **state)
+static void a_drained_task_keeps_the_gpu_until_the_settle_time_is_over(void **state)
 {
 	static const struct line story[] = {
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
@@ -268,7 +268,7 @@ static void waves_once_seen_are_no_stall_until_asked_about_again(void **state)
 }
 
 /* What was known of it before it was off says nothing of how it does now. */
-static void who_comes_back_is_probed_anew(void **state)
+static void a_task_that_comes_back_is_probed_anew(void **state)
 {
 	static const struct actor ranks[] = {
 		{ "train", BATCH(1) }, { "infer", CRITICAL(9) }, { "middle", BATCH(5) },
@@ -332,7 +332,7 @@ static void waiting_for_a_slow_stop_is_not_being_blocked(void **state)
 	PLAY(&probing, asked);
 }
 
-static void progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none(void **state)
+static void progress_beside_a_lower_task_stops_no_task_until_a_look_sees_none(void **state)
 {
 	static const struct line story[] = {
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
@@ -395,7 +395,7 @@ static void fetched_is_not_progress(void **state)
 	cw_free(w);
 }
 
-static void nobody_is_stopped_for_a_lower_or_equal_task(void **state)
+static void no_task_is_stopped_for_a_lower_or_equal_one(void **state)
 {
 	static const struct line story[] = {
 		{    0, ARRIVE,   INFER,  1,   "",       "ooo" },
@@ -409,7 +409,7 @@ static void nobody_is_stopped_for_a_lower_or_equal_task(void **state)
 	PLAY(&completion, story);
 }
 
-static void without_a_preemptible_task_below_another_nobody_looks(void **state)
+static void without_a_preemptible_task_below_another_there_are_no_looks(void **state)
 {
 	static const struct actor equal[] = {
 		{ "a", BATCH(5) }, { "b", BATCH(5) }, { .name = NULL }
@@ -447,7 +447,7 @@ PROVE(
 	CLAIM(work_that_arrives_takes_the_gpu_and_gives_it_back),
 	CLAIM(all_victims_leave_in_one_action_but_not_the_idle),
 	CLAIM(a_drained_victim_is_stopped_until_it_is_known_to_be_idle),
-	CLAIM(who_drained_keeps_the_gpu_until_the_settle_time_is_over),
+	CLAIM(a_drained_task_keeps_the_gpu_until_the_settle_time_is_over),
 	CLAIM(a_probe_that_sees_waves_keeps_it_and_one_that_sees_none_ends_it),
 	CLAIM(a_probe_that_cannot_tell_leaves_it_to_the_settle_time),
 	CLAIM(an_unanswered_probe_is_waited_for),
@@ -457,10 +457,10 @@ PROVE(
 	CLAIM(new_work_of_one_that_lingers_has_its_own_2_ms),
 	CLAIM(a_probe_finds_it_blocked_after_200_us),
 	CLAIM(waves_once_seen_are_no_stall_until_asked_about_again),
-	CLAIM(who_comes_back_is_probed_anew),
+	CLAIM(a_task_that_comes_back_is_probed_anew),
 	CLAIM(waiting_for_a_slow_stop_is_not_being_blocked),
-	CLAIM(progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none),
+	CLAIM(progress_beside_a_lower_task_stops_no_task_until_a_look_sees_none),
 	CLAIM(fetched_is_not_progress),
-	CLAIM(nobody_is_stopped_for_a_lower_or_equal_task),
-	CLAIM(without_a_preemptible_task_below_another_nobody_looks),
+	CLAIM(no_task_is_stopped_for_a_lower_or_equal_one),
+	CLAIM(without_a_preemptible_task_below_another_there_are_no_looks),
 )

@@ -88,7 +88,7 @@ static void with_pid(struct room *r, u32 i, const char *text, char *to, size_t s
 		snprintf(to, size, "%s", text);
 }
 
-static void every_method_is_refused_to_those_who_may_not_call_it(void **state)
+static void every_method_is_refused_to_users_who_may_not_call_it(void **state)
 {
 	struct room *r = *state;
 	char text[160], error[64];
@@ -478,7 +478,7 @@ static void the_service_describes_itself(void **state)
 }
 
 PROVE(
-	CLAIM_WITH(every_method_is_refused_to_those_who_may_not_call_it, room_up, room_down),
+	CLAIM_WITH(every_method_is_refused_to_users_who_may_not_call_it, room_up, room_down),
 	CLAIM_WITH(every_user_sees_what_the_manual_says, room_up, room_down),
 	CLAIM_WITH(another_users_process_has_no_further_fields, room_up, room_down),
 	CLAIM_WITH(a_call_that_names_no_process_means_the_caller, room_up, room_down),

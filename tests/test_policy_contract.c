@@ -128,7 +128,7 @@ static void held_past_the_lease_the_task_is_released_and_the_policy_ejected(void
 	cw_free(world);
 }
 
-static void nobody_is_held_for_one_that_is_idle_for_a_lease(void **state)
+static void no_task_is_held_for_one_that_is_idle_for_a_lease(void **state)
 {
 	(void)state;
 	begin();
@@ -181,7 +181,7 @@ static void one_device_that_ejects_releases_all_devices(void **state)
 	cw_free(world);
 }
 
-static void fifo_never_holds_anybody(void **state)
+static void fifo_never_holds_a_task(void **state)
 {
 	static const struct cast fifo = {
 		.policy = &gp_policy_fifo, .actors = actors, .devices = 2, .flags = 1,
@@ -215,8 +215,8 @@ static void policies_are_found_by_name_and_number(void **state)
 PROVE(
 	CLAIM(a_policy_that_breaks_a_rule_is_ejected_and_its_holds_released),
 	CLAIM(held_past_the_lease_the_task_is_released_and_the_policy_ejected),
-	CLAIM(nobody_is_held_for_one_that_is_idle_for_a_lease),
+	CLAIM(no_task_is_held_for_one_that_is_idle_for_a_lease),
 	CLAIM(one_device_that_ejects_releases_all_devices),
-	CLAIM(fifo_never_holds_anybody),
+	CLAIM(fifo_never_holds_a_task),
 	CLAIM(policies_are_found_by_name_and_number),
 )

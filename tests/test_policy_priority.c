@@ -262,7 +262,7 @@ static void waiting_for_a_turn_is_not_being_blocked(void **state)
 }
 
 /* The time before a task was there is no time it was kept off. */
-static void who_comes_late_is_owed_nothing(void **state)
+static void a_task_that_comes_late_is_owed_nothing(void **state)
 {
 	struct core_world *w = cw_new(&cast);
 	struct gp_pointers work = { 0, 1 };
@@ -416,7 +416,7 @@ PROVE(
 	CLAIM(no_linger_lasts_past_the_lease),
 	CLAIM(a_task_just_started_keeps_the_gpu_for_a_turn_unless_latency_is_critical),
 	CLAIM(waiting_for_a_turn_is_not_being_blocked),
-	CLAIM(who_comes_late_is_owed_nothing),
+	CLAIM(a_task_that_comes_late_is_owed_nothing),
 	CLAIM(below_a_task_that_never_ends_others_get_their_share_in_time),
 	CLAIM(a_turn_is_not_counted_as_a_preemption),
 	CLAIM(held_again_and_again_for_short_work_others_still_get_their_share),
