@@ -206,6 +206,8 @@ void gp_descriptions_renew(struct gp_decider *h, struct gp_gpu_process *r);
 void gp_tasks_update(struct gp_decider *h, struct gp_gpu_process *r);
 /* @r leaves its task; a gang goes on without it. */
 void gp_tasks_leave(struct gp_decider *h, struct gp_gpu_process *r);
+/* Where @r has queues: bit per device. */
+u64 gp_tasks_devices(const struct gp_decider *h, const struct gp_gpu_process *r);
 /* The task of @r is on, or lost, on all its GPUs. */
 bool gp_tasks_at_rest(const struct gp_decider *h, const struct gp_gpu_process *r);
 /* Is process @i the first of its task? For counting each task once. */

@@ -480,7 +480,8 @@ int main(int argc, char **argv)
 {
 	struct options o = { 0 };
 	struct gp_supervisor_args args = {
-		.decider = decide, .ctx = &o.decider, .decider_may = &decider_may, .roles = gp_roles,
+		.decider = decide, .ctx = &o.decider, .decider_may = &decider_may,
+		.roles = gp_roles,
 	};
 	struct gp_config *config;
 	int code = parse(argc, argv, &o);

@@ -398,7 +398,8 @@ static int refused(const struct gp_wire *wire, int err)
 	const char *path = wire->at.sun_path;
 
 	if (err == ENOENT || err == ECONNREFUSED)
-		return gp_fail(ENOTCONN, "gpreemptd is not running: no process listens on %s", path);
+		return gp_fail(ENOTCONN, "gpreemptd is not running: no process listens on %s",
+			       path);
 	if (err == EAGAIN)
 		return gp_fail(ETIMEDOUT, "gpreemptd does not take connections on %s", path);
 	return gp_fail(err, "cannot connect to %s: %s", path, strerrordesc_np(err));

@@ -126,7 +126,7 @@ static void a_policy_is_tried_set_and_refused(void **state)
 			      error));
 	EXPECT(!strcmp(error, "InvalidParameter"));
 	EXPECT(world_sched(r->w)->policy == &gp_policy_fair);
-	/* What the configuration may not say: looks that never come, a hold beyond its supervisor. */
+	/* What the configuration may not say: looks that never come, a lease below a heartbeat. */
 	for (u32 i = 0; i < 3; i++) {
 		json_decref(room_call(r, "SetPolicy", wrong[i], error));
 		EXPECT(!strcmp(error, "InvalidParameter"));
