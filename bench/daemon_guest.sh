@@ -41,7 +41,7 @@ looked() {
 }
 for processes; do
 	start || { cat /tmp/daemon >&2; exit 1; }
-	daemon=$(daemon_of $keeper)
+	daemon=$(daemon_of $supervisor)
 	pids=
 	i=0
 	while [ $i -lt "$processes" ]; do

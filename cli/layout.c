@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "btf.h"
+#include "elf_section.h"
 #include "kernel/gp_layout.h"
-#include "lib/btf.h"
-#include "lib/elf_section.h"
 #include "lib/gpreempt.h"
 #include "term.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/sched.h"
 #include "lib/gpreempt.h"
-#include "lib/wire.h"
+#include "lib/varlink.h"
 #include "sim/tracefile.h"
 
 struct gp_records {

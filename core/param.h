@@ -13,6 +13,11 @@
 #define GP_SEC		1000000000ull
 #define GP_NEVER	(~0ull)
 
+static inline u64 gp_sooner(u64 a_ns, u64 b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
 enum gp_param {
 	/* looking */
 	GP_LOOK_MIN,		/* never look more often than this */

@@ -117,7 +117,7 @@ struct gp_config_text {
 int gp_config_parse_texts(const struct gp_config_text *text, u32 nr, struct gp_ini_errors *errors,
 			  struct gp_config **ret);
 
-/* ---- printing (config_print.c) ---- */
+/* ---- printing ---- */
 
 /* The effective configuration as a file that loads to the same. 0, or -EIO. */
 int gp_config_print(const struct gp_config *config, FILE *to);

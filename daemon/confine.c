@@ -6,17 +6,20 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/securebits.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "log.h"
 
-enum { CALLS_MAX = 96, PROGRAM_MAX = CALLS_MAX + 32 };
+enum { CALLS_MAX = 96, PROGRAM_MAX = CALLS_MAX + 40 };
 
 static int drop_capabilities(u64 keep)
 {
@@ -28,6 +31,10 @@ static int drop_capabilities(u64 keep)
 		if (!(keep & BIT_ULL(cap)))
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	/* Being uid 0 gives no capability again. */
+	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+	      SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+	      SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0);
 	if (syscall(SYS_capget, &header, data))
 		return -errno;
 	for (u32 i = 0; i < 2; i++) {
@@ -55,6 +62,21 @@ static void set_oom(int adjust)
 	close(fd);
 }
 
+/* A unit whose filter forbids the call (EPERM) sets the limit itself. */
+static int limit_files(u32 most)
+{
+	struct rlimit files;
+
+	if (!most)
+		return 0;
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return -errno;
+	if (most < files.rlim_max)
+		files.rlim_max = most;
+	files.rlim_cur = files.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &files) && errno != EPERM ? -errno : 0;
+}
+
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 
 #define LOAD(member) \
@@ -69,24 +91,26 @@ static void set_oom(int adjust)
 #define NEW_NAMESPACES	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | \
 			 CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
-/* Calls that are allowed with some arguments only. Each block is skipped by other calls. */
+/* @call fails if @arg has one of @bits. */
+#define WITHOUT(call, arg, bits) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4), \
+	LOAD_LOW(arg), \
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), \
+	FORBID, \
+	LOAD(nr)
+
+/* Listed calls that are allowed with some arguments only. Other calls skip each block. */
 static const struct sock_filter narrow[] = {
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 5),
 	LOAD_LOW(1),
 	BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff00),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 'K' << 8, 0, 1),
-	ALLOW,
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 'K' << 8, 1, 0),
 	FORBID,
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 4),
-	LOAD_LOW(2),
-	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_ACCMODE | O_CREAT | O_TRUNC, 0, 1),
-	FORBID,
-	ALLOW,
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
-	LOAD_LOW(0),
-	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, NEW_NAMESPACES, 0, 1),
-	FORBID,
-	ALLOW,
+	LOAD(nr),
+	WITHOUT(SYS_openat, 2, O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_PATH),
+	WITHOUT(SYS_clone, 0, NEW_NAMESPACES),
+	WITHOUT(SYS_mmap, 2, PROT_EXEC),
+	WITHOUT(SYS_mprotect, 2, PROT_EXEC),
 };
 
 /*
@@ -135,7 +159,9 @@ int gp_confine(const struct gp_confinement *to)
 	int err;
 
 	set_oom(to->oom);
-	err = drop_capabilities(to->caps);
+	err = limit_files(to->files);
+	if (!err)
+		err = drop_capabilities(to->caps);
 	if (err)
 		return err;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))

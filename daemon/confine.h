@@ -13,7 +13,8 @@ struct gp_syscalls {
 	const int *number;
 	u32 nr;
 	/*
-	 * openat() only for reading, ioctl() only with the driver's numbers, no new namespaces.
+	 * Of the listed calls: openat() only for reading, ioctl() only with the driver's
+	 * numbers, no new namespaces, no executable memory.
 	 */
 	bool narrow;
 };
@@ -21,11 +22,12 @@ struct gp_syscalls {
 struct gp_confinement {
 	u64 caps;		/* bit per CAP_*: the rest is dropped */
 	int oom;		/* oom_score_adj, if it may be set */
+	u32 files;		/* RLIMIT_NOFILE; 0: as it is */
 };
 
 /*
- * Drops capabilities, sets no_new_privs and makes the process undumpable. Also where the process
- * has few rights to begin with. 0 or -errno.
+ * Drops capabilities and the ways back to them, sets no_new_privs and makes the process
+ * undumpable. Also where the process has few rights to begin with. 0 or -errno.
  */
 int gp_confine(const struct gp_confinement *to);
 

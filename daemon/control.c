@@ -472,7 +472,7 @@ static u64 wake_at(const struct gp_control *c, struct connection *conn)
 	return conn->late_ns;
 }
 
-/* ---- who gets a connection ---- */
+/* ---- new connections ---- */
 
 static void take_in(struct gp_control *c, int fd)
 {

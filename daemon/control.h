@@ -24,8 +24,18 @@
 #define GP_CONTROL_H
 
 #include <jansson.h>
+#include <sys/types.h>
 
-#include "peer.h"
+#include "gp_env.h"
+
+/* The other end of a connection, as the kernel says. */
+struct gp_peer {
+	pid_t pid;		/* 0: not visible from this pid namespace */
+	uid_t uid;
+	gid_t gid;
+	uid_t user;		/* the user charged for it: lib/user.h */
+	bool privileged;	/* root, or in the group */
+};
 
 /* A call that waits for its answer. Never 0, never reused. */
 typedef u64 gp_token;
@@ -131,7 +141,7 @@ int gp_control_reply(struct gp_control *c, gp_token token, json_t *parameters);
 /* @err: a positive errno, from which the error of the interface follows. */
 int gp_control_fail(struct gp_control *c, gp_token token, int err, const char *why);
 
-/* Who receives an event. */
+/* Which clients receive an event. */
 enum gp_audience {
 	GP_TO_PRIVILEGED	= 1 << 0,	/* root and the group */
 	GP_TO_OWNER		= 1 << 1,	/* other clients with the given uid */
@@ -149,5 +159,10 @@ void gp_control_publish(struct gp_control *c, enum gp_event_kind kind, json_t *e
 			u32 audience, uid_t owner);
 
 void gp_control_stats(const struct gp_control *c, struct gp_control_stats *ret);
+
+/* @group: its members are privileged; (gid_t)-1: none. 0 or -errno. */
+int gp_peer_identify(int fd, gid_t group, struct gp_peer *ret);
+/* The group called @name; (gid_t)-1 if there is none. */
+gid_t gp_peer_group(const char *name);
 
 #endif /* GP_CONTROL_H */

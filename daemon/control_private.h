@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Connections of the control socket, for control.c and control_places.c. */
+/* Connections of the control socket, for control.c and control_users.c. */
 #ifndef GP_DAEMON_CONTROL_PRIVATE_H
 #define GP_DAEMON_CONTROL_PRIVATE_H
 
@@ -75,7 +75,7 @@ void gp_connection_close(struct gp_control *c, struct connection *conn);
 /* It awaits nothing and has asked nothing. */
 bool gp_connection_idle(struct connection *conn);
 
-/* control_places.c */
+/* control_users.c */
 struct client_user *gp_control_user(struct gp_control *c, uid_t user);
 struct connection *gp_control_place(struct gp_control *c, const struct gp_peer *peer,
 				    const struct client_user *user);

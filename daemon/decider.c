@@ -217,6 +217,8 @@ static void take_events(struct gp_decider *h)
 			drain_inotify(h);
 		else if (e[i].data.u64 == GP_DECIDER_CHILDREN)
 			gp_children_run();
+		else if (e[i].data.u64 == GP_DECIDER_RESETS)
+			gp_resets_take(h);
 		else if (e[i].data.u64 < GP_DECIDER_CHILDREN)
 			gp_processes_gone(h, (pid_t)e[i].data.u64);
 	}
@@ -255,7 +257,6 @@ void gp_decider_run(struct gp_decider *h, u64 now_ns)
 
 	/* What has happened; then what to do about it; housekeeping last. */
 	take_events(h);
-	gp_resets_take(h);
 	gp_descriptions_run(h);
 	ops = h->backend->ops;
 	ops->run(h->backend);

@@ -17,7 +17,6 @@
 #include "lib/gpu.h"
 #include "lib/pointers.h"
 #include "lib/process.h"
-#include "lib/reset.h"
 #include "readers.h"
 #include "subject.h"
 
@@ -154,7 +153,8 @@ struct gp_decider {
 
 	int epoll;
 	int inotify;
-	struct gp_reset_watch *resets;	/* NULL: not watched */
+	int reset_fd[GP_GPUS_MAX];	/* by device; none: resets are not watched */
+	u32 nr_reset_fds;
 	struct gp_decider_stats stats;
 };
 
@@ -206,6 +206,8 @@ void gp_descriptions_renew(struct gp_decider *h, struct gp_gpu_process *r);
 void gp_tasks_update(struct gp_decider *h, struct gp_gpu_process *r);
 /* @r leaves its task; a gang goes on without it. */
 void gp_tasks_leave(struct gp_decider *h, struct gp_gpu_process *r);
+/* Where @r has queues: bit per device. */
+u64 gp_tasks_devices(const struct gp_decider *h, const struct gp_gpu_process *r);
 /* The task of @r is on, or lost, on all its GPUs. */
 bool gp_tasks_at_rest(const struct gp_decider *h, const struct gp_gpu_process *r);
 /* Is process @i the first of its task? For counting each task once. */
@@ -223,11 +225,15 @@ void gp_tasks_lease(struct gp_decider *h, const struct gp_gpu_process *r, u64 le
 		    u64 until_ns);
 
 /* resets.c */
+enum gp_reset_what { GP_RESET_BEGINS = 1 << 0, GP_RESET_ENDS = 1 << 1 };
+
 void gp_resets_watch(struct gp_decider *h);
 void gp_resets_unwatch(struct gp_decider *h);
 void gp_resets_take(struct gp_decider *h);
-/* @what: enum gp_reset_what */
+/* @what: bits of enum gp_reset_what */
 void gp_resets_event(struct gp_decider *h, u32 device, u32 what);
+/* What a read of the events of a GPU says: bits of enum gp_reset_what. */
+u32 gp_reset_parse(const char *text, size_t bytes);
 
 /* requests.c */
 const struct gp_class_request *gp_class_request_find(const struct gp_decider *h, pid_t pid,

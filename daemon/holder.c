@@ -364,8 +364,9 @@ static void doze(struct holder *h)
 
 /* Hot ones first: the filter is a list. */
 static const int numbers[] = {
-	SYS_ppoll, SYS_recvmsg, SYS_sendmsg, SYS_read, SYS_write, SYS_futex, SYS_clock_gettime,
-	SYS_close, SYS_fstat, SYS_newfstatat, SYS_getdents64, SYS_readlinkat, SYS_readlink,
+	SYS_ioctl, SYS_ppoll, SYS_recvmsg, SYS_sendmsg, SYS_read, SYS_write, SYS_futex,
+	SYS_clock_gettime, SYS_close, SYS_fstat, SYS_newfstatat, SYS_getdents64, SYS_readlinkat,
+	SYS_readlink,
 	SYS_lseek, SYS_fcntl, SYS_pread64, SYS_statx, SYS_access, SYS_faccessat, SYS_faccessat2,
 	SYS_poll, SYS_pipe2, SYS_eventfd2, SYS_shutdown, SYS_sendto, SYS_recvfrom,
 	SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_madvise, SYS_brk,
@@ -374,7 +375,7 @@ static const int numbers[] = {
 	SYS_set_robust_list, SYS_rseq, SYS_sched_yield, SYS_sched_getaffinity, SYS_nanosleep,
 	SYS_clock_nanosleep, SYS_restart_syscall, SYS_getpid, SYS_gettid, SYS_getppid,
 	SYS_getuid, SYS_geteuid, SYS_getrandom, SYS_prlimit64, SYS_prctl, SYS_tgkill,
-	SYS_exit, SYS_exit_group,
+	SYS_exit, SYS_exit_group, SYS_openat, SYS_clone,
 };
 
 /* Threads, ptrace, reading files, the driver; nothing is created, written or executed. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/param.h"
+#include "lib/sys.h"
 #include "text/value.h"
 
 #define JOURNAL		"/run/systemd/journal/socket"
@@ -52,12 +53,7 @@ void gp_log_replace(const char *journal, u64 (*clock)(void))
 
 static u64 now_ns(void)
 {
-	struct timespec ts;
-
-	if (clock_of_test)
-		return clock_of_test();
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
+	return clock_of_test ? clock_of_test() : gp_sys->monotonic_ns();
 }
 
 /* Is stderr the journal's? systemd says "DEVICE:INODE" of the stream that it made. */

@@ -292,39 +292,27 @@ static int set_policy(struct gp_methods *m, struct gp_call *call, const struct g
 
 /* ---- one process ---- */
 
-static int change_class(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
-			char *previous, char *now)
+/* SetClass and Register, whose answer is shorter. */
+static int set_class(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
+		     json_t **ret)
 {
+	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME];
 	struct gp_process_id id = id_of(a);
 	int err = 0;
 
 	/* Other users' classes leave room for root and the group. */
 	if (a->class && !call->peer->privileged)
 		err = gp_decider_may_request_class(m->args.decider, &id, call->why);
-	return err ? err : gp_decider_set_class(m->args.decider, &id, a->class, previous, now,
-					     call->why);
-}
-
-static int set_class(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
-		     json_t **ret)
-{
-	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME];
-	struct gp_process_id id = id_of(a);
-	int err = change_class(m, call, a, previous, now);
-
-	*ret = err ? NULL : json_pack("{s:s, s:s, s:b}", "class", now, "previous", previous,
-				      "uses_gpu", gp_decider_find(m->args.decider, &id) != NULL);
-	return err;
-}
-
-static int enrol(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
-		 json_t **ret)
-{
-	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME];
-	int err = change_class(m, call, a, previous, now);
-
-	*ret = err ? NULL : json_pack("{s:s}", "class", now);
-	return err;
+	if (!err)
+		err = gp_decider_set_class(m->args.decider, &id, a->class, previous, now,
+					   call->why);
+	if (err)
+		return err;
+	*ret = json_pack("{s:s}", "class", now);
+	if (*ret && !strcmp(call->method, GP_INTERFACE ".SetClass"))
+		json_object_update_new(*ret, json_pack("{s:s, s:b}", "previous", previous,
+			"uses_gpu", gp_decider_find(m->args.decider, &id) != NULL));
+	return GP_CALL_DONE;
 }
 
 static int hint(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
@@ -371,48 +359,31 @@ static int hold(struct gp_methods *m, struct gp_call *call, const struct gp_argu
 	return GP_CALL_LATER;
 }
 
-static int release(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
-		   json_t **ret)
+/* Release and Trigger, whose answers are empty. */
+static int act(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
+	       json_t **ret)
 {
 	struct gp_process_id id = id_of(a);
 
 	(void)ret;
-	return gp_decider_release(m->args.decider, &id, call->why);
-}
-
-static int trigger(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
-		   json_t **ret)
-{
-	struct gp_process_id id = id_of(a);
-
-	(void)ret;
-	return gp_decider_trigger(m->args.decider, &id, call->why);
+	return !strcmp(call->method, GP_INTERFACE ".Release") ?
+	       gp_decider_release(m->args.decider, &id, call->why) :
+	       gp_decider_trigger(m->args.decider, &id, call->why);
 }
 
 /* ---- all processes ---- */
 
-static int switch_to(struct gp_methods *m, bool on, struct gp_call *call, json_t **ret)
+static int enable(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
+		  json_t **ret)
 {
+	bool on = !strcmp(call->method, GP_INTERFACE ".Enable");
 	int changed = gp_decider_enable(m->args.decider, on, call->why);
 
+	(void)a;
 	if (changed < 0)
 		return changed;
 	*ret = json_pack("{s:b}", "changed", changed);
 	return GP_CALL_DONE;
-}
-
-static int enable(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
-		  json_t **ret)
-{
-	(void)a;
-	return switch_to(m, true, call, ret);
-}
-
-static int disable(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
-		   json_t **ret)
-{
-	(void)a;
-	return switch_to(m, false, call, ret);
 }
 
 static int reload(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
@@ -450,15 +421,15 @@ static const struct method {
 	  set_policy },
 	{ "SetClass", OWN_LOWER, false, true, TARGET | TAKES(CLASS), TAKES(PID) | TAKES(CLASS),
 	  set_class },
-	{ "Register", OWN_LOWER, false, true, TARGET | TAKES(CLASS), 0, enrol },
+	{ "Register", OWN_LOWER, false, true, TARGET | TAKES(CLASS), 0, set_class },
 	{ "Hint", OWN, false, false, TARGET | TAKES(IN_NS) | TAKES(FOR_NS),
 	  TAKES(IN_NS) | TAKES(FOR_NS), hint },
 	{ "Hold", OWN, false, true, TARGET | TAKES(LEASE_NS) | TAKES(WAIT) | TAKES(RENEW),
 	  TAKES(PID) | TAKES(LEASE_NS), hold },
-	{ "Release", OWN, false, true, TARGET, TAKES(PID), release },
-	{ "Trigger", OWN, false, false, TARGET, 0, trigger },
+	{ "Release", OWN, false, true, TARGET, TAKES(PID), act },
+	{ "Trigger", OWN, false, false, TARGET, 0, act },
 	{ "Enable", ADMIN, false, false, 0, 0, enable },
-	{ "Disable", ADMIN, false, false, 0, 0, disable },
+	{ "Disable", ADMIN, false, false, 0, 0, enable },
 	{ "Reload", ADMIN, false, true, 0, 0, reload },
 	{ "Subscribe", ANYONE, true, false, TAKES(KINDS), 0, gp_method_subscribe },
 	{ "Record", ADMIN, true, false, 0, 0, gp_method_record },

@@ -237,7 +237,7 @@ int gp_method_list(struct gp_methods *m, struct gp_call *call, const struct gp_a
 	gp_decider_read_usage(m->args.decider);
 	gpus = json_array();
 	for (d = 0; d < m->args.decider->nr_gpus; d++)
-		if (devices & BIT_ULL(m->args.decider->gpu[d].index))
+		if (devices & BIT_ULL(d))
 			json_array_append_new(gpus, gpu_json(m->args.decider, d));
 	*ret = json_pack("{s:o}", "gpus", gpus);
 	return *ret ? GP_CALL_LIST : -ENOMEM;
@@ -305,19 +305,6 @@ static json_t *queues_json(const struct gp_decider *h, const struct gp_gpu_proce
 	return list;
 }
 
-static u64 devices_of(const struct gp_decider *h, const struct gp_gpu_process *r)
-{
-	u64 devices = 0;
-	u32 i, d;
-
-	for (i = 0; i < r->nr_queues; i++) {
-		d = gp_decider_device(h, r->queues[i].gpu_id);
-		if (d != GP_NONE)
-			devices |= BIT_ULL(h->gpu[d].index);
-	}
-	return devices;
-}
-
 /* What only root, the group and the owner see. */
 static void add_private(json_t *o, const struct gp_decider *h, const struct gp_gpu_process *r)
 {
@@ -345,13 +332,12 @@ static void add_private(json_t *o, const struct gp_decider *h, const struct gp_g
 
 static json_t *process_json(const struct gp_decider *h, const struct gp_gpu_process *r, bool full)
 {
-	u64 devices = devices_of(h, r);
+	u64 devices = gp_tasks_devices(h, r);
 	json_t *gpus = json_array(), *o;
-	u32 i;
 
-	for (i = 0; i < GP_GPUS_MAX; i++)
-		if (devices & BIT_ULL(i))
-			json_array_append_new(gpus, json_integer(i));
+	for (u32 d = 0; d < h->nr_gpus; d++)
+		if (devices & BIT_ULL(d))
+			json_array_append_new(gpus, json_integer(h->gpu[d].index));
 	o = json_pack("{s:i, s:s, s:o, s:o}", "pid", (int)r->pid, "class", r->class.name, "gpus",
 		      gpus, "seats", seats_json(h, r, full));
 	if (o && full)
@@ -369,7 +355,7 @@ static int next_listed(const struct gp_decider *h, const struct gp_peer *peer,
 		return -ENOENT;
 	while ((r = next_process(h, &l->cursor))) {
 		if ((l->pid && l->pid != r->pid) ||
-		    (devices != ~0ull && !(devices_of(h, r) & devices)))
+		    (devices != ~0ull && !(gp_tasks_devices(h, r) & devices)))
 			continue;
 		*ret = process_json(h, r, may_see(peer, r));
 		return *ret ? 1 : -ENOMEM;

@@ -2,7 +2,6 @@
 #include "reader_internal.h"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,27 +10,21 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "sandbox.h"
+#include "lib/sys.h"
+#include "supervisor.h"
 
 enum {
 	EVENTS	= 64,
 	ORDERS	= 256,		/* of one turn: a look may be due */
-	FILES	= 16384,
 };
 
 #define UNSAID_NS	GP_MSEC	/* after the channel was full */
 
 static u64 now(const struct gp_reader_self *r)
 {
-	struct timespec ts;
-
-	if (r->args->clock)
-		return r->args->clock(r->args->ctx);
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
+	return r->args->clock ? r->args->clock(r->args->ctx) : gp_sys->monotonic_ns();
 }
 
 /* ---- orders ---- */
@@ -303,31 +296,29 @@ bool gp_reader_turn(struct gp_reader_self *r, bool wait)
 
 static int confine(const struct gp_reader_args *args)
 {
-	static const struct gp_call calls[] = {
-		{ SYS_process_vm_readv, 0 }, { SYS_pread64, 0 }, { SYS_read, 0 },
-		{ SYS_openat, GP_CALL_READ_ONLY }, { SYS_close, 0 }, { SYS_readlinkat, 0 },
-		{ SYS_pidfd_open, 0 }, { SYS_epoll_pwait2, 0 }, { SYS_epoll_pwait, 0 },
-		{ SYS_epoll_ctl, 0 }, { SYS_recvfrom, 0 }, { SYS_recvmsg, 0 },
-		{ SYS_sendto, 0 }, { SYS_write, 0 }, { SYS_clock_gettime, 0 },
-		{ SYS_fcntl, 0 }, { SYS_fstat, 0 }, { SYS_newfstatat, 0 }, { SYS_lseek, 0 },
-		{ SYS_mmap, GP_CALL_NO_EXEC }, { SYS_munmap, 0 }, { SYS_mremap, 0 },
-		{ SYS_madvise, 0 }, { SYS_brk, 0 }, { SYS_getrandom, 0 }, { SYS_futex, 0 },
-		{ SYS_rt_sigreturn, 0 }, { SYS_restart_syscall, 0 }, { SYS_exit, 0 },
-		{ SYS_sigaltstack, 0 },		/* of the sanitizers, when it ends */
-		{ SYS_exit_group, 0 },
+	static const int calls[] = {
+		SYS_process_vm_readv, SYS_pread64, SYS_read, SYS_openat, SYS_close, SYS_readlinkat,
+		SYS_pidfd_open, SYS_epoll_pwait2, SYS_epoll_pwait, SYS_epoll_ctl, SYS_recvfrom,
+		SYS_recvmsg, SYS_sendto, SYS_write, SYS_clock_gettime, SYS_fcntl, SYS_fstat,
+		SYS_newfstatat, SYS_lseek, SYS_mmap, SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk,
+		SYS_getrandom, SYS_futex, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit,
+		SYS_exit_group,
 #ifdef SYS_epoll_wait
-		{ SYS_epoll_wait, 0 },
+		SYS_epoll_wait,
 #endif
 	};
-	const struct gp_sandbox_args sandbox = {
-		.capabilities = args->user == GP_READER_DUMP_USER ? 0 :
-				BIT_ULL(CAP_SYS_PTRACE) | BIT_ULL(CAP_DAC_READ_SEARCH),
-		.calls = calls, .nr_calls = sizeof(calls) / sizeof(*calls), .files = FILES,
-	};
+	const struct gp_syscalls only = { calls, sizeof(calls) / sizeof(*calls), true };
+	struct gp_confinement may = gp_roles[GP_ROLE_READER].may;
+	int err;
 
 	/* Sleeps of microseconds are not stretched to save wake-ups. */
 	prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
-	return args->unconfined ? 0 : gp_sandbox(&sandbox);
+	if (args->unconfined)
+		return 0;
+	if (args->user == GP_READER_DUMP_USER)
+		may.caps = 0;
+	err = gp_confine(&may);
+	return err ? err : gp_confine_syscalls(&only);
 }
 
 void gp_reader_end(struct gp_reader_self *r)

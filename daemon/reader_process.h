@@ -38,7 +38,7 @@ struct gp_reader_args {
 	uid_t user;		/* whose processes; HELLO adds those of its user namespaces */
 	const char *mqds;	/* NULL: GP_MQD_DUMP */
 	/* for tests */
-	bool unconfined;	/* without the sandbox */
+	bool unconfined;	/* keeps its rights */
 	u64 (*clock)(void *ctx);	/* NULL: CLOCK_MONOTONIC */
 	void *ctx;
 };

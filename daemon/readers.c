@@ -146,7 +146,7 @@ static void put_off(struct gp_readers *rs, struct gp_readers_user *u)
 	if (u->good_ns && rs->now_ns - u->good_ns >= rs->args.retry_max_ns)
 		u->retry_ns = rs->args.retry_ns;
 	u->retry_at_ns = gp_readers_later(u->started_ns + u->retry_ns, rs->now_ns);
-	u->retry_ns = gp_readers_sooner(2 * u->retry_ns, rs->args.retry_max_ns);
+	u->retry_ns = gp_sooner(2 * u->retry_ns, rs->args.retry_max_ns);
 	u->good_ns = 0;
 	set_state(rs, u, GP_READER_ABANDONED);
 }
@@ -342,10 +342,10 @@ static u64 late_at(const struct gp_readers *rs, const struct gp_readers_user *u)
 	if (u->interval_ns)
 		at = u->beat_ns + limit;
 	if (u->look_done != u->look_asked)
-		at = gp_readers_sooner(at, u->look_ns + limit);
+		at = gp_sooner(at, u->look_ns + limit);
 	for (i = 0; i < u->nr_questions; i++)
 		if (u->question[i].sent_ns && !u->question[i].failed)
-			at = gp_readers_sooner(at, u->question[i].sent_ns + limit);
+			at = gp_sooner(at, u->question[i].sent_ns + limit);
 	return at;
 }
 
@@ -370,7 +370,7 @@ static u64 judge(struct gp_readers *rs, struct gp_readers_user *u)
 	}
 	at = u->late_ns + rs->args.abandon_ns;
 	if (rs->now_ns < at)
-		return gp_readers_sooner(at, rs->now_ns + rs->args.late_ns);
+		return gp_sooner(at, rs->now_ns + rs->args.late_ns);
 	gp_readers_abandon(rs, u);
 	return u->retry_at_ns;
 }
@@ -404,7 +404,7 @@ static u64 tend(struct gp_readers *rs, struct gp_readers_user *u)
 		return rs->now_ns;
 	}
 	gp_readers_tell(rs, u);
-	return gp_readers_sooner(judge(rs, u), needed ? GP_NEVER : u->idle_ns + rs->args.idle_ns);
+	return gp_sooner(judge(rs, u), needed ? GP_NEVER : u->idle_ns + rs->args.idle_ns);
 }
 
 static void take_event(struct gp_readers *rs, const struct epoll_event *e)
@@ -454,7 +454,7 @@ void gp_readers_run(struct gp_readers *rs, u64 now_ns)
 	rs->wake_ns = GP_NEVER;
 	for (at = 0; at < rs->nr_users; at++)
 		if (rs->user[at].used)
-			rs->wake_ns = gp_readers_sooner(rs->wake_ns, tend(rs, &rs->user[at]));
+			rs->wake_ns = gp_sooner(rs->wake_ns, tend(rs, &rs->user[at]));
 }
 
 int gp_readers_fd(const struct gp_readers *rs)

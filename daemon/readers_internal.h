@@ -108,11 +108,6 @@ static inline u64 gp_readers_later(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-static inline u64 gp_readers_sooner(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
 /* readers.c */
 
 struct gp_readers_user *gp_readers_find(const struct gp_readers *rs, uid_t uid);

@@ -238,7 +238,7 @@ void gp_readers_interval(struct gp_readers *rs, uid_t user, u64 ns)
 	struct gp_readers_user *u = gp_readers_find(rs, user);
 
 	if (ns)
-		ns = gp_readers_sooner(gp_readers_later(ns, GP_READER_FASTEST), GP_READER_SLOWEST);
+		ns = gp_sooner(gp_readers_later(ns, GP_READER_FASTEST), GP_READER_SLOWEST);
 	if (!u || u->interval_ns == ns)
 		return;
 	u->interval_ns = ns;

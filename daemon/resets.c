@@ -1,47 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * GPUs that the driver resets.
+ * GPUs that the driver resets, as it tells by its system management events.
  *
- * A reset loses every process that has the driver open: the driver runs nothing of it any more, on
- * no GPU, and waits for it to end. So all seats are lost and all processes are left. Processes that
+ * A reset loses every process that has the driver open: the driver keeps its queues off all GPUs
+ * and waits for it to end. So all seats are lost and all processes are left. Processes that
  * come after the reset are treated as usual.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "decider_private.h"
+#include "uapi/kfd.h"
+
+/* A descriptor of the events of one GPU; -errno. */
+static int subscribe(int kfd_fd, u32 gpu_id)
+{
+	const u64 mask = GP_KFD_SMI_BIT(GP_KFD_SMI_PRE_RESET) |
+			 GP_KFD_SMI_BIT(GP_KFD_SMI_POST_RESET);
+	struct gp_kfd_smi args = { .gpu_id = gpu_id };
+	int err;
+
+	if (ioctl(kfd_fd, GP_KFD_IOC_SMI, &args))
+		return -errno;
+	if (write((int)args.fd, &mask, sizeof(mask)) != sizeof(mask)) {
+		err = -errno;
+		close((int)args.fd);
+		return err;
+	}
+	fcntl((int)args.fd, F_SETFD, FD_CLOEXEC);
+	return (int)args.fd;
+}
 
 void gp_resets_watch(struct gp_decider *h)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_RESETS };
-	u32 gpu_ids[GP_GPUS_MAX], d;
-	int fd, err;
+	int kfd_fd, err;
 
 	/* In tests there is no driver. */
 	if (h->args.kfd || !h->nr_gpus)
 		return;
-	for (d = 0; d < h->nr_gpus; d++)
-		gpu_ids[d] = h->gpu[d].gpu_id;
-	fd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
-	err = fd < 0 ? -errno : gp_reset_open(fd, gpu_ids, h->nr_gpus, &h->resets);
-	if (fd >= 0)
-		close(fd);
-	if (err)
-		gp_decider_news(h, GP_NEWS_TROUBLE, NULL, "resets of GPUs will not be noticed: %s",
-			     strerror(-err));
-	else
-		epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_reset_fd(h->resets), &e);
+	/* Not kept open: that would block a partition switch. */
+	kfd_fd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+	err = kfd_fd < 0 ? -errno : 0;
+	for (u32 d = 0; !err && d < h->nr_gpus; d++) {
+		err = subscribe(kfd_fd, h->gpu[d].gpu_id);
+		if (err < 0)
+			break;
+		h->reset_fd[h->nr_reset_fds++] = err;
+		err = epoll_ctl(h->epoll, EPOLL_CTL_ADD, err, &e) ? -errno : 0;
+	}
+	if (kfd_fd >= 0)
+		close(kfd_fd);
+	if (!err)
+		return;
+	gp_resets_unwatch(h);
+	gp_decider_news(h, GP_NEWS_TROUBLE, NULL, "resets of GPUs will not be noticed: %s",
+			strerror(-err));
 }
 
 void gp_resets_unwatch(struct gp_decider *h)
 {
-	if (h->resets)
-		epoll_ctl(h->epoll, EPOLL_CTL_DEL, gp_reset_fd(h->resets), NULL);
-	gp_reset_close(h->resets);
-	h->resets = NULL;
+	while (h->nr_reset_fds)
+		close(h->reset_fd[--h->nr_reset_fds]);
 }
 
 static void lose(struct gp_gpu_process *r)
@@ -80,10 +104,32 @@ void gp_resets_event(struct gp_decider *h, u32 device, u32 what)
 	h->attach_due = true;
 }
 
+/* A line begins with its event's number in hexadecimal. */
+u32 gp_reset_parse(const char *text, size_t bytes)
+{
+	bool begins = true;
+	u32 what = 0;
+
+	for (size_t i = 0; i + 1 < bytes; i++) {
+		if (begins && text[i + 1] == ' ')
+			what |= text[i] == '0' + GP_KFD_SMI_PRE_RESET ? GP_RESET_BEGINS :
+				text[i] == '0' + GP_KFD_SMI_POST_RESET ? GP_RESET_ENDS : 0;
+		begins = text[i] == '\n';
+	}
+	return what;
+}
+
+/* The driver's read() does not wait for events. */
 void gp_resets_take(struct gp_decider *h)
 {
-	u32 device, what;
+	char text[4096];
+	ssize_t got;
+	u32 what;
 
-	while (h->resets && (what = gp_reset_next(h->resets, &device)))
-		gp_resets_event(h, device, what);
+	for (u32 d = 0; d < h->nr_reset_fds; d++)
+		while ((got = read(h->reset_fd[d], text, sizeof(text))) > 0) {
+			what = gp_reset_parse(text, (size_t)got);
+			if (what)
+				gp_resets_event(h, d, what);
+		}
 }

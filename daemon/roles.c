@@ -18,7 +18,7 @@ const struct gp_role gp_roles[GP_NR_ROLES] = {
 		.main = gp_holder_main, .kill_stopped = true,
 	},
 	[GP_ROLE_READER] = {
-		.name = "gp-reader", .may = { .caps = TOUCH_TARGETS, .oom = 500 },
+		.name = "gp-reader", .may = { .caps = TOUCH_TARGETS, .oom = 500, .files = 16384 },
 		.main = gp_reader_main,
 	},
 	[GP_ROLE_POKE] = {

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "log.h"
+#include "text/ini.h"
 #include "text/value.h"
 
 /* The file is written at most so often. */
@@ -77,11 +77,11 @@ static bool read_param(char **at, struct gp_saved_state *s)
 
 static bool read_class(char **at, struct gp_saved_state *s)
 {
-	struct gp_kept_class *c = &s->class[s->nr_classes];
+	struct gp_class_request *c = &s->class[s->nr_classes];
 	u64 uid;
 
-	if (s->nr_classes == GP_CLASS_REQUESTS || !read_id(at, &c->id) || !number(at, UINT32_MAX,
-	    &uid) || !rest(at, c->name, sizeof(c->name)))
+	if (s->nr_classes == GP_CLASS_REQUESTS || !read_id(at, &c->who) ||
+	    !number(at, UINT32_MAX, &uid) || !rest(at, c->class_name, sizeof(c->class_name)))
 		return false;
 	c->uid = (uid_t)uid;
 	s->nr_classes++;
@@ -110,41 +110,51 @@ static bool read_restart(char **at, struct gp_saved_state *s)
 	return true;
 }
 
+static bool read_restarts(char **at, struct gp_saved_state *s)
+{
+	u64 n;
+
+	if (!number(at, UINT32_MAX - 1, &n))
+		return false;
+	s->restarts = (u32)n;
+	return true;
+}
+
+static bool read_end(char **at, struct gp_saved_state *s)
+{
+	return rest(at, s->end, sizeof(s->end));
+}
+
+static bool read_policy(char **at, struct gp_saved_state *s)
+{
+	return rest(at, s->policy, sizeof(s->policy));
+}
+
+static const struct {
+	const char *key;
+	bool (*read)(char **at, struct gp_saved_state *s);
+} lines[] = {
+	{ "restarts", read_restarts }, { "restart", read_restart }, { "end", read_end },
+	{ "policy", read_policy }, { "param", read_param }, { "class", read_class },
+	{ "hold", read_hold },
+};
+
 static bool read_line(char *line, const char *boot, struct gp_saved_state *s)
 {
 	const char *key = word(&line);
 	char text[64];
-	u64 n = 0;
-	bool good = false;
 
-	if (!key)
-		return false;
-	if (!strcmp(key, "boot")) {
-		good = rest(&line, text, sizeof(text)) && (!boot || !strcmp(text, boot));
-	} else if (!strcmp(key, "restarts")) {
-		good = number(&line, UINT32_MAX - 1, &n);
-		s->restarts = (u32)n;
-	} else if (!strcmp(key, "restart")) {
-		good = read_restart(&line, s);
-	} else if (!strcmp(key, "end")) {
-		good = rest(&line, s->end, sizeof(s->end));
-	} else if (!strcmp(key, "policy")) {
-		good = rest(&line, s->policy, sizeof(s->policy));
-	} else if (!strcmp(key, "param")) {
-		good = read_param(&line, s);
-	} else if (!strcmp(key, "class")) {
-		good = read_class(&line, s);
-	} else if (!strcmp(key, "hold")) {
-		good = read_hold(&line, s);
-	}
-	return good && !line;
+	if (key && !strcmp(key, "boot"))
+		return rest(&line, text, sizeof(text)) && (!boot || !strcmp(text, boot));
+	for (size_t i = 0; key && i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (!strcmp(key, lines[i].key))
+			return lines[i].read(&line, s) && !line;
+	return false;
 }
 
 static bool is_printable(const char *text, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if ((unsigned char)text[i] < ' ' && text[i] != '\n')
 			return false;
 	return true;
@@ -203,31 +213,18 @@ int gp_state_load(const char *path, struct gp_saved_state *ret, char *why)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char boot[64], *text = NULL;
-	struct stat st;
-	ssize_t n = 0;
-	int err;
+	size_t n = 0;
+	int err = fd < 0 ? -errno : gp_ini_read(fd, &text, &n);
 
 	memset(ret, 0, sizeof(*ret));
-	snprintf(why, GP_DECIDER_WHY, "%s", strerror(errno));
-	if (fd < 0)
-		return -errno;
-	err = fstat(fd, &st) ? -errno : 0;
-	if (!err && (!S_ISREG(st.st_mode) || st.st_size > GP_STATE_BYTES)) {
-		snprintf(why, GP_DECIDER_WHY, "not a file of at most %d bytes", GP_STATE_BYTES);
-		err = -EINVAL;
-	}
-	if (!err)
-		text = malloc((size_t)st.st_size + 1);
-	if (text)
-		n = read(fd, text, (size_t)st.st_size);
-	if (!err && (!text || n < 0))
-		err = text ? -errno : -ENOMEM;
-	close(fd);
+	snprintf(why, GP_DECIDER_WHY, "%s", strerror(-err));
+	if (fd >= 0)
+		close(fd);
 	read_boot(boot, sizeof(boot));
 	if (!err)
-		err = gp_state_parse(text, (size_t)n, boot, ret, why);
+		err = gp_state_parse(text, n, boot, ret, why);
 	free(text);
-	return err;
+	return err == -EFBIG || err == -EISDIR ? -EINVAL : err;
 }
 
 /* ---- writing ---- */
@@ -250,9 +247,9 @@ static void print_lines(const struct gp_saved_state *s, const char *boot, FILE *
 			fprintf(f, "param %s %llu\n", gp_params[i].name,
 				(unsigned long long)s->param[i]);
 	for (i = 0; i < s->nr_classes; i++)
-		fprintf(f, "class %d %llu %u %s\n", s->class[i].id.pid,
-			(unsigned long long)s->class[i].id.start, s->class[i].uid,
-			s->class[i].name);
+		fprintf(f, "class %d %llu %u %s\n", s->class[i].who.pid,
+			(unsigned long long)s->class[i].who.start, s->class[i].uid,
+			s->class[i].class_name);
 	for (i = 0; i < s->nr_holds; i++)
 		fprintf(f, "hold %d %llu %llu\n", s->hold[i].id.pid,
 			(unsigned long long)s->hold[i].id.start,
@@ -333,13 +330,9 @@ static void read_decider(struct gp_saved_state *s, const struct gp_decider *h)
 {
 	u32 i;
 
-	s->nr_classes = s->nr_holds = 0;
-	for (i = 0; i < h->nr_requests; i++) {
-		struct gp_kept_class *c = &s->class[s->nr_classes++];
-
-		*c = (struct gp_kept_class){ .id = h->request[i].who, .uid = h->request[i].uid };
-		snprintf(c->name, sizeof(c->name), "%s", h->request[i].class_name);
-	}
+	s->nr_classes = h->nr_requests;
+	memcpy(s->class, h->request, sizeof(s->class));
+	s->nr_holds = 0;
 	for (i = 0; i < h->nr_processes && s->nr_holds < GP_STATE_HOLDS; i++) {
 		const struct gp_gpu_process *r = h->process[i];
 		u64 until = gp_decider_held_until(h, r);
@@ -350,40 +343,40 @@ static void read_decider(struct gp_saved_state *s, const struct gp_decider *h)
 	}
 }
 
+/* Does the process live? An error other than -ESRCH says nothing, and a later look decides. */
+static bool may_live(const struct gp_decider *h, const struct gp_process_id *id)
+{
+	u64 start = id->start;
+
+	return gp_process_start(h->args.proc, id->pid, &start) != -ESRCH && start == id->start;
+}
+
 static void restore_classes(const struct gp_saved_state *s, struct gp_decider *h)
 {
-	u32 i;
+	for (u32 i = 0; i < s->nr_classes && h->nr_requests < GP_CLASS_REQUESTS; i++) {
+		const struct gp_class_request *c = &s->class[i];
 
-	for (i = 0; i < s->nr_classes && h->nr_requests < GP_CLASS_REQUESTS; i++) {
-		const struct gp_kept_class *c = &s->class[i];
-		u64 start = c->id.start;
-
-		/* An error other than -ESRCH says nothing; the next scan looks again. */
-		if (gp_process_start(h->args.proc, c->id.pid, &start) == -ESRCH ||
-		    start != c->id.start || !gp_rules_class(&h->config->rules, c->name) ||
-		    gp_class_request_find(h, c->id.pid, start))
-			continue;
-		h->request[h->nr_requests].who = c->id;
-		h->request[h->nr_requests].uid = c->uid;
-		snprintf(h->request[h->nr_requests++].class_name, GP_CLASS_NAME, "%s", c->name);
+		if (may_live(h, &c->who) && gp_rules_class(&h->config->rules, c->class_name) &&
+		    !gp_class_request_find(h, c->who.pid, c->who.start))
+			h->request[h->nr_requests++] = *c;
 	}
 }
 
-/* Drops the holds that were renewed or are over. */
-static void restore_holds(struct gp_saved_state *s, struct gp_decider *h)
+/* Drops the holds that were renewed or are over. Returns whether there were any. */
+static bool restore_holds(struct gp_saved_state *s, struct gp_decider *h)
 {
+	u32 i, had = s->nr_holds;
 	char why[GP_DECIDER_WHY];
 	u64 granted;
-	u32 i;
 
 	for (i = s->nr_holds; i--;) {
 		const struct gp_kept_hold *hold = &s->hold[i];
 
-		if (hold->until_ns > h->now_ns &&
-		    gp_decider_hold(h, &hold->id, hold->until_ns - h->now_ns, &granted, why))
-			continue;
-		s->hold[i] = s->hold[--s->nr_holds];
+		if (hold->until_ns <= h->now_ns || !may_live(h, &hold->id) ||
+		    !gp_decider_hold(h, &hold->id, hold->until_ns - h->now_ns, &granted, why))
+			s->hold[i] = s->hold[--s->nr_holds];
 	}
+	return s->nr_holds < had;
 }
 
 /* ---- the state of a running daemon ---- */
@@ -434,10 +427,8 @@ struct gp_state_store *gp_state_open(const char *path, struct gp_decider *h)
 
 void gp_state_tend(struct gp_state_store *store, struct gp_decider *h)
 {
-	if (store->restore.nr_holds) {
-		restore_holds(&store->restore, h);
+	if (restore_holds(&store->restore, h))
 		store->changed = true;
-	}
 	if (store->changed && h->now_ns >= store->save_at_ns)
 		save(store, h);
 }

@@ -38,12 +38,6 @@ struct gp_kept_restart {
 	char why[GP_STATE_REASON];
 };
 
-struct gp_kept_class {
-	struct gp_process_id id;
-	uid_t uid;
-	char name[GP_CLASS_NAME];
-};
-
 struct gp_kept_hold {
 	struct gp_process_id id;
 	u64 until_ns;
@@ -57,7 +51,7 @@ struct gp_saved_state {
 	char policy[GP_CLASS_NAME];	/* "": as configured */
 	bool param_set[GP_NR_PARAMS];
 	u64 param[GP_NR_PARAMS];
-	struct gp_kept_class class[GP_CLASS_REQUESTS];
+	struct gp_class_request class[GP_CLASS_REQUESTS];
 	u32 nr_classes;
 	struct gp_kept_hold hold[GP_STATE_HOLDS];
 	u32 nr_holds;

@@ -239,7 +239,7 @@ static void tell_class(struct gp_decider *h, struct gp_gpu_process *r)
 		x->told = class;
 }
 
-static u64 devices_of(const struct gp_decider *h, const struct gp_gpu_process *r)
+u64 gp_tasks_devices(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	u64 devices = 0;
 	u32 i, d;
@@ -295,7 +295,7 @@ static void enter(struct gp_decider *h, struct gp_gpu_process *r, u64 devices)
 	/* The other members may have left their task because the gang uses one more GPU. */
 	for (i = 0; i < h->nr_processes; i++)
 		if (together(r, h->process[i]))
-			devices |= devices_of(h, h->process[i]);
+			devices |= gp_tasks_devices(h, h->process[i]);
 	r->told = class_of(h, r);
 	r->devices = devices;
 	if (h->backend->ops->task_add(h->backend, devices, &r->told, &r->task, &why)) {
@@ -306,7 +306,7 @@ static void enter(struct gp_decider *h, struct gp_gpu_process *r, u64 devices)
 	}
 	admit(r, r);
 	for (i = 0; i < h->nr_processes; i++)
-		if (together(r, h->process[i]) && devices_of(h, h->process[i]))
+		if (together(r, h->process[i]) && gp_tasks_devices(h, h->process[i]))
 			admit(h->process[i], r);
 }
 
@@ -325,7 +325,7 @@ static const struct gp_gpu_process *peer_of(const struct gp_decider *h,
 
 void gp_tasks_update(struct gp_decider *h, struct gp_gpu_process *r)
 {
-	u64 devices = devices_of(h, r);
+	u64 devices = gp_tasks_devices(h, r);
 	const struct gp_gpu_process *mate, *peer;
 
 	/* It stays LOST to its end; once it is left it is not preemptible. */

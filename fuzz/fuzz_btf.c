@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/btf.h"
-#include "lib/elf_section.h"
+#include "cli/btf.h"
+#include "cli/elf_section.h"
 
 enum { TYPES = 16 };
 

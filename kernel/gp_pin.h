@@ -35,7 +35,7 @@ int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
 /*
  * Is what @pin has still what is there? The same arguments. A queue may be destroyed and made anew
  * by its old number at its old addresses, and nothing but its memory tells. Sleeps as
- * gp_pin_get(). Where nobody can tell now it is.
+ * gp_pin_get(). Returns true if that cannot be told now.
  */
 bool gp_pin_is(const struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	       struct ttm_buffer_object *bo);

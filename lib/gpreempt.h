@@ -58,12 +58,12 @@ void gp_daemon_set_timeout(struct gp_daemon *daemon, int milliseconds);
 int gp_daemon_call(struct gp_daemon *daemon, const char *method, const char *parameters,
 		   char **ret);
 
-/* ---- whom a call is about ---- */
+/* ---- the process that a call is about ---- */
 
 struct gp_daemon_target {
 	int32_t pid;		/* 0: the calling process, where that makes sense */
 	uint32_t reserved;
-	uint64_t start;		/* field 22 of /proc/PID/stat; 0: whoever has the pid */
+	uint64_t start;		/* field 22 of /proc/PID/stat; 0: any process with the pid */
 };
 
 /*
@@ -142,7 +142,7 @@ struct gp_daemon_event {
 	uint64_t at_ns;			/* CLOCK_MONOTONIC */
 	uint64_t start;			/* of the process, 0 */
 	int32_t pid;			/* 0: of no process */
-	int32_t cause_pid;		/* for whom it was done, 0 */
+	int32_t cause_pid;		/* the process for which it was done, 0 */
 	int32_t gpu;			/* -1: of no GPU */
 	uint32_t lost;			/* events dropped before this one */
 	uint32_t state;			/* enum gp_daemon_state */
@@ -217,14 +217,14 @@ int gp_local_queues(struct gp_local *local, int32_t pid, struct gp_local_queue *
  * ---- without the daemon: suspend and resume all queues of a process ----
  *
  * By the debug interface of the driver: needs the right to trace the process, a runtime that
- * enables debugging, and that nobody debugs it (the daemon does, when it preempts it). When
+ * enables debugging, and that it is not being debugged (the daemon does, when it preempts it). When
  * the session is closed or its owner dies, all its queues run. Calls sleep in the driver.
  */
 struct gp_suspender;
 
 /*
  * @target->pid is needed. -EAGAIN: its runtime is not up yet; -EOPNOTSUPP: it never will be
- * (an old ROCm); -ENOSYS: the driver cannot; -EALREADY: somebody debugs it; -ESRCH; -EPERM.
+ * (an old ROCm); -ENOSYS: the driver cannot; -EALREADY: it is being debugged; -ESRCH; -EPERM.
  */
 int gp_suspender_open(const struct gp_daemon_target *target, struct gp_suspender **ret);
 void gp_suspender_close(struct gp_suspender *suspender);

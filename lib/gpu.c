@@ -278,25 +278,15 @@ static bool is_at(const struct gp_gpu_info *g, const struct address *a)
 static int select_one(const struct gp_gpu_info *gpus, u32 count, const char *word, u64 *mask)
 {
 	struct address address;
-	bool found = false;
+	bool found = false, all = !strcmp(word, "all"), by_index;
 	const char *end;
 	u64 index;
 
-	if (!strcmp(word, "all")) {
-		for (u32 i = 0; i < count; i++)
-			*mask |= BIT_ULL(i);
-		return count ? 0 : -ENOENT;
-	}
-	if (gp_sysfs_parse(word, 10, &index, &end) && !*end) {
-		if (index >= count)
-			return -ENOENT;
-		*mask |= BIT_ULL(index);
-		return 0;
-	}
-	if (!parse_address(word, &address))
+	by_index = gp_sysfs_parse(word, 10, &index, &end) && !*end;
+	if (!all && !by_index && !parse_address(word, &address))
 		return -EINVAL;
 	for (u32 i = 0; i < count; i++) {
-		if (is_at(&gpus[i], &address)) {
+		if (all || (by_index ? gpus[i].index == index : is_at(&gpus[i], &address))) {
 			*mask |= BIT_ULL(i);
 			found = true;
 		}

@@ -56,7 +56,7 @@ bool gp_driver_saves_waves(void);
 
 /*
  * What -g was given: "all", or a list of indexes and addresses ("0,2",
- * "0000:c1:00.0", "c1:00.0", "c1:00.0/3" for one partition). *@ret: bit per index.
+ * "0000:c1:00.0", "c1:00.0", "c1:00.0/3" for one partition). *@ret: bit per entry of @gpus.
  * -EINVAL: cannot be read. -ENOENT: no such GPU. @bad, if not NULL, is then the place.
  */
 int gp_gpus_select(const struct gp_gpu_info *gpus, u32 count, const char *text, u64 *ret,

@@ -15,7 +15,7 @@
 #include "rows.h"
 
 /* Nobody watches, the hardware shares as it likes. */
-#define NOBODY	"monitor.placement=none", "mechanism.name=none"
+#define NO_MONITOR	"monitor.placement=none", "mechanism.name=none"
 
 /* The first design's monitors: equal pointers are finished, victims return at once. */
 /* A documented time for a whole switch, instead of bytes over bandwidth. */
@@ -34,21 +34,21 @@
 
 const struct gp_row gp_rows[] = {
 	{ "alone", "only the online tasks", NULL,
-	  { NOBODY, "run.only=online" } },
+	  { NO_MONITOR, "run.only=online" } },
 	{ "native", "the hardware alone: workgroups in turn, running waves keep their slots", NULL,
-	  { NOBODY } },
+	  { NO_MONITOR } },
 	{ "kfd-priority", "a slot that frees goes to the higher pipe priority", NULL,
-	  { NOBODY, "gpu.priority_by_role=yes" } },
+	  { NO_MONITOR, "gpu.priority_by_role=yes" } },
 	{ "cu-mask", "compute units divided for good", NULL,
-	  { NOBODY } },
+	  { NO_MONITOR } },
 	{ "hws-quantum", "one process at a time, the hardware scheduler's own quantum", NULL,
-	  { NOBODY, "gpu.exclusive=yes" } },
+	  { NO_MONITOR, "gpu.exclusive=yes" } },
 	{ "timeslice", "one context at a time, the driver's time slice", "a100",
-	  { NOBODY, "gpu.exclusive=yes" } },
+	  { NO_MONITOR, "gpu.exclusive=yes" } },
 	{ "timeslice-100us", "a switch as NVIDIA's documents say: on an instruction", "a100",
-	  { NOBODY, "gpu.exclusive=yes", DOCUMENTED_SWITCH("costs.save_fixed=100us") } },
+	  { NO_MONITOR, "gpu.exclusive=yes", DOCUMENTED_SWITCH("costs.save_fixed=100us") } },
 	{ "timeslice-10us", "a switch as NVIDIA's documents say: between thread blocks", "a100",
-	  { NOBODY, "gpu.exclusive=yes", DOCUMENTED_SWITCH("costs.save_fixed=10us") } },
+	  { NO_MONITOR, "gpu.exclusive=yes", DOCUMENTED_SWITCH("costs.save_fixed=10us") } },
 	{ "monitor-5ms", "the first design's kernel monitor, every 5 ms", NULL,
 	  { SEED_MONITOR("kernel", "5ms") } },
 	{ "monitor-1ms", "the first design's kernel monitor, every 1 ms", NULL,
@@ -88,7 +88,7 @@ const struct gp_row gp_rows[] = {
 };
 
 static const struct gp_row offline_alone = {
-	"offline-alone", "only the offline tasks", NULL, { NOBODY, "run.only=offline" },
+	"offline-alone", "only the offline tasks", NULL, { NO_MONITOR, "run.only=offline" },
 };
 
 const struct gp_row *gp_row_find(const char *name)

@@ -197,7 +197,7 @@ static void one_action_at_a_time(struct bench *b)
 	answered(&y, "1", GP_DONE);
 }
 
-static void who_is_not_there_is_refused_with_all(struct bench *b)
+static void an_unknown_task_refuses_the_whole_action(struct bench *b)
 {
 	struct asked x;
 	struct gp_answer a;
@@ -240,7 +240,7 @@ static void times_of_an_answer_are_in_order(struct bench *b)
 	}
 }
 
-static void probes_see_who_executes(struct bench *b)
+static void probes_see_which_task_executes(struct bench *b)
 {
 	u32 waves = 7, permille = 7;
 
@@ -248,7 +248,7 @@ static void probes_see_who_executes(struct bench *b)
 		return;
 	b->advance(b, b->now(b) + 20 * GP_MSEC);
 	EXPECT_EQ(b->m->ops->probe(b->m, BENCH_NO_DEVICE, 0, &waves, &permille), -ENODEV);
-	EXPECT_EQ(b->m->ops->probe(b->m, 0, BENCH_NOBODY, &waves, &permille), -ENOENT);
+	EXPECT_EQ(b->m->ops->probe(b->m, 0, BENCH_NO_TASK, &waves, &permille), -ENOENT);
 	EXPECT(waves == 7 && permille == 7);
 	do_it(b, "12", "");
 	EXPECT_EQ(b->m->ops->probe(b->m, 0, 0, &waves, &permille), 0);
@@ -318,9 +318,9 @@ const struct promise promises[] = {
 	{ "out and in go together", out_and_in_go_together },
 	{ "one action at a time", one_action_at_a_time },
 	{ "one that is not there is refused with all, and nothing changes",
-	  who_is_not_there_is_refused_with_all },
+	  an_unknown_task_refuses_the_whole_action },
 	{ "the times of an answer are in order", times_of_an_answer_are_in_order },
-	{ "probes see who executes", probes_see_who_executes },
+	{ "probes see which task executes", probes_see_which_task_executes },
 	{ "at the deadline waiting ends, for all, once", at_the_deadline_waiting_ends },
 	{ "refused is as it was", refused_is_as_it_was },
 	{ "again and again", again_and_again },

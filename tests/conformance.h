@@ -10,7 +10,7 @@
 #include "core/sched.h"
 #include "gp_test.h"
 
-enum { BENCH_TASKS = 3, BENCH_NOBODY = 13, BENCH_NO_DEVICE = 60 };
+enum { BENCH_TASKS = 3, BENCH_NO_TASK = 13, BENCH_NO_DEVICE = 60 };
 
 struct bench {
 	struct gp_mechanism *m;

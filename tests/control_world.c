@@ -168,6 +168,26 @@ void world_free(struct control_world *w)
 	free(w);
 }
 
+int world_up(void **state)
+{
+	*state = world_new(NULL);
+	return 0;
+}
+
+int world_down(void **state)
+{
+	world_free(*state);
+	return 0;
+}
+
+struct gp_control_stats world_stats(const struct control_world *w)
+{
+	struct gp_control_stats s;
+
+	gp_control_stats(w->c, &s);
+	return s;
+}
+
 static u64 real_ns(void)
 {
 	struct timespec t;

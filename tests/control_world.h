@@ -42,6 +42,10 @@ struct control_world *world_new(const struct gp_control_args *limits);
 /* After gp_control_free(): open it once more, which is to return @expected. */
 void world_rebind(struct control_world *w, int expected);
 void world_free(struct control_world *w);
+/* Set-up and tear-down of a claim: *@state is a world with the default limits. */
+int world_up(void **state);
+int world_down(void **state);
+struct gp_control_stats world_stats(const struct control_world *w);
 /* @times runs of the control socket. */
 void world_run(struct control_world *w, u32 times);
 /* A connection of that user; taken in already unless it was refused. */

@@ -78,7 +78,7 @@ enum verb {
 
 /* A seat on another device than the first. */
 #define AT(device, who)	((who) | (device) << 8)
-#define NOBODY		0
+#define NO_TASK		0
 
 struct line {
 	u64 us;

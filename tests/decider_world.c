@@ -514,18 +514,31 @@ u32 world_state(struct world *w, u32 i)
 	return seat.state;
 }
 
-void world_two(struct world *w, u32 *online, u32 *offline)
+void world_pair(struct world *w, u32 *online, u32 *offline)
 {
-	world_decider(w, WORLD_ACTING WORLD_LOOKS);
 	*online = world_process(w);
 	*offline = world_process(w);
 	world_class(w, *online, "online");
 	world_queue(w, *online, 0);
 	world_queue(w, *offline, 0);
+}
+
+void world_two(struct world *w, u32 *online, u32 *offline)
+{
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
+	world_pair(w, online, offline);
 	world_run(w, 30 * GP_MSEC);
 	EXPECT_EQ(world_find(w, *offline)->attachment, GP_ATTACHED);
 	world_submit(w, *offline, 0, 8);
 	world_occupy(w, *offline, 80);
 	world_run(w, 5 * GP_MSEC);
 	EXPECT_EQ(world_state(w, *offline), GP_ON);
+}
+
+void world_two_preempted(struct world *w, u32 *online, u32 *offline)
+{
+	world_two(w, online, offline);
+	world_submit(w, *online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, *offline), GP_OFF);
 }

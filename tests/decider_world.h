@@ -110,5 +110,9 @@ struct gp_gpu_process *world_find(struct world *w, u32 i);
 u32 world_state(struct world *w, u32 i);
 /* A decider with an online and an offline process, a queue each, the latter busy and attached. */
 void world_two(struct world *w, u32 *online, u32 *offline);
+/* The same, and the online one has work, for which the other is off. */
+void world_two_preempted(struct world *w, u32 *online, u32 *offline);
+/* Only the two processes, with a queue each. */
+void world_pair(struct world *w, u32 *online, u32 *offline);
 
 #endif /* DECIDER_WORLD_H */

@@ -175,7 +175,7 @@ int fake_driver_up(void **state)
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_mutex_init(&driver->lock, &attr);
-	driver->fails = NOBODY;
+	driver->fails = NO_TARGET;
 	driver->fails_of = ~0u;
 	driver->queues = QUEUES;
 	for (u32 i = 0; i < TARGETS; i++) {

@@ -12,7 +12,7 @@
 
 #include "gp_env.h"
 
-enum { TARGETS = 3, QUEUES = 3, GPU_ID = 77, NOBODY = 99 };
+enum { TARGETS = 3, QUEUES = 3, GPU_ID = 77, NO_TARGET = 99 };
 
 struct fake_target {
 	pid_t pid;

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/btf.h"
+#include "cli/elf_section.h"
 #include "gp_env.h"
 #include "gp_test.h"
-#include "lib/btf.h"
-#include "lib/elf_section.h"
 
 enum { INT = 1, PTR = 2, ARRAY = 3, STRUCT = 4, UNION = 5, ENUM = 6, TYPEDEF = 8 };
 enum { FLAG = 1u << 31 };

@@ -292,7 +292,7 @@ static void only_the_process_named_is_unmapped(void **state)
 	EXPECT(cw_sums_right(w, q[1]));
 }
 
-static void registers_show_who_has_the_slot(void **state)
+static void registers_show_which_queue_has_the_slot(void **state)
 {
 	struct chip_world *w = *state;
 	struct cw_dispatch d = { .workgroups = 30000, .ns = MS(1) };
@@ -407,7 +407,7 @@ PROVE(
 	CLAIM_WITH(thirty_queues_on_24_slots_all_run, cw_up, cw_down),
 	CLAIM_WITH(no_more_processes_at_a_time_than_the_run_list_says, cw_up, cw_down),
 	CLAIM_WITH(only_the_process_named_is_unmapped, cw_up, cw_down),
-	CLAIM_WITH(registers_show_who_has_the_slot, cw_up, cw_down),
+	CLAIM_WITH(registers_show_which_queue_has_the_slot, cw_up, cw_down),
 	CLAIM(every_profile_under_amdkfd_saves_and_restores),
 	CLAIM_WITH(a_priority_takes_effect_at_the_next_map, cw_up, cw_down),
 	CLAIM_WITH(a_cu_mask_takes_effect_at_the_next_map, cw_up, cw_down),

@@ -293,7 +293,7 @@ static void bad_aql_packets_stop_their_queue(void **state)
 	chip_works(w, 2);
 }
 
-static void a_fault_tells_who_and_where(void **state)
+static void a_fault_names_the_process_and_the_address(void **state)
 {
 	struct chip_world *w = *state;
 
@@ -335,6 +335,6 @@ PROVE(
 	CLAIM_WITH(bad_runlists_are_reported, cw_up, cw_down),
 	CLAIM_WITH(bad_mqds_are_reported, cw_up, cw_down),
 	CLAIM_WITH(bad_aql_packets_stop_their_queue, cw_up, cw_down),
-	CLAIM_WITH(a_fault_tells_who_and_where, cw_up, cw_down),
+	CLAIM_WITH(a_fault_names_the_process_and_the_address, cw_up, cw_down),
 	CLAIM_WITH(a_process_whose_memory_is_gone_does_not_hang_an_unmap, cw_up, cw_down),
 )

@@ -2,10 +2,12 @@
 /* What a process of the daemon has given up, and messages between such processes. */
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/securebits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -43,8 +45,9 @@ static unsigned long long status_hex(const char *name)
 
 static int confines(void)
 {
-	struct gp_confinement to = { .caps = BIT_ULL(CAP_SYS_PTRACE), .oom = 300 };
+	struct gp_confinement to = { .caps = BIT_ULL(CAP_SYS_PTRACE), .oom = 300, .files = 64 };
 	unsigned long long before = status_hex("CapEff:");
+	struct rlimit files;
 
 	if (gp_confine(&to))
 		return 1;
@@ -53,6 +56,10 @@ static int confines(void)
 		return 2;
 	if (status_hex("NoNewPrivs:") != 1 || prctl(PR_GET_DUMPABLE))
 		return 3;
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > 64 || files.rlim_max > 64)
+		return 4;
+	if (before & BIT_ULL(CAP_SETPCAP) && !(prctl(PR_GET_SECUREBITS) & SECBIT_NOROOT_LOCKED))
+		return 5;
 	return 0;
 }
 
@@ -64,8 +71,9 @@ static void a_confined_process_keeps_only_its_capabilities_and_gets_no_others(vo
 
 static int filters(void)
 {
-	static const int numbers[] = { SYS_write, SYS_exit_group, SYS_getpid, SYS_close };
-	static const struct gp_syscalls calls = { numbers, 4, true };
+	static const int numbers[] = { SYS_write, SYS_exit_group, SYS_getpid, SYS_close, SYS_openat,
+				       SYS_ioctl };
+	static const struct gp_syscalls calls = { numbers, 6, true };
 
 	if (gp_confine(&(struct gp_confinement){ 0 }) || gp_confine_syscalls(&calls))
 		return 1;

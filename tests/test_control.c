@@ -9,18 +9,6 @@
 
 #include "control_world.h"
 
-static int up(void **state)
-{
-	*state = world_new(NULL);
-	return 0;
-}
-
-static int down(void **state)
-{
-	world_free(*state);
-	return 0;
-}
-
 static const char *text(json_t *reply, const char *name)
 {
 	return json_string_value(json_object_get(json_object_get(reply, "parameters"), name));
@@ -125,7 +113,7 @@ static void a_oneway_call_is_not_answered(void **state)
 	close(fd);
 }
 
-static void who_hangs_up_after_the_call_is_answered_all_the_same(void **state)
+static void a_client_that_hangs_up_after_the_call_is_answered_all_the_same(void **state)
 {
 	struct control_world *w = *state;
 	int fd = world_connect(w, 0, true);
@@ -320,15 +308,16 @@ static void a_stale_socket_is_replaced_and_a_live_one_is_not(void **state)
 }
 
 PROVE(
-	CLAIM_WITH(a_call_reaches_the_daemon_with_its_arguments, up, down),
-	CLAIM_WITH(an_error_says_what_the_daemon_said, up, down),
-	CLAIM_WITH(the_texts_it_was_given_may_go, up, down),
-	CLAIM_WITH(an_answer_may_come_later_and_only_once, up, down),
-	CLAIM_WITH(a_oneway_call_is_not_answered, up, down),
-	CLAIM_WITH(who_hangs_up_after_the_call_is_answered_all_the_same, up, down),
-	CLAIM_WITH(a_long_list_is_made_in_pieces, up, down),
-	CLAIM_WITH(a_subscriber_gets_what_it_wants_and_hears_what_was_lost, up, down),
-	CLAIM_WITH(subscribers_do_not_get_each_others_events, up, down),
-	CLAIM_WITH(an_event_reaches_its_audience_and_no_other_client, up, down),
-	CLAIM_WITH(a_stale_socket_is_replaced_and_a_live_one_is_not, up, down),
+	CLAIM_WITH(a_call_reaches_the_daemon_with_its_arguments, world_up, world_down),
+	CLAIM_WITH(an_error_says_what_the_daemon_said, world_up, world_down),
+	CLAIM_WITH(the_texts_it_was_given_may_go, world_up, world_down),
+	CLAIM_WITH(an_answer_may_come_later_and_only_once, world_up, world_down),
+	CLAIM_WITH(a_oneway_call_is_not_answered, world_up, world_down),
+	CLAIM_WITH(a_client_that_hangs_up_after_the_call_is_answered_all_the_same, world_up,
+		   world_down),
+	CLAIM_WITH(a_long_list_is_made_in_pieces, world_up, world_down),
+	CLAIM_WITH(a_subscriber_gets_what_it_wants_and_hears_what_was_lost, world_up, world_down),
+	CLAIM_WITH(subscribers_do_not_get_each_others_events, world_up, world_down),
+	CLAIM_WITH(an_event_reaches_its_audience_and_no_other_client, world_up, world_down),
+	CLAIM_WITH(a_stale_socket_is_replaced_and_a_live_one_is_not, world_up, world_down),
 )

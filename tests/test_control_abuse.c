@@ -11,26 +11,6 @@
 
 enum { MALFORMED = 10000, FLOODERS = 70 };
 
-static int up(void **state)
-{
-	*state = world_new(NULL);
-	return 0;
-}
-
-static int down(void **state)
-{
-	world_free(*state);
-	return 0;
-}
-
-static struct gp_control_stats stats_of(struct control_world *w)
-{
-	struct gp_control_stats s;
-
-	gp_control_stats(w->c, &s);
-	return s;
-}
-
 /*
  * A call as it should be, with some of its bytes changed, cut or doubled, or no call at all. A
  * changed call may still be valid, for another GPU or for a process of BOB's for instance.
@@ -82,8 +62,8 @@ static void ten_thousand_malformed_messages_do_not_disturb_it(void **state)
 		if (i % 100 == 0)
 			assert_string_equal(world_error(world_ask(w, good, "Status", NULL)), "");
 	}
-	EXPECT(stats_of(w).malformed > MALFORMED / 10);
-	EXPECT(stats_of(w).clients <= 2);
+	EXPECT(world_stats(w).malformed > MALFORMED / 10);
+	EXPECT(world_stats(w).clients <= 2);
 	close(good);
 	close(bad);
 }
@@ -107,13 +87,13 @@ static void a_silent_client_is_let_go_and_a_begun_call_sooner(void **state)
 	EXPECT(!world_closed(w, silent));
 	w->now_ns += 600 * GP_SEC;
 	EXPECT(world_closed(w, silent));
-	EXPECT_EQ(stats_of(w).timed_out, 2);
+	EXPECT_EQ(world_stats(w).timed_out, 2);
 	EXPECT_EQ(gp_control_wake_at(w->c), GP_NEVER);
 	close(silent);
 	close(half);
 }
 
-static void who_does_not_fetch_its_answer_costs_little_and_not_for_long(void **state)
+static void a_client_that_does_not_read_costs_little_and_not_for_long(void **state)
 {
 	struct control_world *w = *state;
 	int slow = world_connect(w, ALICE, false), good = world_connect(w, BOB, false);
@@ -129,8 +109,8 @@ static void who_does_not_fetch_its_answer_costs_little_and_not_for_long(void **s
 		assert_string_equal(world_error(world_ask(w, good, "Status", NULL)), "");
 	w->now_ns += 10 * GP_SEC;
 	world_run(w, 1);
-	EXPECT_EQ(stats_of(w).timed_out, 1);
-	EXPECT_EQ(stats_of(w).clients, 1);
+	EXPECT_EQ(world_stats(w).timed_out, 1);
+	EXPECT_EQ(world_stats(w).clients, 1);
 	close(slow);
 	close(good);
 }
@@ -147,9 +127,9 @@ static void calls_per_second_are_limited_but_not_for_the_group(void **state)
 		memcpy(calls + i * sizeof(call), call, sizeof(call));
 	for (u = 0; u < 2; u++) {
 		EXPECT_EQ(send(fd[u], calls, sizeof(calls), 0), (ssize_t)sizeof(calls));
-		asked[u] = (u32)stats_of(w).calls;
+		asked[u] = (u32)world_stats(w).calls;
 		world_run(w, 2000);
-		asked[u] = (u32)stats_of(w).calls - asked[u];
+		asked[u] = (u32)world_stats(w).calls - asked[u];
 	}
 	EXPECT_EQ(asked[0], 64 + 1);
 	EXPECT_EQ(asked[1], 500);
@@ -159,7 +139,7 @@ static void calls_per_second_are_limited_but_not_for_the_group(void **state)
 		w->now_ns += GP_MSEC;
 		world_run(w, 20);
 	}
-	EXPECT_EQ(stats_of(w).calls, 500 + 65 + 100);
+	EXPECT_EQ(world_stats(w).calls, 500 + 65 + 100);
 	close(fd[0]);
 	close(fd[1]);
 }
@@ -178,7 +158,7 @@ static void too_many_connections_cost_their_owner_the_oldest(void **state)
 	EXPECT_EQ(alive, 16);
 	EXPECT(world_closed(w, fd[0]));
 	EXPECT(!world_closed(w, fd[FLOODERS - 1]));
-	EXPECT_EQ(stats_of(w).evicted, FLOODERS - 16);
+	EXPECT_EQ(world_stats(w).evicted, FLOODERS - 16);
 	assert_string_equal(world_error(world_ask(w, bob, "Status", NULL)), "");
 	for (i = 0; i < FLOODERS; i++)
 		close(fd[i]);
@@ -189,7 +169,7 @@ static void too_many_connections_cost_their_owner_the_oldest(void **state)
 		world_send(fd[i], "{\"method\":\"org.gpreempt.Subscribe\",\"more\":true}");
 		world_run(w, 3);
 	}
-	EXPECT(stats_of(w).refused > 0);
+	EXPECT(world_stats(w).refused > 0);
 	root = world_connect(w, 0, true);
 	assert_string_equal(world_error(world_ask(w, root, "Disable", NULL)), "");
 	for (i = 0; i < FLOODERS; i++)
@@ -212,12 +192,12 @@ static void one_run_handles_a_few_calls_whatever_is_waiting(void **state)
 			EXPECT(send(fd[i], call, sizeof(call), 0) > 0);
 	}
 	for (i = 0; i < 1200; i++) {
-		before = stats_of(w).calls;
+		before = world_stats(w).calls;
 		world_run(w, 1);
-		EXPECT(stats_of(w).calls - before <= 1);
+		EXPECT(world_stats(w).calls - before <= 1);
 	}
 	/* And each has its turn. */
-	EXPECT(stats_of(w).calls > 1000);
+	EXPECT(world_stats(w).calls > 1000);
 	for (i = 0; i < 30; i++)
 		close(fd[i]);
 }
@@ -235,17 +215,17 @@ static void a_flood_by_root_does_not_keep_others_waiting(void **state)
 	/* Turns go round once in as many runs as there may be clients. */
 	world_run(w, 64 + 2);
 	EXPECT(recv(other, answer, sizeof(answer), 0) > 0);
-	EXPECT(stats_of(w).calls < 100);
+	EXPECT(world_stats(w).calls < 100);
 	close(flooder);
 	close(other);
 }
 
 PROVE(
-	CLAIM_WITH(a_flood_by_root_does_not_keep_others_waiting, up, down),
-	CLAIM_WITH(ten_thousand_malformed_messages_do_not_disturb_it, up, down),
-	CLAIM_WITH(a_silent_client_is_let_go_and_a_begun_call_sooner, up, down),
-	CLAIM_WITH(who_does_not_fetch_its_answer_costs_little_and_not_for_long, up, down),
-	CLAIM_WITH(calls_per_second_are_limited_but_not_for_the_group, up, down),
-	CLAIM_WITH(too_many_connections_cost_their_owner_the_oldest, up, down),
-	CLAIM_WITH(one_run_handles_a_few_calls_whatever_is_waiting, up, down),
+	CLAIM_WITH(a_flood_by_root_does_not_keep_others_waiting, world_up, world_down),
+	CLAIM_WITH(ten_thousand_malformed_messages_do_not_disturb_it, world_up, world_down),
+	CLAIM_WITH(a_silent_client_is_let_go_and_a_begun_call_sooner, world_up, world_down),
+	CLAIM_WITH(a_client_that_does_not_read_costs_little_and_not_for_long, world_up, world_down),
+	CLAIM_WITH(calls_per_second_are_limited_but_not_for_the_group, world_up, world_down),
+	CLAIM_WITH(too_many_connections_cost_their_owner_the_oldest, world_up, world_down),
+	CLAIM_WITH(one_run_handles_a_few_calls_whatever_is_waiting, world_up, world_down),
 )

@@ -13,26 +13,6 @@ enum { CLIENTS = 64, SHARED = CLIENTS - CLIENTS / 8, PER_USER = 16, STREAMS = 8 
 
 static const char subscribe[] = "{\"method\":\"org.gpreempt.Subscribe\",\"more\":true}";
 
-static int up(void **state)
-{
-	*state = world_new(NULL);
-	return 0;
-}
-
-static int down(void **state)
-{
-	world_free(*state);
-	return 0;
-}
-
-static struct gp_control_stats stats_of(struct control_world *w)
-{
-	struct gp_control_stats s;
-
-	gp_control_stats(w->c, &s);
-	return s;
-}
-
 static u32 alive(struct control_world *w, const int *fd, u32 nr)
 {
 	u32 i, n = 0;
@@ -103,7 +83,7 @@ static void a_new_user_gets_a_connection_though_others_took_all(void **state)
 	EXPECT_EQ(served, 40);
 	EXPECT_EQ(alive(w, late, 40), 40);
 	EXPECT_EQ(alive(w, fd, n), SHARED - 40);
-	EXPECT(stats_of(w).clients <= SHARED);
+	EXPECT(world_stats(w).clients <= SHARED);
 	close_all(w, fd, n);
 	close_all(w, late, 40);
 }
@@ -148,7 +128,7 @@ static void the_subscriptions_of_a_user_are_limited(void **state)
 	bob = world_connect(w, BOB, false);
 	world_send(bob, subscribe);
 	assert_string_equal(world_error(world_receive(w, &r, bob)), "");
-	EXPECT_EQ(stats_of(w).subscribers, STREAMS + 1);
+	EXPECT_EQ(world_stats(w).subscribers, STREAMS + 1);
 	/* One that ends makes room. */
 	close(fd[0]);
 	world_run(w, 3);
@@ -173,15 +153,15 @@ static void connections_and_reconnecting_give_a_user_no_more_calls(void **state)
 			EXPECT(send(fd[i], call, sizeof(call), 0) > 0);
 	}
 	world_run(w, 2000);
-	EXPECT_EQ(stats_of(w).calls, 65);
+	EXPECT_EQ(world_stats(w).calls, 65);
 	close_all(w, fd, 10);
 	fd[0] = world_connect_as(w, 100055, ALICE);
 	world_send(fd[0], call);
 	world_run(w, 100);
-	EXPECT_EQ(stats_of(w).calls, 65);
+	EXPECT_EQ(world_stats(w).calls, 65);
 	w->now_ns += 10 * GP_MSEC;
 	world_run(w, 100);
-	EXPECT_EQ(stats_of(w).calls, 66);
+	EXPECT_EQ(world_stats(w).calls, 66);
 	close(fd[0]);
 }
 
@@ -213,17 +193,17 @@ static void the_memory_of_a_user_is_bounded(void **state)
 		if (i % 100 == 0)
 			world_run(w, 1);
 	}
-	EXPECT(stats_of(w).events_lost > 0);
-	EXPECT(stats_of(w).buffered <= PER_USER * (EVENTS_MAX + 4 * READ));
+	EXPECT(world_stats(w).events_lost > 0);
+	EXPECT(world_stats(w).buffered <= PER_USER * (EVENTS_MAX + 4 * READ));
 	for (i = 0; i < PER_USER; i++)
 		close(fd[i]);
 }
 
 PROVE(
-	CLAIM_WITH(all_uids_of_a_range_have_the_connections_of_one_user, up, down),
-	CLAIM_WITH(a_new_user_gets_a_connection_though_others_took_all, up, down),
-	CLAIM_WITH(the_crowd_never_takes_the_places_of_root, up, down),
-	CLAIM_WITH(the_subscriptions_of_a_user_are_limited, up, down),
-	CLAIM_WITH(connections_and_reconnecting_give_a_user_no_more_calls, up, down),
-	CLAIM_WITH(the_memory_of_a_user_is_bounded, up, down),
+	CLAIM_WITH(all_uids_of_a_range_have_the_connections_of_one_user, world_up, world_down),
+	CLAIM_WITH(a_new_user_gets_a_connection_though_others_took_all, world_up, world_down),
+	CLAIM_WITH(the_crowd_never_takes_the_places_of_root, world_up, world_down),
+	CLAIM_WITH(the_subscriptions_of_a_user_are_limited, world_up, world_down),
+	CLAIM_WITH(connections_and_reconnecting_give_a_user_no_more_calls, world_up, world_down),
+	CLAIM_WITH(the_memory_of_a_user_is_bounded, world_up, world_down),
 )

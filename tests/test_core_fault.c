@@ -31,8 +31,8 @@ static void a_refused_stop_is_tried_again(void **state)
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, REFUSED,  TRAIN,  0,   "",       "ooo" },
-		{ 1139, WAIT,     NOBODY, 0,   "",       "ooo" },
-		{ 1140, WAIT,     NOBODY, 0,   "-train", "soo" },
+		{ 1139, WAIT,     NO_TASK, 0,  "",       "ooo" },
+		{ 1140, WAIT,     NO_TASK, 0,  "-train", "soo" },
 		{ 1150, DONE,     TRAIN,  0,   "",       ".oo" },
 	};
 	struct gp_account a;
@@ -61,8 +61,8 @@ static void a_stop_refused_again_and_again_is_tried_less_and_less_often(void **s
 	for (i = 0; i < 9; i++) {
 		SCENE(w,
 		      { us, REFUSED, TRAIN, 0, "", "ooo" },
-		      { us + wait - 1, WAIT, NOBODY, 0, "", "ooo" },
-		      { us + wait, WAIT, NOBODY, 0, "-train", "soo" });
+		      { us + wait - 1, WAIT, NO_TASK, 0, "", "ooo" },
+		      { us + wait, WAIT, NO_TASK, 0, "-train", "soo" });
 		us += wait + 10;
 		wait = wait < 64000 ? 2 * wait : wait;
 	}
@@ -73,7 +73,7 @@ static void a_stop_refused_again_and_again_is_tried_less_and_less_often(void **s
 	      { us + 20, DONE, TRAIN, 0, "", "ooo" },
 	      { us + 30, HOLD, TRAIN, 9000, "-train", "soo" },
 	      { us + 40, REFUSED, TRAIN, 0, "", "ooo" },
-	      { us + 1040, WAIT, NOBODY, 0, "-train", "soo" });
+	      { us + 1040, WAIT, NO_TASK, 0, "-train", "soo" });
 	cw_free(w);
 }
 
@@ -85,14 +85,14 @@ static void a_refused_start_is_tried_until_it_works(void **state)
 	(void)state;
 	SCENE(w,
 	      {  200, DRAIN,    INFER,  0,   "",       ".o." },
-	      {  201, WAIT,     NOBODY, 0,   "+other +train", "ror" },
+	      {  201, WAIT,     NO_TASK, 0,  "+other +train", "ror" },
 	      {  210, DONE,     OTHER,  0,   "",       "roo" },
 	      {  210, REFUSED,  TRAIN,  0,   "",       ".oo" },
-	      { 1210, WAIT,     NOBODY, 0,   "+train", "roo" },
+	      { 1210, WAIT,     NO_TASK, 0,  "+train", "roo" },
 	      { 1220, REFUSED,  TRAIN,  0,   "",       ".oo" },
-	      { 2220, WAIT,     NOBODY, 0,   "+train", "roo" },
+	      { 2220, WAIT,     NO_TASK, 0,  "+train", "roo" },
 	      { 2230, REFUSED,  TRAIN,  0,   "",       ".oo" },
-	      { 3230, WAIT,     NOBODY, 0,   "+train", "roo" },
+	      { 3230, WAIT,     NO_TASK, 0,  "+train", "roo" },
 	      { 3240, DONE,     TRAIN,  0,   "",       "ooo" });
 	cw_account(w, TRAIN, &a);
 	EXPECT_EQ(a.starts_asked, 4);
@@ -109,9 +109,9 @@ static void a_stop_past_its_deadline_is_lost_and_not_waited_for(void **state)
 		{      0, ARRIVE,   OTHER,  1,   "",       "ooo" },
 		{    100, ARRIVE,   INFER,  1,   "-other -train", "sos" },
 		{    140, DONE,     OTHER,  0,   "",       "so." },
-		{ 100099, WAIT,     NOBODY, 0,   "",       "so." },
+		{ 100099, WAIT,     NO_TASK, 0,  "",       "so." },
 		/* other had its maximum hold meanwhile: it is off, so it is still started */
-		{ 100100, WAIT,     NOBODY, 0,   "+other", "xor" },
+		{ 100100, WAIT,     NO_TASK, 0,  "+other", "xor" },
 		{ 100200, DONE,     OTHER,  0,   "",       "xoo" },
 	};
 	struct core_world *w = cw_new(&cast);
@@ -128,7 +128,7 @@ static void a_stop_past_its_deadline_is_lost_and_not_waited_for(void **state)
 	SCENE(w,
 	      { 110000, DRAIN,    INFER,  0,   "",       "xoo" },
 	      { 120000, ARRIVE,   INFER,  1,   "",       "xoo" },
-	      { 121000, LOOK,     NOBODY, 0,   "",       "xoo" });
+	      { 121000, LOOK,     NO_TASK, 0,  "",       "xoo" });
 	cw_free(w);
 }
 
@@ -193,7 +193,7 @@ static void a_lost_start_comes_back_the_same_way(void **state)
 	(void)state;
 	SCENE(w,
 	      {  200, DRAIN,    INFER,  0,   "",       ".o." },
-	      {  201, WAIT,     NOBODY, 0,   "+other +train", "ror" },
+	      {  201, WAIT,     NO_TASK, 0,  "+other +train", "ror" },
 	      {  210, TIMED_OUT, OTHER, 0,   "",       "rox" },
 	      {  220, TIMED_OUT, TRAIN, 0,   "",       "xox" },
 	      {  300, DONE,     OTHER,  0,   "",       "xoo" },
@@ -215,11 +215,11 @@ static void one_answer_may_end_all_that_is_left(void **state)
 	all.action = w->action[TRAIN][0];
 	EXPECT_EQ(gp_sched_answer(w->s, &all, US(120)), 0);
 	EXPECT_EQ(gp_sched_answer(w->s, &all, US(121)), -EPROTO);
-	SCENE(w, {  130, LOOK,  NOBODY, 0,   "",       ".o." });
+	SCENE(w, {  130, LOOK,  NO_TASK, 0,  "",       ".o." });
 	cw_free(w);
 }
 
-static void a_reset_loses_everybody_and_owes_nobody_an_answer(void **state)
+static void a_reset_loses_all_tasks_and_answers_none(void **state)
 {
 	struct core_world *w = both_off();
 	struct gp_account a;
@@ -227,7 +227,7 @@ static void a_reset_loses_everybody_and_owes_nobody_an_answer(void **state)
 	(void)state;
 	SCENE(w,
 	      {  200, DRAIN,    INFER,  0,   "",       ".o." },
-	      {  201, WAIT,     NOBODY, 0,   "+other +train", "ror" },
+	      {  201, WAIT,     NO_TASK, 0,  "+other +train", "ror" },
 	      {  205, RESET,    0,      0,   "",       "xxx" });
 	EXPECT_EQ(cw_do(w, &(struct line){ 210, DONE, TRAIN, 0, 0, 0 }), -EPROTO);
 	cw_account(w, TRAIN, &a);
@@ -236,9 +236,9 @@ static void a_reset_loses_everybody_and_owes_nobody_an_answer(void **state)
 	/* whatever comes now, nobody LOST is asked for anything */
 	SCENE(w,
 	      {  300, ARRIVE,   INFER,  1,   "",       "xxx" },
-	      {  900, LOOK,     NOBODY, 0,   "",       "xxx" },
+	      {  900, LOOK,     NO_TASK, 0,  "",       "xxx" },
 	      { 1000, HOLD,     TRAIN,  500, "",       "xxx" },
-	      { 1100, TURN_OFF, NOBODY, 0,   "",       "xxx" });
+	      { 1100, TURN_OFF, NO_TASK, 0,  "",       "xxx" });
 	cw_free(w);
 }
 
@@ -249,7 +249,7 @@ static void a_task_may_die_in_the_middle_of_anything(void **state)
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
 		{  200, DRAIN,    INFER,  0,   "",       ".oo" },
-		{  201, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{  201, WAIT,     NO_TASK, 0,  "+train", "roo" },
 		{  240, DONE,     TRAIN,  0,   "",       "ooo" },
 	};
 	struct core_world *w;
@@ -265,7 +265,7 @@ static void a_task_may_die_in_the_middle_of_anything(void **state)
 		EXPECT(!w->s->devices[0].action);
 		SCENE(w, { 400, ARRIVE, OTHER, 1, NULL, NULL },
 		      { 500, ARRIVE, INFER, 1, NULL, NULL },
-		      { 510, LOOK, NOBODY, 0, NULL, "os" });
+		      { 510, LOOK, NO_TASK, 0, NULL, "os" });
 		cw_free(w);
 	}
 	/* the one it is done for dies: victims come back */
@@ -275,7 +275,7 @@ static void a_task_may_die_in_the_middle_of_anything(void **state)
 		SCENE(w, { 300, DIE, INFER, 0, NULL, NULL });
 		for (victim = 0; victim < 3 && cw_seat(w, TRAIN)->state != GP_ON; victim++)
 			SCENE(w, { 310, DONE, TRAIN, 0, NULL, NULL });
-		SCENE(w, { 320, WAIT, NOBODY, 0, "", "oo" });
+		SCENE(w, { 320, WAIT, NO_TASK, 0, "", "oo" });
 		cw_free(w);
 	}
 }
@@ -305,7 +305,7 @@ static void a_number_taken_again_does_not_inherit_an_answer(void **state)
 }
 
 /* infer dies, another takes its place: the stop was not done for that one. */
-static void who_takes_a_place_does_not_inherit_what_was_done_for_another(void **state)
+static void a_task_does_not_inherit_what_was_done_for_the_last_in_its_place(void **state)
 {
 	struct core_world *w = cw_new(&cast);
 	struct gp_account a;
@@ -332,7 +332,7 @@ static void a_device_may_be_pulled_out_in_the_middle_of_anything(void **state)
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
 		{  200, DRAIN,    INFER,  0,   "",       ".oo" },
-		{  201, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{  201, WAIT,     NO_TASK, 0,  "+train", "roo" },
 		{  210, TIMED_OUT, TRAIN, 0,   "",       "xoo" },
 	};
 	struct core_world *w;
@@ -347,12 +347,12 @@ static void a_device_may_be_pulled_out_in_the_middle_of_anything(void **state)
 		EXPECT_EQ(gp_sched_wake_at(w->s), GP_NEVER);
 		EXPECT_EQ(gp_device_add(w->s, 0, &again), 0);
 		EXPECT_EQ(again, 0);
-		SCENE(w, { 400, WAIT, NOBODY, 0, "", "" });
+		SCENE(w, { 400, WAIT, NO_TASK, 0, "", "" });
 		cw_free(w);
 	}
 }
 
-static void a_probe_nobody_answers_does_not_keep_others_off(void **state)
+static void a_probe_without_an_answer_does_not_keep_others_off(void **state)
 {
 	static const struct actor actors[] = {
 		{ "train", BATCH(1) }, { "infer", CRITICAL(9) }, { .name = NULL }
@@ -378,7 +378,7 @@ static void a_probe_nobody_answers_does_not_keep_others_off(void **state)
 
 PROVE(
 	CLAIM(a_refused_stop_is_tried_again),
-	CLAIM(a_probe_nobody_answers_does_not_keep_others_off),
+	CLAIM(a_probe_without_an_answer_does_not_keep_others_off),
 	CLAIM(a_stop_refused_again_and_again_is_tried_less_and_less_often),
 	CLAIM(a_refused_start_is_tried_until_it_works),
 	CLAIM(a_stop_past_its_deadline_is_lost_and_not_waited_for),
@@ -386,9 +386,9 @@ PROVE(
 	CLAIM(a_late_answer_brings_it_back),
 	CLAIM(a_lost_start_comes_back_the_same_way),
 	CLAIM(one_answer_may_end_all_that_is_left),
-	CLAIM(a_reset_loses_everybody_and_owes_nobody_an_answer),
+	CLAIM(a_reset_loses_all_tasks_and_answers_none),
 	CLAIM(a_task_may_die_in_the_middle_of_anything),
 	CLAIM(a_number_taken_again_does_not_inherit_an_answer),
-	CLAIM(who_takes_a_place_does_not_inherit_what_was_done_for_another),
+	CLAIM(a_task_does_not_inherit_what_was_done_for_the_last_in_its_place),
 	CLAIM(a_device_may_be_pulled_out_in_the_middle_of_anything),
 )

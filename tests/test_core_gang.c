@@ -35,7 +35,7 @@ static void it_stops_and_starts_on_both(void **state)
 	(void)state;
 	SCENE(w,
 	      {  200, DRAIN,    INFER,       0, "", "..oo" },
-	      {  201, WAIT,     NOBODY,      0, "0:+gang | 1:+gang", "rroo" },
+	      {  201, WAIT,     NO_TASK,      0, "0:+gang | 1:+gang", "rroo" },
 	      {  210, DONE,     GANG,        0, "", "oroo" },
 	      {  220, DONE,     AT(1, GANG), 0, "", "oooo" });
 	cw_free(w);
@@ -123,7 +123,7 @@ static void a_device_pulled_out_leaves_the_rest_of_the_gang(void **state)
 }
 
 /* Held for infer on device 0, it must not have device 1 cleared for itself. */
-static void who_cannot_run_claims_nothing(void **state)
+static void a_task_that_cannot_run_claims_nothing(void **state)
 {
 	struct core_world *w = gang_off();
 
@@ -186,8 +186,8 @@ static void a_gang_that_waits_for_a_busy_device_is_off_no_longer_than_others(voi
 		{      0, HOLD,     LOW,         900000, "0:-low", "ooos" },
 		{    100, ARRIVE,   INFER,       1, "1:-gang", "osos" },
 		{    140, DONE,     AT(1, GANG), 0, "", "o.os" },
-		{ 100000, WAIT,     NOBODY,      0, NULL, NULL },
-		{ 100100, WAIT,     NOBODY,      0, NULL, "oros" },
+		{ 100000, WAIT,     NO_TASK,      0, NULL, NULL },
+		{ 100100, WAIT,     NO_TASK,      0, NULL, "oros" },
 	};
 
 	(void)state;
@@ -245,7 +245,7 @@ PROVE(
 	CLAIM(lost_on_one_it_is_released_on_the_other),
 	CLAIM(a_reset_of_one_device_releases_the_other_at_once),
 	CLAIM(a_device_pulled_out_leaves_the_rest_of_the_gang),
-	CLAIM(who_cannot_run_claims_nothing),
+	CLAIM(a_task_that_cannot_run_claims_nothing),
 	CLAIM(a_gang_refused_on_one_device_is_not_off_for_ever_on_the_other),
 	CLAIM(a_gang_that_waits_for_a_busy_device_is_off_no_longer_than_others),
 	CLAIM(two_gangs_under_fair_do_not_hold_each_other),

@@ -30,8 +30,8 @@ static void a_hold_by_hand_ends_with_its_lease(void **state)
 		{    0, ARRIVE,   TRAIN,  1,    "",       "ooo" },
 		{    0, HOLD,     TRAIN,  9000, "-train", "soo" },
 		{   50, DONE,     TRAIN,  0,    "",       ".oo" },
-		{ 8999, WAIT,     NOBODY, 0,    "",       ".oo" },
-		{ 9000, WAIT,     NOBODY, 0,    "+train", "roo" },
+		{ 8999, WAIT,     NO_TASK, 0,   "",       ".oo" },
+		{ 9000, WAIT,     NO_TASK, 0,   "+train", "roo" },
 		{ 9050, DONE,     TRAIN,  0,    "",       "ooo" },
 	};
 
@@ -54,7 +54,7 @@ static void released_while_stopping_it_comes_back_at_once(void **state)
 }
 
 /* Held by people, its work is nobody's reason to hold others. */
-static void who_is_held_by_hand_claims_nothing(void **state)
+static void a_task_held_by_hand_claims_nothing(void **state)
 {
 	static const struct actor two[] = {
 		{ "low", BATCH(1) }, { "high", BATCH(9) }, { .name = NULL },
@@ -65,9 +65,9 @@ static void who_is_held_by_hand_claims_nothing(void **state)
 		{ 2000, HOLD,     1,      9000, "-high",  "os" },
 		{ 2050, DONE,     1,      0,    "",       "o." },
 		{ 2100, ARRIVE,   1,      1,    "",       "o." },
-		{ 2200, LOOK,     NOBODY, 0,    "",       "o." },
+		{ 2200, LOOK,     NO_TASK, 0,   "",       "o." },
 		{ 2300, RELEASE,  1,      0,    NULL,     NULL },
-		{ 2400, LOOK,     NOBODY, 0,    NULL,     "sr" },
+		{ 2400, LOOK,     NO_TASK, 0,   NULL,     "sr" },
 	};
 
 	(void)state;
@@ -104,7 +104,7 @@ static void a_class_that_forbids_it_ends_a_hold_by_hand(void **state)
 	      {   50, DONE,     TRAIN,  0,    "",       ".oo" });
 	EXPECT_EQ(gp_task_set_class(w->s, w->task[TRAIN], &three[FIRM].class, US(60), &why), 0);
 	SCENE(w,
-	      {   60, WAIT,     NOBODY, 0,    "+train", "roo" });
+	      {   60, WAIT,     NO_TASK, 0,   "+train", "roo" });
 	cw_free(w);
 }
 
@@ -115,7 +115,7 @@ static void a_task_that_may_not_be_preempted_never_is(void **state)
 		{    0, ARRIVE,   TRAIN,  1,    "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,    "-train", "soo" },
 		{  110, DONE,     TRAIN,  0,    "",       ".oo" },
-		{  500, LOOK,     NOBODY, 0,    "",       ".oo" },
+		{  500, LOOK,     NO_TASK, 0,   "",       ".oo" },
 	};
 
 	(void)state;
@@ -128,14 +128,14 @@ static void off_releases_everything_and_holds_nothing_until_on(void **state)
 		{    0, ARRIVE,   TRAIN,  1,    "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,    "-train", "soo" },
 		{  110, DONE,     TRAIN,  0,    "",       ".oo" },
-		{  200, TURN_OFF, NOBODY, 0,    "+train", "roo" },
+		{  200, TURN_OFF, NO_TASK, 0,   "+train", "roo" },
 		{  210, DONE,     TRAIN,  0,    "",       "ooo" },
-		{  300, LOOK,     NOBODY, 0,    "",       "ooo" },
+		{  300, LOOK,     NO_TASK, 0,   "",       "ooo" },
 		{  310, ARRIVE,   INFER,  1,    "",       "ooo" },
 		{  320, HOLD,     TRAIN,  500,  "",       "ooo" },
 		{  330, HINT,     INFER,  0,    "",       "ooo" },
 		{  340, RELEASE,  TRAIN,  0,    "",       "ooo" },
-		{  400, TURN_ON,  NOBODY, 0,    "-train", "soo" },
+		{  400, TURN_ON,  NO_TASK, 0,   "-train", "soo" },
 	};
 
 	(void)state;
@@ -147,7 +147,7 @@ static void turned_off_in_the_middle_of_a_stop_it_starts_again(void **state)
 	static const struct line story[] = {
 		{    0, ARRIVE,   TRAIN,  1,    "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,    "-train", "soo" },
-		{  105, TURN_OFF, NOBODY, 0,    "",       "soo" },
+		{  105, TURN_OFF, NO_TASK, 0,   "",       "soo" },
 		{  110, DONE,     TRAIN,  0,    "+train", "roo" },
 		{  120, DONE,     TRAIN,  0,    "",       "ooo" },
 	};
@@ -156,23 +156,23 @@ static void turned_off_in_the_middle_of_a_stop_it_starts_again(void **state)
 	PLAY(&cast, story);
 }
 
-static void another_policy_keeps_track_of_everybody(void **state)
+static void another_policy_keeps_track_of_all_tasks(void **state)
 {
 	enum { FIFO, PRIORITY, FAIR, DEADLINE };
 	static const struct line story[] = {
 		{    0, ARRIVE,   TRAIN,  1,    "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,    "-train", "soo" },
 		/* in the middle of a stop */
-		{  105, POLICY,   NOBODY, DEADLINE, "",   "soo" },
+		{  105, POLICY,   NO_TASK, DEADLINE, "",   "soo" },
 		{  110, DONE,     TRAIN,  0,    "+train", "roo" },
-		{  115, POLICY,   NOBODY, PRIORITY, "",   "roo" },
+		{  115, POLICY,   NO_TASK, PRIORITY, "",   "roo" },
 		{  120, DONE,     TRAIN,  0,    "-train", "soo" },
 		{  130, DONE,     TRAIN,  0,    "",       ".oo" },
 		/* a new turn of the same policy knows who is off and why */
-		{  140, POLICY,   NOBODY, PRIORITY, "",   ".oo" },
-		{  150, POLICY,   NOBODY, FIFO, "+train", "roo" },
+		{  140, POLICY,   NO_TASK, PRIORITY, "",   ".oo" },
+		{  150, POLICY,   NO_TASK, FIFO, "+train", "roo" },
 		{  160, DONE,     TRAIN,  0,    "",       "ooo" },
-		{  170, POLICY,   NOBODY, FAIR, NULL,     NULL },
+		{  170, POLICY,   NO_TASK, FAIR, NULL,     NULL },
 	};
 
 	(void)state;
@@ -207,9 +207,9 @@ static void a_setting_takes_effect_at_once(void **state)
 		{  100, ARRIVE,   INFER,  1,    "-train", "soo" },
 		{  110, DONE,     TRAIN,  0,    "",       ".oo" },
 		{  500, SET,      GP_STALL_AFTER, US(300), "", ".oo" },
-		{  501, WAIT,     NOBODY, 0,    "",       ".oo" },
-		{ 5499, WAIT,     NOBODY, 0,    "",       ".oo" },
-		{ 5500, WAIT,     NOBODY, 0,    "+train", "roo" },
+		{  501, WAIT,     NO_TASK, 0,   "",       ".oo" },
+		{ 5499, WAIT,     NO_TASK, 0,   "",       ".oo" },
+		{ 5500, WAIT,     NO_TASK, 0,   "+train", "roo" },
 	};
 
 	(void)state;
@@ -220,13 +220,13 @@ PROVE(
 	CLAIM(a_hold_by_hand_ends_when_released),
 	CLAIM(a_hold_by_hand_ends_with_its_lease),
 	CLAIM(released_while_stopping_it_comes_back_at_once),
-	CLAIM(who_is_held_by_hand_claims_nothing),
+	CLAIM(a_task_held_by_hand_claims_nothing),
 	CLAIM(people_cannot_hold_what_may_not_be_held),
 	CLAIM(a_class_that_forbids_it_ends_a_hold_by_hand),
 	CLAIM(a_task_that_may_not_be_preempted_never_is),
 	CLAIM(off_releases_everything_and_holds_nothing_until_on),
 	CLAIM(turned_off_in_the_middle_of_a_stop_it_starts_again),
-	CLAIM(another_policy_keeps_track_of_everybody),
+	CLAIM(another_policy_keeps_track_of_all_tasks),
 	CLAIM(another_policy_finds_no_traces_of_the_last),
 	CLAIM(a_setting_takes_effect_at_once),
 )

@@ -166,7 +166,7 @@ static void seats_run_out_before_tasks_do(void **state)
 	free(w->mem);
 }
 
-static void answers_nobody_waits_for_change_nothing(void **state)
+static void unexpected_answers_change_nothing(void **state)
 {
 	struct core_world *w = cw_new(&cast);
 	struct gp_answer a = { .action = 64, .task = 0 };
@@ -331,11 +331,11 @@ static void states_add_up_to_the_life_of_a_task(void **state)
 	      {    0, ARRIVE,   TRAIN,  1,   "",       "oo" },
 	      {  100, ARRIVE,   INFER,  1,   "-train", "so" },
 	      {  140, DONE,     TRAIN,  0,   "",       ".o" },
-	      {  150, LOOK,     NOBODY, 0,   "",       ".o" },
+	      {  150, LOOK,     NO_TASK, 0,  "",       ".o" },
 	      {  200, DRAIN,    INFER,  0,   "",       ".o" },
-	      {  230, WAIT,     NOBODY, 0,   "+train", "ro" },
+	      {  230, WAIT,     NO_TASK, 0,  "+train", "ro" },
 	      {  280, DONE,     TRAIN,  0,   "",       "oo" },
-	      {  300, WAIT,     NOBODY, 0,   NULL,     "oo" });
+	      {  300, WAIT,     NO_TASK, 0,  NULL,     "oo" });
 	cw_account(w, TRAIN, &a);
 	EXPECT_EQ(a.state_ns[GP_ON], US(100 + 20));
 	EXPECT_EQ(a.state_ns[GP_STOPPING], US(40));
@@ -395,10 +395,10 @@ static void a_time_without_looks_is_no_detection(void **state)
 	(void)state;
 	SCENE(w,
 	      {       0, ARRIVE,   TRAIN,  1,   "",       "oo" },
-	      {      10, TURN_OFF, NOBODY, 0,   "",       "oo" },
-	      { 1000000, TURN_ON,  NOBODY, 0,   NULL,     "oo" });
+	      {      10, TURN_OFF, NO_TASK, 0,  "",       "oo" },
+	      { 1000000, TURN_ON,  NO_TASK, 0,  NULL,     "oo" });
 	EXPECT_EQ(gp_sched_look(w->s, 0, &sample, 1, US(1000040)), 0);
-	SCENE(w, { 1000050, WAIT,  NOBODY, 0,   NULL,     "so" });
+	SCENE(w, { 1000050, WAIT,  NO_TASK, 0,  NULL,     "so" });
 	a.action = w->action[TRAIN][0];
 	a.task = w->task[TRAIN];
 	EXPECT_EQ(gp_sched_answer(w->s, &a, US(1000090)), 0);
@@ -450,7 +450,7 @@ PROVE(
 	CLAIM(a_task_needs_devices_that_exist_and_a_class_that_makes_sense),
 	CLAIM(what_is_full_takes_no_more),
 	CLAIM(seats_run_out_before_tasks_do),
-	CLAIM(answers_nobody_waits_for_change_nothing),
+	CLAIM(unexpected_answers_change_nothing),
 	CLAIM(samples_of_queues_that_are_gone_are_counted_and_ignored),
 	CLAIM(time_never_goes_backwards),
 	CLAIM(only_the_arrows_of_the_picture_are_moves),

@@ -134,7 +134,7 @@ static void records_that_make_no_sense_are_refused(void **state)
 }
 
 /* Whoever listens to nothing pays for nothing and decides the same. */
-static void it_decides_the_same_when_nobody_listens(void **state)
+static void the_scheduler_decides_the_same_without_a_trace(void **state)
 {
 	struct random_run a, b;
 	u32 i;
@@ -156,5 +156,5 @@ static void it_decides_the_same_when_nobody_listens(void **state)
 PROVE(
 	CLAIM(a_random_run_with_faults_replays_bit_for_bit),
 	CLAIM(records_that_make_no_sense_are_refused),
-	CLAIM(it_decides_the_same_when_nobody_listens),
+	CLAIM(the_scheduler_decides_the_same_without_a_trace),
 )

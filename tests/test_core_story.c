@@ -25,9 +25,9 @@ static void work_that_arrives_takes_the_gpu_and_gives_it_back(void **state)
 		{    0, ARRIVE,   TRAIN,  2,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
-		{  200, LOOK,     NOBODY, 0,   "",       ".oo" },
+		{  200, LOOK,     NO_TASK, 0,  "",       ".oo" },
 		{  250, DRAIN,    INFER,  0,   "",       ".oo" },
-		{  251, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{  251, WAIT,     NO_TASK, 0,  "+train", "roo" },
 		{  290, DONE,     TRAIN,  0,   "",       "ooo" },
 	};
 
@@ -74,16 +74,16 @@ static void a_drained_victim_is_stopped_until_it_is_known_to_be_idle(void **stat
 	PLAY(&settling, settled);
 }
 
-static void who_drained_keeps_the_gpu_until_the_settle_time_is_over(void **state)
+static void a_drained_task_keeps_the_gpu_until_the_settle_time_is_over(void **state)
 {
 	static const struct line story[] = {
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
 		{  200, DRAIN,    INFER,  0,   "",       ".oo" },
-		{  699, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{  700, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{  701, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{  699, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{  700, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{  701, WAIT,     NO_TASK, 0,  "+train", "roo" },
 	};
 
 	(void)state;
@@ -98,10 +98,10 @@ static void a_probe_that_sees_waves_keeps_it_and_one_that_sees_none_ends_it(void
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
 		{  200, DRAIN,    INFER,  0,   "?infer", ".oo" },
 		{  210, EXECUTES, INFER,  500, "",       ".oo" },
-		{  240, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{  260, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  240, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{  260, WAIT,     NO_TASK, 0,  "?infer", ".oo" },
 		{  270, EXECUTES_NOT, INFER, 0, "",      ".oo" },
-		{  271, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{  271, WAIT,     NO_TASK, 0,  "+train", "roo" },
 	};
 
 	(void)state;
@@ -116,8 +116,8 @@ static void a_probe_that_cannot_tell_leaves_it_to_the_settle_time(void **state)
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
 		{  200, DRAIN,    INFER,  0,   "?infer", ".oo" },
 		{  210, EXECUTES_PERHAPS, INFER, 0, "",  ".oo" },
-		{  700, WAIT,     NOBODY, 0,   NULL,     NULL },
-		{  701, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{  700, WAIT,     NO_TASK, 0,  NULL,     NULL },
+		{  701, WAIT,     NO_TASK, 0,  "+train", "roo" },
 	};
 
 	(void)state;
@@ -131,10 +131,10 @@ static void an_unanswered_probe_is_waited_for(void **state)
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
 		{  200, DRAIN,    INFER,  0,   "?infer", ".oo" },
-		{  900, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{ 1000, LOOK,     NOBODY, 0,   "",       ".oo" },
+		{  900, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{ 1000, LOOK,     NO_TASK, 0,  "",       ".oo" },
 		{ 1100, EXECUTES_NOT, INFER, 0, "",      ".oo" },
-		{ 1101, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{ 1101, WAIT,     NO_TASK, 0,  "+train", "roo" },
 	};
 
 	(void)state;
@@ -148,11 +148,11 @@ static void an_answer_to_an_old_question_confirms_nothing(void **state)
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  2,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
-		{  340, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  340, WAIT,     NO_TASK, 0,  "?infer", ".oo" },
 		{  350, DRAIN,    INFER,  0,   "",       ".oo" },
 		{  360, EXECUTES_NOT, INFER, 0, "?infer", ".oo" },
 		{  370, EXECUTES_NOT, INFER, 0, "",      ".oo" },
-		{  371, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{  371, WAIT,     NO_TASK, 0,  "+train", "roo" },
 	};
 
 	(void)state;
@@ -165,14 +165,14 @@ static void blocked_at_a_barrier_it_loses_its_claim_after_1_ms(void **state)
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
 		{  100, AT_BARRIER, INFER, 0,  "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
-		{ 1139, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{ 1140, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{ 1141, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{ 1139, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{ 1140, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{ 1141, WAIT,     NO_TASK, 0,  "+train", "roo" },
 		{ 1180, DONE,     TRAIN,  0,   "",       "ooo" },
 		/* more packets behind the barrier change nothing, progress does */
 		{ 1300, ARRIVE,   INFER,  3,   "",       "ooo" },
 		{ 1400, PROGRESS, INFER,  1,   "",       "ooo" },
-		{ 1450, LOOK,     NOBODY, 0,   "-train", "soo" },
+		{ 1450, LOOK,     NO_TASK, 0,  "-train", "soo" },
 	};
 
 	(void)state;
@@ -186,9 +186,9 @@ static void a_stall_that_is_no_barrier_takes_2_ms(void **state)
 		{  100, ARRIVE,   INFER,  2,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
 		{ 1000, PROGRESS, INFER,  1,   "",       ".oo" },
-		{ 2999, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{ 3000, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{ 3001, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{ 2999, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{ 3000, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{ 3001, WAIT,     NO_TASK, 0,  "+train", "roo" },
 	};
 
 	struct core_world *w = cw_new(&completion);
@@ -211,14 +211,14 @@ static void new_work_of_one_that_lingers_has_its_own_2_ms(void **state)
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
 		{  200, DRAIN,    INFER,  0,   "",       ".oo" },
 		{ 9000, ARRIVE,   INFER,  1,   "",       ".oo" },
-		{ 9500, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{ 9500, WAIT,     NO_TASK, 0,  "",       ".oo" },
 	};
 	struct core_world *w = cw_new(&completion);
 
 	(void)state;
 	cw_play(w, story, sizeof(story) / sizeof(story[0]));
 	EXPECT_EQ(cw_seat(w, INFER)->work, GP_PENDING);
-	SCENE(w, { 11000, WAIT, NOBODY, 0, "", ".oo" });
+	SCENE(w, { 11000, WAIT, NO_TASK, 0, "", ".oo" });
 	EXPECT_EQ(cw_seat(w, INFER)->work, GP_BLOCKED);
 	/* the gap was from the drain to the new work; the time before the first says nothing */
 	EXPECT_EQ(cw_seat(w, INFER)->gaps.count, 1);
@@ -232,12 +232,12 @@ static void a_probe_finds_it_blocked_after_200_us(void **state)
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
-		{  339, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{  340, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  339, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{  340, WAIT,     NO_TASK, 0,  "?infer", ".oo" },
 		{  350, EXECUTES, INFER,  900, "",       ".oo" },
-		{  550, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  550, WAIT,     NO_TASK, 0,  "?infer", ".oo" },
 		{  560, EXECUTES_NOT, INFER, 0, "",      ".oo" },
-		{  561, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{  561, WAIT,     NO_TASK, 0,  "+train", "roo" },
 	};
 
 	(void)state;
@@ -250,11 +250,11 @@ static void waves_once_seen_are_no_stall_until_asked_about_again(void **state)
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  2,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
-		{  340, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  340, WAIT,     NO_TASK, 0,  "?infer", ".oo" },
 		{  350, EXECUTES, INFER,  900, "",       ".oo" },
-		{  550, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{  550, WAIT,     NO_TASK, 0,  "?infer", ".oo" },
 		/* the home is slow to answer */
-		{ 4000, WAIT,     NOBODY, 0,   "",       ".oo" },
+		{ 4000, WAIT,     NO_TASK, 0,  "",       ".oo" },
 		{ 4010, EXECUTES, INFER,  900, NULL,     ".oo" },
 		{ 4020, PROGRESS, INFER,  1,   NULL,     ".oo" },
 	};
@@ -268,7 +268,7 @@ static void waves_once_seen_are_no_stall_until_asked_about_again(void **state)
 }
 
 /* What was known of it before it was off says nothing of how it does now. */
-static void who_comes_back_is_probed_anew(void **state)
+static void a_task_that_comes_back_is_probed_anew(void **state)
 {
 	static const struct actor ranks[] = {
 		{ "train", BATCH(1) }, { "infer", CRITICAL(9) }, { "middle", BATCH(5) },
@@ -289,7 +289,7 @@ static void who_comes_back_is_probed_anew(void **state)
 	      { 2140, DONE,     TRAIN,  0,   NULL,      ".oo" });
 	/* one long kernel: it is asked about more and more rarely */
 	for (us = 2200; us < 13000 || cw_seat(w, OTHER)->probe_ns < US(us + 900); us += 50) {
-		SCENE(w, { us, WAIT, NOBODY, 0, NULL, ".oo" });
+		SCENE(w, { us, WAIT, NO_TASK, 0, NULL, ".oo" });
 		if (cw_seat(w, OTHER)->probing)
 			SCENE(w, { us, EXECUTES, OTHER, 900, NULL, ".oo" });
 	}
@@ -299,10 +299,10 @@ static void who_comes_back_is_probed_anew(void **state)
 	      { us + 50, ARRIVE, INFER,  1,   NULL,      ".os" },
 	      { us + 60, DONE,   OTHER,  0,   NULL,      ".o." },
 	      { us + 70, DRAIN,  INFER,  0,   NULL,      NULL },
-	      { us + 71, WAIT,   NOBODY, 0,   "+middle", ".or" },
+	      { us + 71, WAIT,   NO_TASK, 0,  "+middle", ".or" },
 	      { us + 80, DONE,   OTHER,  0,   NULL,      ".oo" },
-	      { us + 279, WAIT,  NOBODY, 0,   "",        ".oo" },
-	      { us + 280, WAIT,  NOBODY, 0,   "?middle", ".oo" });
+	      { us + 279, WAIT,  NO_TASK, 0,  "",        ".oo" },
+	      { us + 280, WAIT,  NO_TASK, 0,  "?middle", ".oo" });
 	cw_free(w);
 }
 
@@ -312,19 +312,19 @@ static void waiting_for_a_slow_stop_is_not_being_blocked(void **state)
 	static const struct line plain[] = {
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
-		{ 5000, WAIT,     NOBODY, 0,   "",       "soo" },
+		{ 5000, WAIT,     NO_TASK, 0,  "",       "soo" },
 		{ 9000, DONE,     TRAIN,  0,   "",       ".oo" },
-		{10999, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{11001, WAIT,     NOBODY, 0,   NULL,     NULL },
-		{11002, WAIT,     NOBODY, 0,   NULL,     "roo" },
+		{10999, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{11001, WAIT,     NO_TASK, 0,  NULL,     NULL },
+		{11002, WAIT,     NO_TASK, 0,  NULL,     "roo" },
 	};
 	static const struct line asked[] = {
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
-		{ 1000, WAIT,     NOBODY, 0,   "",       "soo" },
+		{ 1000, WAIT,     NO_TASK, 0,  "",       "soo" },
 		{ 1100, DONE,     TRAIN,  0,   "",       ".oo" },
-		{ 1299, WAIT,     NOBODY, 0,   "",       ".oo" },
-		{ 1300, WAIT,     NOBODY, 0,   "?infer", ".oo" },
+		{ 1299, WAIT,     NO_TASK, 0,  "",       ".oo" },
+		{ 1300, WAIT,     NO_TASK, 0,  "?infer", ".oo" },
 	};
 
 	(void)state;
@@ -332,7 +332,7 @@ static void waiting_for_a_slow_stop_is_not_being_blocked(void **state)
 	PLAY(&probing, asked);
 }
 
-static void progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none(void **state)
+static void progress_beside_a_lower_task_stops_no_task_until_a_look_sees_none(void **state)
 {
 	static const struct line story[] = {
 		{    0, ARRIVE,   TRAIN,  1,   "",       "ooo" },
@@ -369,8 +369,8 @@ static void progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none(voi
 	      { 150, PROGRESS, INFER, 1, "", "ooo" },
 	      { 200, PROGRESS, INFER, 1, "", "ooo" },
 	      /* a glance right after it misses nothing */
-	      { 201, LOOK, NOBODY, 0, "", "ooo" },
-	      { 250, LOOK, NOBODY, 0, "-train", "soo" });
+	      { 201, LOOK, NO_TASK, 0, "", "ooo" },
+	      { 250, LOOK, NO_TASK, 0, "-train", "soo" });
 	cw_free(w);
 }
 
@@ -395,21 +395,21 @@ static void fetched_is_not_progress(void **state)
 	cw_free(w);
 }
 
-static void nobody_is_stopped_for_a_lower_or_equal_task(void **state)
+static void no_task_is_stopped_for_a_lower_or_equal_one(void **state)
 {
 	static const struct line story[] = {
 		{    0, ARRIVE,   INFER,  1,   "",       "ooo" },
 		{   50, DRAIN,    INFER,  0,   "",       "ooo" },
 		{  100, ARRIVE,   TRAIN,  1,   "",       "ooo" },
 		{  300, ARRIVE,   OTHER,  1,   "",       "ooo" },
-		{  400, LOOK,     NOBODY, 0,   "",       "ooo" },
+		{  400, LOOK,     NO_TASK, 0,  "",       "ooo" },
 	};
 
 	(void)state;
 	PLAY(&completion, story);
 }
 
-static void without_a_preemptible_task_below_another_nobody_looks(void **state)
+static void without_a_preemptible_task_below_another_there_are_no_looks(void **state)
 {
 	static const struct actor equal[] = {
 		{ "a", BATCH(5) }, { "b", BATCH(5) }, { .name = NULL }
@@ -433,11 +433,11 @@ static void without_a_preemptible_task_below_another_nobody_looks(void **state)
 	w = cw_new(&completion);
 	SCENE(w, { 10, ARRIVE, TRAIN, 1, "", NULL });
 	EXPECT_EQ(gp_sched_look_at(w->s, 0), US(10 + 50));
-	SCENE(w, { 20, TURN_OFF, NOBODY, 0, "", NULL });
+	SCENE(w, { 20, TURN_OFF, NO_TASK, 0, "", NULL });
 	EXPECT_EQ(gp_sched_look_at(w->s, 0), GP_NEVER);
 	EXPECT_EQ(gp_sched_look_at(w->s, 1), GP_NEVER);
 	/* who is off waits for the end of another's work, idle or not: looks stay close */
-	SCENE(w, { 30, TURN_ON, NOBODY, 0, "", NULL }, { 40, ARRIVE, INFER, 1, "-train", NULL },
+	SCENE(w, { 30, TURN_ON, NO_TASK, 0, "", NULL }, { 40, ARRIVE, INFER, 1, "-train", NULL },
 	      { 50, DRAIN, TRAIN, 0, "", NULL }, { 60, DONE, TRAIN, 0, "", ".oo" });
 	EXPECT_EQ(w->s->devices[0].look_ns, US(50));
 	cw_free(w);
@@ -447,7 +447,7 @@ PROVE(
 	CLAIM(work_that_arrives_takes_the_gpu_and_gives_it_back),
 	CLAIM(all_victims_leave_in_one_action_but_not_the_idle),
 	CLAIM(a_drained_victim_is_stopped_until_it_is_known_to_be_idle),
-	CLAIM(who_drained_keeps_the_gpu_until_the_settle_time_is_over),
+	CLAIM(a_drained_task_keeps_the_gpu_until_the_settle_time_is_over),
 	CLAIM(a_probe_that_sees_waves_keeps_it_and_one_that_sees_none_ends_it),
 	CLAIM(a_probe_that_cannot_tell_leaves_it_to_the_settle_time),
 	CLAIM(an_unanswered_probe_is_waited_for),
@@ -457,10 +457,10 @@ PROVE(
 	CLAIM(new_work_of_one_that_lingers_has_its_own_2_ms),
 	CLAIM(a_probe_finds_it_blocked_after_200_us),
 	CLAIM(waves_once_seen_are_no_stall_until_asked_about_again),
-	CLAIM(who_comes_back_is_probed_anew),
+	CLAIM(a_task_that_comes_back_is_probed_anew),
 	CLAIM(waiting_for_a_slow_stop_is_not_being_blocked),
-	CLAIM(progress_beside_a_lower_task_stops_nobody_until_a_look_sees_none),
+	CLAIM(progress_beside_a_lower_task_stops_no_task_until_a_look_sees_none),
 	CLAIM(fetched_is_not_progress),
-	CLAIM(nobody_is_stopped_for_a_lower_or_equal_task),
-	CLAIM(without_a_preemptible_task_below_another_nobody_looks),
+	CLAIM(no_task_is_stopped_for_a_lower_or_equal_one),
+	CLAIM(without_a_preemptible_task_below_another_there_are_no_looks),
 )

@@ -34,7 +34,7 @@ static void an_unknown_task_that_was_idle_is_preempted(void **state)
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
 		{  250, DRAIN,    INFER,  0,   "",       ".oo" },
-		{  251, WAIT,     NOBODY, 0,   "+train", "roo" },
+		{  251, WAIT,     NO_TASK, 0,  "+train", "roo" },
 		{  290, DONE,     TRAIN,  0,   "",       "ooo" },
 	};
 
@@ -49,10 +49,10 @@ static void an_unknown_task_preempts_no_task(void **state)
 		{   50, UNKNOWN,  INFER,  0,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,   "",       "ooo" },
 		{  200, HINT,     INFER,  0,   "",       "ooo" },
-		{ 5000, LOOK,     NOBODY, 0,   "",       "ooo" },
+		{ 5000, LOOK,     NO_TASK, 0,  "",       "ooo" },
 		/* its last sample still tells of work when it can be read again */
 		{ 6000, KNOWN,    INFER,  0,   "",       "ooo" },
-		{ 6050, LOOK,     NOBODY, 0,   "-train", "soo" },
+		{ 6050, LOOK,     NO_TASK, 0,  "-train", "soo" },
 	};
 
 	(void)state;
@@ -83,7 +83,7 @@ static void an_unknown_task_comes_back_with_the_others(void **state)
 		{  140, DONE,     TRAIN,  0,   "",       ".os" },
 		{  150, DONE,     OTHER,  0,   "",       ".o." },
 		{  250, DRAIN,    INFER,  0,   "",       ".o." },
-		{  251, WAIT,     NOBODY, 0,   "+train +other", "ror" },
+		{  251, WAIT,     NO_TASK, 0,  "+train +other", "ror" },
 	};
 
 	(void)state;
@@ -100,7 +100,7 @@ static void a_share_of_an_unknown_task_is_taken_and_not_given(void **state)
 		{ 2200, PROGRESS, INFER,  1,   "",       ".o" },
 		{ 4300, PROGRESS, INFER,  1,   "",       ".o" },
 		{ 4400, DRAIN,    INFER,  0,   "",       ".o" },
-		{ 5000, WAIT,     NOBODY, 0,   "+train", "ro" },
+		{ 5000, WAIT,     NO_TASK, 0,  "+train", "ro" },
 	};
 
 	(void)state;
@@ -132,7 +132,7 @@ static void unknown_is_no_answer_to_a_probe(void **state)
 	EXPECT_EQ(cw_seat(w, TRAIN)->work, GP_UNKNOWN);
 	/* samples are taken; they do not make it known */
 	SCENE(w, { 50, ARRIVE, TRAIN, 1, "", "ooo" }, { 90, DRAIN, TRAIN, 0, "", "ooo" },
-		 { 9000000, WAIT, NOBODY, 0, "", "ooo" });
+		 { 9000000, WAIT, NO_TASK, 0, "", "ooo" });
 	EXPECT_EQ(cw_seat(w, TRAIN)->work, GP_UNKNOWN);
 	SCENE(w, { 9000001, KNOWN, TRAIN, 0, "", "ooo" });
 	EXPECT_EQ(cw_seat(w, TRAIN)->work, GP_IDLE);
@@ -147,11 +147,11 @@ static void leaving_samples_out_is_no_substitute(void **state)
 		{    0, ARRIVE,   TRAIN,  9,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
-		{ 1900, LOOK,     NOBODY, 0,   "",       ".oo" },	/* for frozen pointers */
+		{ 1900, LOOK,     NO_TASK, 0,  "",       ".oo" },	/* for frozen pointers */
 	};
 	static const struct line idle[] = {
 		{  100, ARRIVE,   INFER,  1,   "",       "ooo" },	/* never stopped */
-		{ 1900, LOOK,     NOBODY, 0,   "",       "ooo" },
+		{ 1900, LOOK,     NO_TASK, 0,  "",       "ooo" },
 	};
 
 	(void)state;

@@ -40,7 +40,7 @@ static void the_online_process_is_never_attached(void **state)
 }
 
 /* To attach stops one with a single thread: a daemon that is stopped then must be ended. */
-static void who_attaches_is_listened_to(void **state)
+static void a_decider_that_attaches_is_busy(void **state)
 {
 	struct world *w = *state;
 	u32 online, offline;
@@ -60,8 +60,8 @@ static void who_attaches_is_listened_to(void **state)
 	EXPECT(gp_decider_busy(w->decider));
 }
 
-/* Nobody wants it any more, and its thread is at it still. */
-static void who_attaches_is_listened_to_after_it_was_switched_off(void **state)
+/* The process is not to be attached any more, but the attach is still under way. */
+static void an_attach_under_way_ends_busy_after_switching_off(void **state)
 {
 	struct world *w = *state;
 	char why[GP_DECIDER_WHY];
@@ -69,11 +69,7 @@ static void who_attaches_is_listened_to_after_it_was_switched_off(void **state)
 
 	w->debug.attach_hangs = true;
 	world_decider(w, WORLD_ACTING WORLD_LOOKS);
-	online = world_process(w);
-	offline = world_process(w);
-	world_class(w, online, "online");
-	world_queue(w, online, 0);
-	world_queue(w, offline, 0);
+	world_pair(w, &online, &offline);
 	world_run(w, 30 * GP_MSEC);
 	EXPECT_EQ(world_find(w, offline)->attachment, GP_ATTACHING);
 	EXPECT_EQ(gp_decider_enable(w->decider, false, why), 1);
@@ -85,7 +81,7 @@ static void who_attaches_is_listened_to_after_it_was_switched_off(void **state)
 	EXPECT(!gp_decider_busy(w->decider));
 }
 
-static void nobody_is_attached_who_is_in_nobodys_way(void **state)
+static void a_process_that_keeps_no_other_off_is_not_attached(void **state)
 {
 	struct world *w = *state;
 	u32 a, b;
@@ -104,18 +100,14 @@ static void nobody_is_attached_who_is_in_nobodys_way(void **state)
 	EXPECT_EQ(w->decider->stats.looks, 0);
 }
 
-static void nobody_is_attached_before_its_queue_is_old_enough(void **state)
+static void a_process_is_not_attached_before_its_queue_is_old_enough(void **state)
 {
 	struct world *w = *state;
 	u32 online, offline;
 
 	w->now_ns -= WORLD_AHEAD;
 	world_decider(w, "policy = priority\ndefault_class = offline\nattach_after = 1s\n");
-	online = world_process(w);
-	offline = world_process(w);
-	world_class(w, online, "online");
-	world_queue(w, online, 0);
-	world_queue(w, offline, 0);
+	world_pair(w, &online, &offline);
 	world_run(w, 800 * GP_MSEC);
 	EXPECT_EQ(w->debug.attaches, 0);
 	w->now_ns += WORLD_AHEAD;
@@ -128,7 +120,7 @@ static void count_samples(void *ctx, const struct gp_rec *rec)
 	*(u32 *)ctx += rec->kind == GP_REC_SAMPLE;
 }
 
-static void observing_attaches_and_stops_nobody(void **state)
+static void observing_attaches_and_stops_no_process(void **state)
 {
 	struct world *w = *state;
 	u32 arrivals = 0;
@@ -139,16 +131,12 @@ static void observing_attaches_and_stops_nobody(void **state)
 	u64 granted;
 
 	world_decider(w, "default_class = offline\nattach_after = 0\n");
-	online = world_process(w);
-	offline = world_process(w);
-	world_class(w, online, "online");
-	world_queue(w, online, 0);
-	world_queue(w, offline, 0);
+	world_pair(w, &online, &offline);
 	world_run(w, 200 * GP_MSEC);
 	world_submit(w, online, 0, 1);
 	world_submit(w, offline, 0, 1);
 	world_run(w, 200 * GP_MSEC);
-	/* Nobody looks, unless somebody records: he sees both, with what came before him. */
+	/* There are no looks unless a client records: it sees both, with what came before. */
 	looks = w->decider->stats.looks;
 	world_run(w, 20 * GP_MSEC);
 	EXPECT_EQ(w->decider->stats.looks, looks);
@@ -179,11 +167,7 @@ static void mechanism_none_decides_and_is_refused(void **state)
 	u32 online, offline;
 
 	world_decider(w, "policy = priority\nmechanism = none\ndefault_class = offline\n");
-	online = world_process(w);
-	offline = world_process(w);
-	world_class(w, online, "online");
-	world_queue(w, online, 0);
-	world_queue(w, offline, 0);
+	world_pair(w, &online, &offline);
 	world_run(w, 300 * GP_MSEC);
 	world_submit(w, offline, 0, 4);
 	world_occupy(w, offline, 80);
@@ -199,7 +183,7 @@ static void mechanism_none_decides_and_is_refused(void **state)
 }
 
 /* Where reading the wave counters takes longer than they are worth, they are always due. */
-static void slow_probes_keep_nobody_waiting(void **state)
+static void slow_probes_delay_no_decision(void **state)
 {
 	struct world *w = *state;
 	u32 online, offline, other;
@@ -247,10 +231,7 @@ static void probe_drained(struct world *w, u32 xccs, struct probed *p)
 	w->xccs = xccs;
 	w->debug.m.devices = 0;
 	world_gpu(w);
-	world_two(w, &online, &offline);
-	world_submit(w, online, 0, 1);
-	world_run(w, 3 * GP_MSEC);
-	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	world_two_preempted(w, &online, &offline);
 	gp_decider_trace(w->decider, NULL, &recorder);
 	p->task = world_find(w, online)->task;
 	world_complete(w, online, 0, 1);
@@ -276,8 +257,8 @@ static void no_waves_on_the_only_xcc_is_idle(void **state)
 	EXPECT_EQ(p.answers[GP_EXEC_UNKNOWN], 0);
 }
 
-/* Whoever asked it then would wait for it: seconds, if the GPU hangs. */
-static void the_driver_is_not_asked_while_the_doer_is_in_it(void **state)
+/* A probe would wait for the action: seconds, if the GPU hangs. */
+static void the_driver_is_not_probed_while_it_acts(void **state)
 {
 	struct world *w = *state;
 	u32 online, offline, other, waiting;
@@ -294,7 +275,7 @@ static void the_driver_is_not_asked_while_the_doer_is_in_it(void **state)
 	EXPECT_EQ(w->decider->stats.probes, probes);
 	EXPECT_EQ(w->decider->stats.dumps, dumps);
 	EXPECT(world_find(w, other) && !world_find(w, other)->nr_watched);
-	/* What is not asked is waited for, and nobody spins meanwhile. */
+	/* What is not asked is waited for, without spinning. */
 	waiting = gp_scheduler_of(w->decider->backend)->nr_probes;
 	EXPECT(waiting > 0 && waiting < 4);
 	EXPECT(gp_decider_wake_at(w->decider) > w->decider->now_ns);
@@ -304,16 +285,13 @@ static void the_driver_is_not_asked_while_the_doer_is_in_it(void **state)
 	EXPECT_EQ(world_find(w, other)->nr_watched, 1);
 }
 
-static void the_kill_switch_releases_and_outlasts_the_home(void **state)
+static void the_kill_switch_releases_and_outlasts_the_decider(void **state)
 {
 	struct world *w = *state;
 	char why[GP_DECIDER_WHY];
 	u32 online, offline;
 
-	world_two(w, &online, &offline);
-	world_submit(w, online, 0, 1);
-	world_run(w, 3 * GP_MSEC);
-	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	world_two_preempted(w, &online, &offline);
 	EXPECT_EQ(gp_decider_enable(w->decider, false, why), 1);
 	world_run(w, 5 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
@@ -338,10 +316,7 @@ static void a_process_that_ends_while_held_leaves_nothing(void **state)
 	struct world *w = *state;
 	u32 online, offline;
 
-	world_two(w, &online, &offline);
-	world_submit(w, online, 0, 1);
-	world_run(w, 3 * GP_MSEC);
-	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	world_two_preempted(w, &online, &offline);
 	world_end(w, offline);
 	/* Its end is told by its pidfd, before any scan. */
 	w->decider->scan_at_ns = GP_NEVER;
@@ -356,10 +331,7 @@ static void what_is_held_is_released_before_leaving(void **state)
 	struct world *w = *state;
 	u32 online, offline;
 
-	world_two(w, &online, &offline);
-	world_submit(w, online, 0, 1);
-	world_run(w, 3 * GP_MSEC);
-	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	world_two_preempted(w, &online, &offline);
 	gp_decider_leave(w->decider, w->decider->now_ns);
 	EXPECT(!gp_decider_quiet(w->decider));
 	world_run(w, 5 * GP_MSEC);
@@ -374,11 +346,7 @@ static void a_process_that_cannot_be_attached_is_no_target(void **state)
 
 	w->debug.attach_error = -EALREADY;
 	world_decider(w, WORLD_ACTING WORLD_LOOKS);
-	online = world_process(w);
-	offline = world_process(w);
-	world_class(w, online, "online");
-	world_queue(w, online, 0);
-	world_queue(w, offline, 0);
+	world_pair(w, &online, &offline);
 	world_run(w, 50 * GP_MSEC);
 	world_submit(w, offline, 0, 8);
 	world_submit(w, online, 0, 1);
@@ -439,7 +407,7 @@ static void a_bad_dump_is_trouble_and_nothing_else(void **state)
 	EXPECT_EQ(w->decider->dump_error, -EPROTO);
 }
 
-static void who_cannot_be_attached_is_listed_with_its_own_reason(void **state)
+static void a_process_that_cannot_be_attached_is_listed_with_its_own_reason(void **state)
 {
 	static const struct {
 		int err;
@@ -478,31 +446,24 @@ static void online_work_beside_an_unpreemptible_process_is_told_if_configured(vo
 
 	w->debug.attach_error = -EOPNOTSUPP;
 	world_decider(w, WORLD_ACTING "unpreemptible = no-online-beside\n" WORLD_LOOKS);
-	online = world_process(w);
-	offline = world_process(w);
-	world_class(w, online, "online");
-	world_queue(w, online, 0);
-	world_queue(w, offline, 0);
+	world_pair(w, &online, &offline);
 	world_run(w, 50 * GP_MSEC);
 	EXPECT(gp_decider_trouble(w->decider, world_find(w, online), text));
 	EXPECT(strstr(text, "shares a GPU with") && strstr(text, "debug runtime"));
 	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 1);
-	/* A process that nobody has to preempt is no trouble. */
+	/* A process that need not be preempted is no trouble. */
 	world_class(w, offline, "unmanaged");
 	world_run(w, 50 * GP_MSEC);
 	EXPECT(!gp_decider_trouble(w->decider, world_find(w, online), text));
 	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 0);
 }
 
-static void a_reset_loses_who_was_there_and_nobody_after(void **state)
+static void a_reset_loses_the_processes_of_before_and_none_of_after(void **state)
 {
 	struct world *w = *state;
 	u32 online, offline, later;
 
-	world_two(w, &online, &offline);
-	world_submit(w, online, 0, 1);
-	world_run(w, 3 * GP_MSEC);
-	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	world_two_preempted(w, &online, &offline);
 	gp_resets_event(w->decider, 0, GP_RESET_BEGINS);
 	EXPECT(strstr(w->news, "2 processes are lost"));
 	gp_resets_event(w->decider, 0, GP_RESET_ENDS);
@@ -517,11 +478,7 @@ static void a_reset_loses_who_was_there_and_nobody_after(void **state)
 
 	/* Another pair, as if nothing had been. */
 	world_end(w, online);
-	online = world_process(w);
-	later = world_process(w);
-	world_class(w, online, "online");
-	world_queue(w, online, 0);
-	world_queue(w, later, 0);
+	world_pair(w, &online, &later);
 	world_run(w, 30 * GP_MSEC);
 	world_submit(w, later, 0, 8);
 	world_occupy(w, later, 80);
@@ -552,25 +509,26 @@ static void what_the_driver_says_of_resets(void **state)
 PROVE(
 	CLAIM_WITH(online_work_takes_the_gpu_and_gives_it_back, world_up, world_down),
 	CLAIM_WITH(the_online_process_is_never_attached, world_up, world_down),
-	CLAIM_WITH(who_attaches_is_listened_to, world_up, world_down),
-	CLAIM_WITH(who_attaches_is_listened_to_after_it_was_switched_off, world_up, world_down),
-	CLAIM_WITH(nobody_is_attached_who_is_in_nobodys_way, world_up, world_down),
-	CLAIM_WITH(nobody_is_attached_before_its_queue_is_old_enough, world_up, world_down),
-	CLAIM_WITH(observing_attaches_and_stops_nobody, world_up, world_down),
+	CLAIM_WITH(a_decider_that_attaches_is_busy, world_up, world_down),
+	CLAIM_WITH(an_attach_under_way_ends_busy_after_switching_off, world_up, world_down),
+	CLAIM_WITH(a_process_that_keeps_no_other_off_is_not_attached, world_up, world_down),
+	CLAIM_WITH(a_process_is_not_attached_before_its_queue_is_old_enough, world_up, world_down),
+	CLAIM_WITH(observing_attaches_and_stops_no_process, world_up, world_down),
 	CLAIM_WITH(mechanism_none_decides_and_is_refused, world_up, world_down),
-	CLAIM_WITH(slow_probes_keep_nobody_waiting, world_up, world_down),
+	CLAIM_WITH(slow_probes_delay_no_decision, world_up, world_down),
 	CLAIM_WITH(no_waves_on_the_first_of_several_xccs_proves_nothing, world_up, world_down),
 	CLAIM_WITH(no_waves_on_the_only_xcc_is_idle, world_up, world_down),
-	CLAIM_WITH(the_driver_is_not_asked_while_the_doer_is_in_it, world_up, world_down),
-	CLAIM_WITH(the_kill_switch_releases_and_outlasts_the_home, world_up, world_down),
+	CLAIM_WITH(the_driver_is_not_probed_while_it_acts, world_up, world_down),
+	CLAIM_WITH(the_kill_switch_releases_and_outlasts_the_decider, world_up, world_down),
 	CLAIM_WITH(a_process_that_ends_while_held_leaves_nothing, world_up, world_down),
 	CLAIM_WITH(what_is_held_is_released_before_leaving, world_up, world_down),
 	CLAIM_WITH(a_process_that_cannot_be_attached_is_no_target, world_up, world_down),
 	CLAIM_WITH(queues_come_and_go, world_up, world_down),
 	CLAIM_WITH(a_bad_dump_is_trouble_and_nothing_else, world_up, world_down),
-	CLAIM_WITH(who_cannot_be_attached_is_listed_with_its_own_reason, world_up, world_down),
+	CLAIM_WITH(a_process_that_cannot_be_attached_is_listed_with_its_own_reason, world_up,
+		   world_down),
 	CLAIM_WITH(online_work_beside_an_unpreemptible_process_is_told_if_configured, world_up,
 		   world_down),
-	CLAIM_WITH(a_reset_loses_who_was_there_and_nobody_after, world_up, world_down),
+	CLAIM_WITH(a_reset_loses_the_processes_of_before_and_none_of_after, world_up, world_down),
 	CLAIM(what_the_driver_says_of_resets),
 )

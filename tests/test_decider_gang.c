@@ -99,7 +99,7 @@ static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
 	EXPECT_EQ(world_state(w, c.rank[0]), GP_OFF);
 }
 
-static void who_ends_leaves_the_others_as_they_are(void **state)
+static void a_process_that_ends_leaves_the_others_as_they_are(void **state)
 {
 	struct world *w = *state;
 	struct cast c;
@@ -161,7 +161,7 @@ static void a_hold_of_one_is_a_hold_of_all(void **state)
 PROVE(
 	CLAIM_WITH(it_is_one_task_and_is_stopped_once_as_a_whole, world_up, world_down),
 	CLAIM_WITH(it_is_no_target_while_one_of_it_cannot_be_stopped, world_up, world_down),
-	CLAIM_WITH(who_ends_leaves_the_others_as_they_are, world_up, world_down),
+	CLAIM_WITH(a_process_that_ends_leaves_the_others_as_they_are, world_up, world_down),
 	CLAIM_WITH(another_class_is_another_task, world_up, world_down),
 	CLAIM_WITH(a_hold_of_one_is_a_hold_of_all, world_up, world_down),
 )

@@ -39,10 +39,7 @@ static void a_class_changed_while_off_releases(void **state)
 	struct world *w = *state;
 	u32 online, offline;
 
-	world_two(w, &online, &offline);
-	world_submit(w, online, 0, 1);
-	world_run(w, 3 * GP_MSEC);
-	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	world_two_preempted(w, &online, &offline);
 	world_class(w, offline, "online");
 	world_run(w, 5 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
@@ -99,7 +96,7 @@ static void a_set_uid_program_is_roots(void **state)
 	}
 }
 
-static void a_reload_matches_everybody_again(void **state)
+static void a_reload_matches_all_processes_again(void **state)
 {
 	struct world *w = *state;
 	char errors[GP_CONFIG_ERRORS], text[512], why[GP_DECIDER_WHY];
@@ -160,5 +157,5 @@ PROVE(
 	CLAIM_WITH(a_class_changed_while_off_releases, world_up, world_down),
 	CLAIM_WITH(who_raises, world_up, world_down),
 	CLAIM_WITH(a_set_uid_program_is_roots, world_up, world_down),
-	CLAIM_WITH(a_reload_matches_everybody_again, world_up, world_down),
+	CLAIM_WITH(a_reload_matches_all_processes_again, world_up, world_down),
 )

@@ -77,7 +77,7 @@ static void probes_that_say_yes_no_and_perhaps(void **state)
 	run(&config, 150000, 2000000);
 }
 
-static void people_who_interfere_at_any_time(void **state)
+static void holds_and_switches_at_any_time(void **state)
 {
 	struct explore config = {
 		.name = "people", .policy = &gp_policy_priority, .devices = 1,
@@ -196,7 +196,7 @@ PROVE(
 	CLAIM(one_victim_and_every_fault),
 	CLAIM(drained_work_that_settles_and_barriers),
 	CLAIM(probes_that_say_yes_no_and_perhaps),
-	CLAIM(people_who_interfere_at_any_time),
+	CLAIM(holds_and_switches_at_any_time),
 	CLAIM(three_tasks_one_above_the_other),
 	CLAIM(a_gang_on_two_devices),
 	CLAIM(fair_shares),

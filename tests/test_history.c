@@ -223,7 +223,7 @@ static void bad_recordings_say_which_record(void **state)
 	}
 }
 
-static void nobody_with_work_is_no_scenario(void **state)
+static void a_recording_without_work_is_no_scenario(void **state)
 {
 	struct tape *t = tape_new();
 	struct gp_scenario *sc = calloc(1, sizeof(*sc));
@@ -282,6 +282,6 @@ PROVE(
 	CLAIM(work_while_held_off_is_not_held_against_it),
 	CLAIM(waves_behind_equal_pointers_are_work),
 	CLAIM(bad_recordings_say_which_record),
-	CLAIM(nobody_with_work_is_no_scenario),
+	CLAIM(a_recording_without_work_is_no_scenario),
 	CLAIM(the_scenario_repeats_the_requests_and_preemption_helps_them),
 )

@@ -444,7 +444,7 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 	}
 	gp_holders_stats(h, &stats);
 	EXPECT(stats.sessions.suspend_failures == 2 && stats.sessions.suspends == 2);
-	driver->fails = NOBODY;
+	driver->fails = NO_TARGET;
 	EXPECT_EQ(outcome_of(h, 64 * 4, 1), GP_DONE);
 	EXPECT(driver->target[0].held == 7 && driver->target[1].held == 7);
 	/* A start that fails is refused, and can be tried again. */

@@ -17,7 +17,7 @@ static struct gp_session session(void)
 	return s;
 }
 
-static void a_driver_that_knows_its_debugger_traces_nobody(void **state)
+static void a_driver_that_knows_its_debugger_needs_no_trace(void **state)
 {
 	struct gp_session s = session();
 
@@ -59,7 +59,7 @@ static void a_suspend_that_is_done_by_half_is_undone(void **state)
 	EXPECT_EQ(driver->target[0].held, 0);
 	EXPECT_EQ(driver->suspends, 1);
 	EXPECT_EQ(driver->resumes, 1);
-	driver->fails = NOBODY;
+	driver->fails = NO_TARGET;
 	EXPECT_EQ(gp_session_suspend(&s, 0, 1, &done), 0);
 	EXPECT(done.asked == QUEUES && done.done == QUEUES && !done.vanished);
 	EXPECT_EQ(driver->target[0].held, 7);
@@ -111,7 +111,7 @@ static void a_grace_is_1_to_255_thousand_clocks(void **state)
 #define WITH(claim)	CLAIM_WITH(claim, fake_driver_up, fake_driver_down)
 
 PROVE(
-	WITH(a_driver_that_knows_its_debugger_traces_nobody),
+	WITH(a_driver_that_knows_its_debugger_needs_no_trace),
 	WITH(only_a_driver_that_insists_on_its_tracer_keeps_it),
 	WITH(a_suspend_that_is_done_by_half_is_undone),
 	WITH(a_queue_that_has_vanished_is_looked_for_once_and_the_others_are_held),

@@ -184,6 +184,10 @@ static void gpus_are_selected_by_index_and_address(void **state)
 			EXPECT_EQ(bad - table[i].text, table[i].bad);
 	}
 	EXPECT_EQ(gp_gpus_select(three, 0, "all", &mask, NULL), -ENOENT);
+	/* A daemon that has some of the GPUs names them by the same indexes. */
+	EXPECT_EQ(gp_gpus_select(three + 1, 2, "0", &mask, NULL), -ENOENT);
+	EXPECT_EQ(gp_gpus_select(three + 1, 2, "2", &mask, NULL), 0);
+	EXPECT_EQ(mask, 2);
 }
 
 PROVE(

@@ -117,7 +117,7 @@ static void a_brief_seizure_lets_go_by_itself_and_loses_no_signal(void **state)
 	EXPECT_EQ(end_child(pid), 1);
 }
 
-static void who_is_traced_is_somebodys_else(void **state)
+static void a_traced_process_belongs_to_its_tracer(void **state)
 {
 	pid_t pid = make_child(), tracer;
 	struct gp_session s;
@@ -197,7 +197,7 @@ static void a_poke_is_harmless(void **state)
 	EXPECT_EQ(gp_session_needs_poke(NULL, pid), -ESRCH);
 }
 
-static void who_sleeps_in_runtime_enable_is_seen(void **state)
+static void a_process_that_sleeps_in_runtime_enable_is_seen(void **state)
 {
 	struct fake_tree *t = fake_tree_make();
 
@@ -213,9 +213,9 @@ static void who_sleeps_in_runtime_enable_is_seen(void **state)
 
 PROVE(
 	CLAIM(a_brief_seizure_lets_go_by_itself_and_loses_no_signal),
-	CLAIM(who_is_traced_is_somebodys_else),
+	CLAIM(a_traced_process_belongs_to_its_tracer),
 	CLAIM(a_session_that_cannot_be_had_leaves_no_trace),
 	CLAIM(a_zombie_is_gone),
 	CLAIM(a_poke_is_harmless),
-	CLAIM(who_sleeps_in_runtime_enable_is_seen),
+	CLAIM(a_process_that_sleeps_in_runtime_enable_is_seen),
 )

@@ -126,7 +126,7 @@ static void a_policy_is_tried_set_and_refused(void **state)
 			      error));
 	EXPECT(!strcmp(error, "InvalidParameter"));
 	EXPECT(world_sched(r->w)->policy == &gp_policy_fair);
-	/* What the configuration may not say: looks that never come, a hold beyond its keeper. */
+	/* What the configuration may not say: looks that never come, a lease below a heartbeat. */
 	for (u32 i = 0; i < 3; i++) {
 		json_decref(room_call(r, "SetPolicy", wrong[i], error));
 		EXPECT(!strcmp(error, "InvalidParameter"));
@@ -214,7 +214,7 @@ static void one_user_leaves_room_for_the_classes_of_others(void **state)
 	close(plain);
 }
 
-static void who_subscribes_hears_of_states(void **state)
+static void a_subscriber_hears_of_states(void **state)
 {
 	struct room *r = *state;
 	int fd = room_connect(r->socket);
@@ -235,7 +235,7 @@ static void who_subscribes_hears_of_states(void **state)
 	close(fd);
 }
 
-static void who_subscribes_hears_how_long_a_preemption_took(void **state)
+static void a_subscriber_hears_how_long_a_preemption_took(void **state)
 {
 	struct room *r = *state;
 	int fd = room_connect(r->socket);
@@ -263,7 +263,7 @@ static void who_subscribes_hears_how_long_a_preemption_took(void **state)
 	close(fd);
 }
 
-static void who_records_learns_whose_the_queues_are(void **state)
+static void a_recording_client_learns_the_process_of_each_task(void **state)
 {
 	struct room *r = *state;
 	int fd = room_connect(r->socket);
@@ -299,7 +299,7 @@ static void who_records_learns_whose_the_queues_are(void **state)
 	EXPECT(!world_sched(r->w)->trace.emit);
 }
 
-static void who_records_when_the_daemon_ends_is_not_told_of_it(void **state)
+static void a_recording_client_is_not_told_that_the_daemon_ends(void **state)
 {
 	struct room *r = *state;
 	int fd = room_connect(r->socket);
@@ -328,8 +328,8 @@ PROVE(
 	CLAIM_WITH(a_policy_is_tried_set_and_refused, room_up, room_down),
 	CLAIM_WITH(classes_switches_and_reloads_reach_the_home, room_up, room_down),
 	CLAIM_WITH(one_user_leaves_room_for_the_classes_of_others, room_up, room_down),
-	CLAIM_WITH(who_subscribes_hears_of_states, room_up, room_down),
-	CLAIM_WITH(who_subscribes_hears_how_long_a_preemption_took, room_up, room_down),
-	CLAIM_WITH(who_records_learns_whose_the_queues_are, room_up, room_down),
-	CLAIM_WITH(who_records_when_the_daemon_ends_is_not_told_of_it, room_up, room_down),
+	CLAIM_WITH(a_subscriber_hears_of_states, room_up, room_down),
+	CLAIM_WITH(a_subscriber_hears_how_long_a_preemption_took, room_up, room_down),
+	CLAIM_WITH(a_recording_client_learns_the_process_of_each_task, room_up, room_down),
+	CLAIM_WITH(a_recording_client_is_not_told_that_the_daemon_ends, room_up, room_down),
 )

@@ -59,7 +59,7 @@ static void a_hold_is_not_answered_while_it_runs_on_another_gpu(void **state)
 	close(fd);
 }
 
-static void a_hold_of_who_cannot_be_held_fails_in_time(void **state)
+static void a_hold_of_a_process_that_cannot_be_held_fails_in_time(void **state)
 {
 	struct room *r = *state;
 	char text[128], error[64];
@@ -102,6 +102,6 @@ static void renewing_a_hold_does_not_undo_a_release(void **state)
 PROVE(
 	CLAIM_WITH(a_hold_is_answered_when_it_has_come_about, room_up, room_down),
 	CLAIM_WITH(a_hold_is_not_answered_while_it_runs_on_another_gpu, two_gpus_up, room_down),
-	CLAIM_WITH(a_hold_of_who_cannot_be_held_fails_in_time, room_up, room_down),
+	CLAIM_WITH(a_hold_of_a_process_that_cannot_be_held_fails_in_time, room_up, room_down),
 	CLAIM_WITH(renewing_a_hold_does_not_undo_a_release, room_up, room_down),
 )

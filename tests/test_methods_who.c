@@ -88,7 +88,7 @@ static void with_pid(struct room *r, u32 i, const char *text, char *to, size_t s
 		snprintf(to, size, "%s", text);
 }
 
-static void every_method_is_refused_to_those_who_may_not_call_it(void **state)
+static void every_method_is_refused_to_users_who_may_not_call_it(void **state)
 {
 	struct room *r = *state;
 	char text[160], error[64];
@@ -133,6 +133,28 @@ static bool has(const json_t *o, const char *path)
 	return has(json_is_array(o) ? json_array_get(o, 0) : o, path + n + 1);
 }
 
+/*
+ * Does @actor see @field of Status.trouble: the lines, or the name of the offline process anywhere
+ * in the answer? That process cannot be preempted.
+ */
+static bool sees_trouble(struct room *r, enum actor actor, const char *field)
+{
+	struct gp_gpu_process *p = world_find(r->w, r->offline);
+	char *text;
+	bool found;
+	json_t *a;
+
+	snprintf(p->name, sizeof(p->name), "secret-job");
+	p->refused = true;
+	a = call_as(r, actor, "Status", "{}", NULL);
+	p->refused = false;
+	text = json_dumps(a, 0);
+	found = strchr(field, '.') ? strstr(text, p->name) != NULL : has(a, field);
+	free(text);
+	json_decref(a);
+	return found;
+}
+
 /* Does @actor see @field in the answer to @method? List: of the offline process. */
 static bool sees(struct room *r, enum actor actor, const char *method, const char *field)
 {
@@ -140,6 +162,8 @@ static bool sees(struct room *r, enum actor actor, const char *method, const cha
 	bool found;
 	json_t *a;
 
+	if (!strcmp(method, "Status") && !strncmp(field, "trouble", 7))
+		return sees_trouble(r, actor, field);
 	if (!strcmp(method, "List"))
 		room_pid(text, sizeof(text), r, r->offline, "");
 	a = call_as(r, actor, method, text, error);
@@ -454,7 +478,7 @@ static void the_service_describes_itself(void **state)
 }
 
 PROVE(
-	CLAIM_WITH(every_method_is_refused_to_those_who_may_not_call_it, room_up, room_down),
+	CLAIM_WITH(every_method_is_refused_to_users_who_may_not_call_it, room_up, room_down),
 	CLAIM_WITH(every_user_sees_what_the_manual_says, room_up, room_down),
 	CLAIM_WITH(another_users_process_has_no_further_fields, room_up, room_down),
 	CLAIM_WITH(a_call_that_names_no_process_means_the_caller, room_up, room_down),

@@ -13,7 +13,7 @@ static const struct actor actors[] = {
 
 /* What the policy under test does from the moment it is told to. */
 static enum crime {
-	NONE, FOR_NOBODY, FOR_ITSELF, OTHER_DEVICE, FOR_OTHER_DEVICE, FIRM_TASK, FOR_HELD,
+	NONE, FOR_NO_TASK, FOR_ITSELF, OTHER_DEVICE, FOR_OTHER_DEVICE, FIRM_TASK, FOR_HELD,
 	FOR_IDLE, WAKE_PAST, FOR_EVER,
 } crime;
 static struct core_world *world;
@@ -29,7 +29,7 @@ static void bad_decide(struct gp_verdict *v)
 
 	if (v->device_id)
 		return;
-	if (crime == FOR_NOBODY)
+	if (crime == FOR_NO_TASK)
 		gp_hold(v, train, NULL);
 	if (crime == FOR_ITSELF)
 		gp_hold(v, train, train);
@@ -82,7 +82,7 @@ static void commit(enum crime what, const char *reason)
 	EXPECT_EQ(world->s->ejections, 1);
 	SCENE(world,
 	      {  240, DONE,     TRAIN,  0,    "",         "oooo" },
-	      {  300, LOOK,     NOBODY, 0,    "",         "oooo" });
+	      {  300, LOOK,     NO_TASK, 0,   "",         "oooo" });
 	EXPECT_EQ(gp_sched_look_at(world->s, 0), GP_NEVER);
 	cw_free(world);
 }
@@ -96,7 +96,7 @@ static void a_policy_that_breaks_a_rule_is_ejected_and_its_holds_released(void *
 	const char *why;
 
 	(void)state;
-	commit(FOR_NOBODY, "held a task for nobody");
+	commit(FOR_NO_TASK, "held a task for nobody");
 	commit(FOR_ITSELF, "held a task for nobody");
 	commit(OTHER_DEVICE, "held a task of another device");
 	commit(FOR_OTHER_DEVICE, "held a task of another device");
@@ -122,13 +122,13 @@ static void held_past_the_lease_the_task_is_released_and_the_policy_ejected(void
 	crime = FOR_EVER;
 	SCENE(world,
 	      {  200, SET,      GP_STALL_AFTER, 10 * GP_SEC, "", ".ooo" },
-	      { 1000099, WAIT,  NOBODY, 0,    "",         ".ooo" },
-	      { 1000100, WAIT,  NOBODY, 0,    "0:+train", "rooo" });
+	      { 1000099, WAIT,  NO_TASK, 0,   "",         ".ooo" },
+	      { 1000100, WAIT,  NO_TASK, 0,   "0:+train", "rooo" });
 	assert_string_equal(world->s->ejected, "kept a task off past the lease");
 	cw_free(world);
 }
 
-static void nobody_is_held_for_one_that_is_idle_for_a_lease(void **state)
+static void no_task_is_held_for_one_that_is_idle_for_a_lease(void **state)
 {
 	(void)state;
 	begin();
@@ -136,7 +136,7 @@ static void nobody_is_held_for_one_that_is_idle_for_a_lease(void **state)
 	SCENE(world,
 	      {  150, SET,      GP_LEASE, MS(1), "", ".ooo" },
 	      {  200, DRAIN,    INFER,  0,    "",         ".ooo" },
-	      { 1100, WAIT,     NOBODY, 0,    "0:+train", "rooo" });
+	      { 1100, WAIT,     NO_TASK, 0,   "0:+train", "rooo" });
 	assert_string_equal(world->s->ejected, "kept a task off past the lease");
 	cw_free(world);
 
@@ -169,9 +169,9 @@ static void one_device_that_ejects_releases_all_devices(void **state)
 	      {    0, ARRIVE,   AT(1, AWAY), 1, "", NULL },
 	      {   10, ARRIVE,   AT(1, 4),    1, "1:-away", "oooso" },
 	      {   20, DONE,     AT(1, AWAY), 0, "", "ooo.o" });
-	crime = FOR_NOBODY;
+	crime = FOR_NO_TASK;
 	EXPECT_EQ(gp_sched_set_policy(world->s, &bad, US(30), &why), 0);
-	SCENE(world, { 30, WAIT, NOBODY, 0, "1:+away", "oooro" });
+	SCENE(world, { 30, WAIT, NO_TASK, 0, "1:+away", "oooro" });
 	EXPECT(world->s->ejected);
 	/* another policy may follow; the reason is then history */
 	crime = NONE;
@@ -181,7 +181,7 @@ static void one_device_that_ejects_releases_all_devices(void **state)
 	cw_free(world);
 }
 
-static void fifo_never_holds_anybody(void **state)
+static void fifo_never_holds_a_task(void **state)
 {
 	static const struct cast fifo = {
 		.policy = &gp_policy_fifo, .actors = actors, .devices = 2, .flags = 1,
@@ -189,7 +189,7 @@ static void fifo_never_holds_anybody(void **state)
 	static const struct line story[] = {
 		{    0, ARRIVE,   TRAIN,  1,    "",         "oooo" },
 		{  100, ARRIVE,   INFER,  1,    "",         "oooo" },
-		{  200, LOOK,     NOBODY, 0,    "",         "oooo" },
+		{  200, LOOK,     NO_TASK, 0,   "",         "oooo" },
 		{  300, HINT,     INFER,  0,    "",         "oooo" },
 	};
 
@@ -215,8 +215,8 @@ static void policies_are_found_by_name_and_number(void **state)
 PROVE(
 	CLAIM(a_policy_that_breaks_a_rule_is_ejected_and_its_holds_released),
 	CLAIM(held_past_the_lease_the_task_is_released_and_the_policy_ejected),
-	CLAIM(nobody_is_held_for_one_that_is_idle_for_a_lease),
+	CLAIM(no_task_is_held_for_one_that_is_idle_for_a_lease),
 	CLAIM(one_device_that_ejects_releases_all_devices),
-	CLAIM(fifo_never_holds_anybody),
+	CLAIM(fifo_never_holds_a_task),
 	CLAIM(policies_are_found_by_name_and_number),
 )

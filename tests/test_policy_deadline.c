@@ -108,18 +108,18 @@ static void the_earliest_deadline_goes_first(void **state)
 	cw_free(w);
 }
 
-static void who_used_up_its_budget_waits_for_its_next_period(void **state)
+static void a_task_that_used_up_its_budget_waits_for_its_next_period(void **state)
 {
 	static const struct line story[] = {
 		{  1000, ARRIVE,   BATCH1, 1,    "",              "ooo" },
 		{  1000, ARRIVE,   FIRST,  9,    "-batch",        "oos" },
 		{  1010, DONE,     BATCH1, 0,    "",              "oo." },
-		{ 40999, WAIT,     NOBODY, 0,    "",              "oo." },
+		{ 40999, WAIT,     NO_TASK, 0,   "",              "oo." },
 		/* nobody has a promise now: all share as the hardware likes */
-		{ 41000, WAIT,     NOBODY, 0,    "+batch",        "oor" },
+		{ 41000, WAIT,     NO_TASK, 0,   "+batch",        "oor" },
 		{ 41010, DONE,     BATCH1, 0,    "",              "ooo" },
-		{ 100999, WAIT,     NOBODY, 0,    "",              "ooo" },
-		{ 101000, WAIT,     NOBODY, 0,    "-batch",        "oos" },
+		{ 100999, WAIT,     NO_TASK, 0,   "",              "ooo" },
+		{ 101000, WAIT,     NO_TASK, 0,   "-batch",        "oos" },
 	};
 	struct core_world *w = cw_new(&cast);
 
@@ -136,15 +136,15 @@ static void periods_keep_their_beat(void **state)
 		{  1000, ARRIVE,   BATCH1, 1,    "",              "ooo" },
 		{  1000, ARRIVE,   FIRST,  9,    "-batch",        "oos" },
 		{  1010, DONE,     BATCH1, 0,    "",              "oo." },
-		{ 41000, WAIT,     NOBODY, 0,    "+batch",        "oor" },
+		{ 41000, WAIT,     NO_TASK, 0,   "+batch",        "oor" },
 		{ 41010, DONE,     BATCH1, 0,    "",              "ooo" },
 		/* released at 101 ms, and seen 4 ms late */
-		{105000, WAIT,     NOBODY, 0,    "-batch",        "oos" },
+		{105000, WAIT,     NO_TASK, 0,   "-batch",        "oos" },
 		{105010, DONE,     BATCH1, 0,    "",              "oo." },
-		{145000, WAIT,     NOBODY, 0,    "+batch",        "oor" },
+		{145000, WAIT,     NO_TASK, 0,   "+batch",        "oor" },
 		{145010, DONE,     BATCH1, 0,    "",              "ooo" },
-		{200999, WAIT,     NOBODY, 0,    "",              "ooo" },
-		{201000, WAIT,     NOBODY, 0,    "-batch",        "oos" },
+		{200999, WAIT,     NO_TASK, 0,   "",              "ooo" },
+		{201000, WAIT,     NO_TASK, 0,   "-batch",        "oos" },
 	};
 	struct core_world *w = cw_new(&cast);
 
@@ -155,7 +155,7 @@ static void periods_keep_their_beat(void **state)
 }
 
 /* Two tasks that always have work, and one that was promised nothing. */
-static void everybody_gets_at_least_what_it_was_promised(void **state)
+static void every_task_gets_at_least_what_it_was_promised(void **state)
 {
 	struct gp_class a = promise(20, 6), b = promise(50, 15);
 	static const struct gp_class rest = { .weight = 1, .flags = GP_PREEMPTIBLE };
@@ -185,7 +185,7 @@ static void everybody_gets_at_least_what_it_was_promised(void **state)
 	home_fini(&h);
 }
 
-static void a_promise_is_watched_for_only_if_somebody_could_be_in_its_way(void **state)
+static void a_promise_is_watched_for_only_if_another_task_could_break_it(void **state)
 {
 	static const struct actor alone[] = { { "only", RESERVED(100, 40) }, { .name = NULL } };
 	static const struct actor none[] = {
@@ -213,8 +213,8 @@ PROVE(
 	CLAIM(what_cannot_be_kept_is_not_promised),
 	CLAIM(taking_over_it_refuses_what_it_could_not_keep),
 	CLAIM(the_earliest_deadline_goes_first),
-	CLAIM(who_used_up_its_budget_waits_for_its_next_period),
+	CLAIM(a_task_that_used_up_its_budget_waits_for_its_next_period),
 	CLAIM(periods_keep_their_beat),
-	CLAIM(everybody_gets_at_least_what_it_was_promised),
-	CLAIM(a_promise_is_watched_for_only_if_somebody_could_be_in_its_way),
+	CLAIM(every_task_gets_at_least_what_it_was_promised),
+	CLAIM(a_promise_is_watched_for_only_if_another_task_could_break_it),
 )

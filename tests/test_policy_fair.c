@@ -183,7 +183,7 @@ static void a_slice_is_short_of_the_lease_whatever_is_set(void **state)
 	home_fini(&h);
 }
 
-static void who_fell_idle_on_its_way_off_comes_back(void **state)
+static void a_task_that_fell_idle_while_stopping_comes_back(void **state)
 {
 	static const struct actor actors[] = {
 		{ "a", SHARE(1) }, { "b", SHARE(1) }, { "c", SHARE(1) }, { .name = NULL },
@@ -205,7 +205,7 @@ static void who_fell_idle_on_its_way_off_comes_back(void **state)
 	cw_free(w);
 }
 
-static void who_cannot_be_stopped_is_not(void **state)
+static void a_task_that_cannot_be_stopped_is_not(void **state)
 {
 	static const struct gp_class firm = { .weight = 1 };
 	struct home h;
@@ -230,6 +230,6 @@ PROVE(
 	CLAIM(idling_earns_nothing),
 	CLAIM(a_refused_start_or_a_hold_by_hand_does_not_eject_it),
 	CLAIM(a_slice_is_short_of_the_lease_whatever_is_set),
-	CLAIM(who_fell_idle_on_its_way_off_comes_back),
-	CLAIM(who_cannot_be_stopped_is_not),
+	CLAIM(a_task_that_fell_idle_while_stopping_comes_back),
+	CLAIM(a_task_that_cannot_be_stopped_is_not),
 )

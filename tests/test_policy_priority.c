@@ -24,15 +24,15 @@ static void a_hint_clears_the_gpu_just_in_time(void **state)
 		{  100, ARRIVE,   INFER,  1,    "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,    "",       ".oo" },
 		{  200, DRAIN,    INFER,  0,    "",       ".oo" },
-		{  201, WAIT,     NOBODY, 0,    "+train", "roo" },
+		{  201, WAIT,     NO_TASK, 0,   "+train", "roo" },
 		{  211, DONE,     TRAIN,  0,    "",       "ooo" },
 		{ 1000, HINT,     INFER,  200,  "",       "ooo" },
-		{ 1149, WAIT,     NOBODY, 0,    "",       "ooo" },
-		{ 1150, WAIT,     NOBODY, 0,    "-train", "soo" },
+		{ 1149, WAIT,     NO_TASK, 0,   "",       "ooo" },
+		{ 1150, WAIT,     NO_TASK, 0,   "-train", "soo" },
 		{ 1190, DONE,     TRAIN,  0,    "",       ".oo" },
 		{ 1200, ARRIVE,   INFER,  1,    "",       ".oo" },
 		{ 1300, DRAIN,    INFER,  0,    "",       ".oo" },
-		{ 1301, WAIT,     NOBODY, 0,    "+train", "roo" },
+		{ 1301, WAIT,     NO_TASK, 0,   "+train", "roo" },
 	};
 
 	(void)state;
@@ -45,9 +45,9 @@ static void a_hint_that_comes_to_nothing_expires(void **state)
 		{    0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
 		{ 1000, HINT,     INFER,  200,  "-train", "soo" },
 		{ 1040, DONE,     TRAIN,  0,    "",       ".oo" },
-		{ 2199, WAIT,     NOBODY, 0,    "",       ".oo" },
-		{ 2200, WAIT,     NOBODY, 0,    "",       ".oo" },
-		{ 2201, WAIT,     NOBODY, 0,    "+train", "roo" },
+		{ 2199, WAIT,     NO_TASK, 0,   "",       ".oo" },
+		{ 2200, WAIT,     NO_TASK, 0,   "",       ".oo" },
+		{ 2201, WAIT,     NO_TASK, 0,   "+train", "roo" },
 	};
 
 	(void)state;
@@ -62,11 +62,11 @@ static void a_hint_claims_no_longer_than_its_maximum(void **state)
 	SCENE(w, { 0, ARRIVE, TRAIN, 9, "", "ooo" });
 	EXPECT_EQ(gp_sched_hint(w->s, w->task[INFER], 0, MS(900), US(10)), 0);
 	SCENE(w,
-	      {   10, WAIT,     NOBODY, 0,    "-train", "soo" },
+	      {   10, WAIT,     NO_TASK, 0,   "-train", "soo" },
 	      {   50, DONE,     TRAIN,  0,    "",       ".oo" },
-	      { 5009, WAIT,     NOBODY, 0,    "",       ".oo" },
-	      { 5010, WAIT,     NOBODY, 0,    "",       ".oo" },
-	      { 5011, WAIT,     NOBODY, 0,    "+train", "roo" });
+	      { 5009, WAIT,     NO_TASK, 0,   "",       ".oo" },
+	      { 5010, WAIT,     NO_TASK, 0,   "",       ".oo" },
+	      { 5011, WAIT,     NO_TASK, 0,   "+train", "roo" });
 	cw_free(w);
 }
 
@@ -107,7 +107,7 @@ static u64 linger_us(struct core_world *w, u64 us, u64 most)
 	u64 at;
 
 	for (at = us; at <= us + most; at++) {
-		SCENE(w, { at, WAIT, NOBODY, 0, NULL, NULL });
+		SCENE(w, { at, WAIT, NO_TASK, 0, NULL, NULL });
 		if (cw_seat(w, TRAIN)->state == GP_STARTING)
 			return at - us;
 	}
@@ -137,7 +137,7 @@ static void ski_rental_lingers_for_what_a_switch_costs(void **state)
 	      {  100, ARRIVE,   INFER,  1,    "-train", "soo" },
 	      {  140, DONE,     TRAIN,  0,    "",       ".oo" },
 	      {  200, DRAIN,    INFER,  0,    "",       ".oo" },
-	      {  240, WAIT,     NOBODY, 0,    "+train", "roo" },
+	      {  240, WAIT,     NO_TASK, 0,   "+train", "roo" },
 	      {  270, DONE,     TRAIN,  0,    "",       "ooo" },
 	      { 1000, ARRIVE,   INFER,  1,    "-train", "soo" },
 	      { 1040, DONE,     TRAIN,  0,    "",       ".oo" },
@@ -206,7 +206,7 @@ static void no_linger_lasts_past_the_lease(void **state)
 	SCENE(w, { 0, SET, GP_LINGER, 10 * GP_SEC, "", NULL }, { 0, ARRIVE, TRAIN, 9, "", NULL });
 	us = requests(w, 0, 1000, 1);
 	for (; us < 3000000; us += 500) {
-		SCENE(w, { us, WAIT, NOBODY, 0, NULL, NULL });
+		SCENE(w, { us, WAIT, NO_TASK, 0, NULL, NULL });
 		if (cw_seat(w, TRAIN)->state == GP_STARTING ||
 		    cw_seat(w, TRAIN)->state == GP_STOPPING)
 			SCENE(w, { us, DONE, TRAIN, 0, NULL, NULL });
@@ -225,14 +225,14 @@ static void a_task_just_started_keeps_the_gpu_for_a_turn_unless_latency_is_criti
 		{ 2000, ARRIVE,   REPORT, 1,    "-train", "soo" },
 		{ 2040, DONE,     TRAIN,  0,    "",       ".oo" },
 		{ 2100, DRAIN,    REPORT, 0,    "",       ".oo" },
-		{ 2101, WAIT,     NOBODY, 0,    "+train", "roo" },
+		{ 2101, WAIT,     NO_TASK, 0,   "+train", "roo" },
 		{ 2200, DONE,     TRAIN,  0,    "",       "ooo" },
 		{ 2300, ARRIVE,   REPORT, 1,    "",       "ooo" },
-		{ 3199, LOOK,     NOBODY, 0,    "",       "ooo" },
-		{ 3200, WAIT,     NOBODY, 0,    "-train", "soo" },
+		{ 3199, LOOK,     NO_TASK, 0,   "",       "ooo" },
+		{ 3200, WAIT,     NO_TASK, 0,   "-train", "soo" },
 		{ 3240, DONE,     TRAIN,  0,    "",       ".oo" },
 		{ 3300, DRAIN,    REPORT, 0,    "",       ".oo" },
-		{ 3301, WAIT,     NOBODY, 0,    "+train", "roo" },
+		{ 3301, WAIT,     NO_TASK, 0,   "+train", "roo" },
 		{ 3400, DONE,     TRAIN,  0,    "",       "ooo" },
 		{ 3450, ARRIVE,   INFER,  1,    "-train", "soo" },
 	};
@@ -251,10 +251,10 @@ static void waiting_for_a_turn_is_not_being_blocked(void **state)
 	static const struct line story[] = {
 		{     0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
 		{  1000, ARRIVE,   REPORT, 1,    "",       "ooo" },
-		{  5000, LOOK,     NOBODY, 0,    "",       "ooo" },
-		{ 10000, WAIT,     NOBODY, 0,    "-train", "soo" },
+		{  5000, LOOK,     NO_TASK, 0,   "",       "ooo" },
+		{ 10000, WAIT,     NO_TASK, 0,   "-train", "soo" },
 		{ 10040, DONE,     TRAIN,  0,    "",       ".oo" },
-		{ 12039, LOOK,     NOBODY, 0,    "",       ".oo" },
+		{ 12039, LOOK,     NO_TASK, 0,   "",       ".oo" },
 	};
 
 	(void)state;
@@ -262,7 +262,7 @@ static void waiting_for_a_turn_is_not_being_blocked(void **state)
 }
 
 /* The time before a task was there is no time it was kept off. */
-static void who_comes_late_is_owed_nothing(void **state)
+static void a_task_that_comes_late_is_owed_nothing(void **state)
 {
 	struct core_world *w = cw_new(&cast);
 	struct gp_pointers work = { 0, 1 };
@@ -270,7 +270,7 @@ static void who_comes_late_is_owed_nothing(void **state)
 	u32 task, queue;
 
 	(void)state;
-	SCENE(w, { 10000000, WAIT, NOBODY, 0, "", NULL }, { 10000001, DIE, TRAIN, 0, "", NULL });
+	SCENE(w, { 10000000, WAIT, NO_TASK, 0, "", NULL }, { 10000001, DIE, TRAIN, 0, "", NULL });
 	EXPECT_EQ(gp_task_add(w->s, 1, &actors[TRAIN].class, w->now_ns, &task, &why), 0);
 	EXPECT_EQ(task, w->task[TRAIN]);
 	EXPECT_EQ(gp_queue_add(w->s, task, 0, &work, w->now_ns, &queue), 0);
@@ -304,7 +304,7 @@ static struct shares colocate(struct core_world *w, u64 busy, u64 period, u64 le
 		else if (!work && has)
 			SCENE(w, { us, DRAIN, INFER, 0, NULL, NULL });
 		else
-			SCENE(w, { us, WAIT, NOBODY, 0, NULL, NULL });
+			SCENE(w, { us, WAIT, NO_TASK, 0, NULL, NULL });
 		is = cw_seat(w, TRAIN)->state;
 		if (is != GP_STOPPING && is != GP_STARTING)
 			moves_at = us + 30;
@@ -359,7 +359,7 @@ static void a_turn_is_not_counted_as_a_preemption(void **state)
 	      {   140, DONE,     TRAIN,  0,    "",       ".oo" },
 	      { 50000, ARRIVE,   2,      9,    "-other", ".os" },
 	      { 50040, DONE,     2,      0,    "",       ".o." },
-	      {100100, WAIT,     NOBODY, 0,    "+train", "ro." });
+	      {100100, WAIT,     NO_TASK, 0,   "+train", "ro." });
 	cw_account(w, INFER, &a);
 	EXPECT_EQ(a.preempted_others, 2);
 	cw_free(w);
@@ -396,7 +396,7 @@ static void looks_are_the_closer_the_closer_the_arrivals(void **state)
 	far = w->s->devices[0].look_ns;
 	EXPECT_EQ(far, US(50));
 	/* nobody to preempt: relaxed */
-	SCENE(w, { 8000000, WAIT, NOBODY, 0, NULL, NULL });
+	SCENE(w, { 8000000, WAIT, NO_TASK, 0, NULL, NULL });
 	if (cw_seat(w, TRAIN)->state == GP_STARTING)
 		SCENE(w, { 8000010, DONE, TRAIN, 0, "", "ooo" });
 	SCENE(w, { 9000000, DRAIN, TRAIN, 0, "", "ooo" });
@@ -416,7 +416,7 @@ PROVE(
 	CLAIM(no_linger_lasts_past_the_lease),
 	CLAIM(a_task_just_started_keeps_the_gpu_for_a_turn_unless_latency_is_critical),
 	CLAIM(waiting_for_a_turn_is_not_being_blocked),
-	CLAIM(who_comes_late_is_owed_nothing),
+	CLAIM(a_task_that_comes_late_is_owed_nothing),
 	CLAIM(below_a_task_that_never_ends_others_get_their_share_in_time),
 	CLAIM(a_turn_is_not_counted_as_a_preemption),
 	CLAIM(held_again_and_again_for_short_work_others_still_get_their_share),

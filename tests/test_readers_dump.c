@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 
 #include "daemon/reader_subject.h"
-#include "daemon/sandbox.h"
+#include "daemon/confine.h"
 #include "readers_world.h"
 
 /* ---- the dump ---- */
@@ -108,22 +108,28 @@ static void a_dump_that_hangs_is_given_up_and_users_go_on(void **state)
 
 /* ---- rights ---- */
 
+/* gp_confine_syscalls() does nothing elsewhere. */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+enum { FILTERS = 1 };
+#else
+enum { FILTERS = 0 };
+#endif
+
 /* What a confined process may not do; returns the first thing it could. */
 static int try_everything(pid_t victim)
 {
-	static const struct gp_call calls[] = {
-		{ SYS_openat, GP_CALL_READ_ONLY }, { SYS_close, 0 }, { SYS_exit_group, 0 },
-		{ SYS_mmap, GP_CALL_NO_EXEC }, { SYS_read, 0 }, { SYS_capget, 0 },
+	static const int calls[] = {
+		SYS_openat, SYS_close, SYS_exit_group, SYS_mmap, SYS_read, SYS_capget,
 	};
-	const struct gp_sandbox_args args = { .calls = calls, .nr_calls = 6 };
+	const struct gp_syscalls only = { calls, 6, true };
 	u32 head[2] = { 0x20080522, 0 }, caps[6] = { 1, 1, 1, 1, 1, 1 };
 	struct iovec io = { head, 4 };
 	int fd;
 
-	if (gp_sandbox(&args))
+	if (gp_confine(&(struct gp_confinement){ 0 }) || gp_confine_syscalls(&only))
 		return 1;
 	if (open("/dev/null", O_WRONLY) >= 0 || open("/dev/null", O_RDWR) >= 0 ||
-	    open("/tmp/gp-sandbox-test", O_RDONLY | O_CREAT, 0600) >= 0)
+	    open("/tmp/gp-confine-test", O_RDONLY | O_CREAT, 0600) >= 0)
 		return 2;
 	fd = open("/dev/null", O_RDONLY);
 	if (fd < 0)
@@ -150,6 +156,8 @@ static void a_confined_process_can_only_read(void **state)
 	pid_t pid;
 
 	(void)state;
+	if (!FILTERS)
+		return;
 	rw_target(&t, getuid(), NULL);
 	pid = fork();
 	if (!pid)

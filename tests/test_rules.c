@@ -354,7 +354,7 @@ static void a_gang_is_named_by_a_cgroup_or_by_the_environment(void **state)
 	gp_config_free(config);
 }
 
-static void who_is_left_alone_may_become_what_offline_is_here(void **state)
+static void an_unmanaged_process_may_become_what_offline_is_here(void **state)
 {
 	static const char changed[] = "[class offline]\npriority = 5\nweight = 300\n";
 	static char errors[GP_CONFIG_ERRORS];
@@ -422,6 +422,6 @@ PROVE(
 	CLAIM_WITH(the_first_rule_whose_conditions_hold_decides, up, down),
 	CLAIM_WITH(the_environment_lowers_and_never_raises, up, down),
 	CLAIM(a_gang_is_named_by_a_cgroup_or_by_the_environment),
-	CLAIM(who_is_left_alone_may_become_what_offline_is_here),
+	CLAIM(an_unmanaged_process_may_become_what_offline_is_here),
 	CLAIM(lower_means_lower_in_everything),
 )

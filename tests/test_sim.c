@@ -366,7 +366,7 @@ static void what_would_be_ignored_is_refused(void **state)
 }
 
 /* One that was never answered is later than all that were. */
-static void percentiles_count_those_who_were_never_answered(void **state)
+static void percentiles_count_requests_that_were_never_answered(void **state)
 {
 	struct gp_result r;
 
@@ -489,7 +489,7 @@ PROVE(
 	CLAIM(online_work_that_never_ends_leaves_no_room),
 	CLAIM(what_an_online_task_leaves_is_counted_gpu_by_gpu),
 	CLAIM(what_would_be_ignored_is_refused),
-	CLAIM(percentiles_count_those_who_were_never_answered),
+	CLAIM(percentiles_count_requests_that_were_never_answered),
 	CLAIM(a_copy_never_has_the_name_of_another_task),
 	CLAIM(a_long_comment_in_a_trace_is_no_arrival),
 	CLAIM(a_trace_that_cannot_be_read_is_said),

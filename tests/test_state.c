@@ -28,8 +28,9 @@ static void a_state_is_read_as_it_was_written(void **unused)
 	s->param[GP_SLICE] = 3 * GP_MSEC;
 	s->nr_classes = GP_CLASS_REQUESTS;
 	for (i = 0; i < GP_CLASS_REQUESTS; i++) {
-		s->class[i] = (struct gp_kept_class){ .id = { 1 + (pid_t)i, ~0ull - i }, .uid = i };
-		memset(s->class[i].name, 'x', GP_CLASS_NAME - 1);
+		s->class[i] = (struct gp_class_request){ .who = { 1 + (pid_t)i, ~0ull - i },
+							 .uid = i };
+		memset(s->class[i].class_name, 'x', GP_CLASS_NAME - 1);
 	}
 	s->nr_holds = GP_STATE_HOLDS;
 	for (i = 0; i < GP_STATE_HOLDS; i++)
@@ -176,7 +177,7 @@ static void a_reused_pid_does_not_inherit_a_class_or_a_hold(void **state)
 	EXPECT_EQ(state_now.nr_holds, 1);
 	EXPECT(state_now.nr_classes >= 1);
 	for (i = 0; i < state_now.nr_classes; i++)
-		state_now.class[i].id.start++;
+		state_now.class[i].who.start++;
 	state_now.hold[0].id.start++;
 	EXPECT_EQ(gp_state_save(r->state, &state_now), 0);
 	room_restart(r);
@@ -184,6 +185,36 @@ static void a_reused_pid_does_not_inherit_a_class_or_a_hold(void **state)
 		room_spin(r);
 	assert_string_equal(world_find(r->w, r->offline)->class.name, "offline");
 	EXPECT_EQ(world_state(r->w, r->offline), GP_ON);
+}
+
+static void a_hold_that_cannot_be_renewed_is_written_once(void **state)
+{
+	struct room *r = *state;
+	const struct gp_gpu_process *p = world_find(r->w, r->online);
+	struct gp_process_id online = { p->pid, p->start };
+	char why[GP_DECIDER_WHY];
+
+	gp_methods_after(r->methods);
+	EXPECT_EQ(gp_state_load(r->state, &state_now, why), 0);
+	/* The class of the first may not be preempted; the second has ended. */
+	state_now.nr_holds = 2;
+	state_now.hold[0] = (struct gp_kept_hold){
+		online, r->w->decider->now_ns + 60 * GP_SEC };
+	state_now.hold[1] = state_now.hold[0];
+	state_now.hold[1].id.start++;
+	EXPECT_EQ(gp_state_save(r->state, &state_now), 0);
+	room_restart(r);
+	for (u32 i = 0; i < 4; i++) {
+		world_run(r->w, 200 * GP_MSEC);
+		gp_methods_after(r->methods);
+	}
+	EXPECT_EQ(gp_state_load(r->state, &state_read, why), 0);
+	EXPECT_EQ(state_read.nr_holds, 1);
+	EXPECT_EQ(state_read.hold[0].id.start, online.start);
+	EXPECT_EQ(unlink(r->state), 0);
+	world_run(r->w, 200 * GP_MSEC);
+	gp_methods_after(r->methods);
+	EXPECT_EQ(access(r->state, F_OK), -1);
 }
 
 static void a_broken_state_does_not_stop_the_daemon(void **state)
@@ -207,5 +238,6 @@ PROVE(
 	CLAIM_WITH(a_file_is_replaced_at_once_or_not_at_all, room_up, room_down),
 	CLAIM_WITH(classes_policy_and_holds_survive_a_restart, room_up, room_down),
 	CLAIM_WITH(a_reused_pid_does_not_inherit_a_class_or_a_hold, room_up, room_down),
+	CLAIM_WITH(a_hold_that_cannot_be_renewed_is_written_once, room_up, room_down),
 	CLAIM_WITH(a_broken_state_does_not_stop_the_daemon, room_up, room_down),
 )

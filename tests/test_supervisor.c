@@ -246,7 +246,7 @@ static int stuff_stderr(void)
 	return was;
 }
 
-static void a_log_that_nobody_reads_stops_neither_the_supervisor_nor_the_decider(void **state)
+static void a_log_without_a_reader_stops_neither_the_supervisor_nor_the_decider(void **state)
 {
 	int was = stuff_stderr(), status = -1;
 	pid_t supervisor = fork();
@@ -751,7 +751,7 @@ static void systemd_is_told_in_one_datagram(void **state)
 PROVE(
 	CLAIM_WITH(a_normal_end_is_the_supervisors, up, down),
 	CLAIM_WITH(a_busy_decider_that_is_stopped_is_ended_and_started_again, up, down),
-	CLAIM_WITH(a_log_that_nobody_reads_stops_neither_the_supervisor_nor_the_decider, up, down),
+	CLAIM_WITH(a_log_without_a_reader_stops_neither_the_supervisor_nor_the_decider, up, down),
 	CLAIM(a_time_that_has_just_passed_is_not_slept_through),
 	CLAIM_WITH(a_decider_at_rest_may_be_silent, up, down),
 	CLAIM_WITH(a_busy_decider_that_is_heard_of_lives, up, down),

@@ -126,7 +126,7 @@ static void every_shorter_file_is_refused_or_whole(void **state)
 	free(f.bytes);
 }
 
-static void a_kind_nobody_knows_a_second_init_and_a_missing_one_are_refused(void **state)
+static void an_unknown_kind_a_second_init_and_a_missing_one_are_refused(void **state)
 {
 	static const uint32_t bad[][2] = {
 		{ GP_REC_INIT, 0 }, { GP_REC_INIT, GP_REC_NR_INPUTS }, { GP_REC_INIT, UINT32_MAX },
@@ -279,7 +279,7 @@ static void a_trace_damaged_at_random_ends_with_an_answer(void **state)
 PROVE(
 	CLAIM(what_was_written_is_read),
 	CLAIM(every_shorter_file_is_refused_or_whole),
-	CLAIM(a_kind_nobody_knows_a_second_init_and_a_missing_one_are_refused),
+	CLAIM(an_unknown_kind_a_second_init_and_a_missing_one_are_refused),
 	CLAIM(a_missing_file_and_a_folder_are_errors_with_a_sentence),
 	CLAIM(a_recorded_run_replays_bit_by_bit),
 	CLAIM(a_decision_changed_by_one_bit_is_found_and_named),

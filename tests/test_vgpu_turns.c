@@ -252,7 +252,7 @@ static void a_reset_or_a_death_in_a_switch_leaves_nothing_behind(void **state)
 	}
 }
 
-static void a_gpu_reset_spares_the_waves_of_those_who_wait(void **state)
+static void a_gpu_reset_spares_the_waves_of_waiting_queues(void **state)
 {
 	struct world *w = *state;
 	u32 q[] = { w_queue(w, 1), w_queue(w, 2) };
@@ -360,7 +360,7 @@ PROVE(
 	CLAIM_WITH(a_barrier_that_waits_looks_like_work, up, down),
 	CLAIM_WITH(an_unmap_in_the_middle_of_a_switch_waits_for_it, up, down),
 	CLAIM(a_reset_or_a_death_in_a_switch_leaves_nothing_behind),
-	CLAIM_WITH(a_gpu_reset_spares_the_waves_of_those_who_wait, up, down),
+	CLAIM_WITH(a_gpu_reset_spares_the_waves_of_waiting_queues, up, down),
 	CLAIM_WITH(a_list_that_does_not_fit_needs_an_unmap_first, up, down),
 	CLAIM(every_number_of_every_profile_has_a_source),
 	CLAIM(what_is_inferred_is_called_assumed),

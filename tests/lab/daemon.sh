@@ -51,7 +51,7 @@ is killed_at_stop yes && is killed_at_stop_left 0 && is killed_at_stop_online 0 
 	is killed_at_stop_living 0
 for i in 0 1 2; do check test "$(value killed_at_stop_$i)" -le 1; done
 
-claim "supervisor, decider and holders are killed $kills times at any instant, $((kills / 5)) and more of them while somebody is in hsa_init or hsa_shut_down: every process finishes with right sums"
+claim "supervisor, decider and holders are killed $kills times at any instant, $((kills / 5)) and more of them while a process is in hsa_init or hsa_shut_down: every process finishes with right sums"
 check test "$(value aimed_kills)" -ge $((kills / 5)) && is passer '' && is not_back '' && is still_runs '' && is killed_daemons $kills && check test "$(value saved_by_killed)" -gt 0 &&
 	case $(value killed_kinds) in *1*2*) ;; *) no "killed: $(value killed_kinds)" ;; esac && is online_after_kills 0 && is offline_after_kills 0
 

@@ -87,7 +87,7 @@ is off_releases yes && is on_again yes && is offline_switch 0
 judge_users
 
 for way in evict direct; do
-	claim "$way: the daemon is killed $kills times at any instant, also while somebody is in hsa_init or hsa_shut_down: every process finishes with right sums"
+	claim "$way: the daemon is killed $kills times at any instant, also while a process is in hsa_init or hsa_shut_down: every process finishes with right sums"
 	is ${way}_killed_daemons $kills && is ${way}_passer '' && check test "$(value ${way}_aimed_kills)" -ge $((kills / 5))
 	check test "$(value ${way}_saved_by_killed)" -gt 0 && is ${way}_online_after_kills 0 && is ${way}_offline_after_kills 0
 done

@@ -64,10 +64,10 @@ daemon_of() { children_of "$1" gpreemptd; }
 holders_of() { children_of "$1" gp-holder; }
 start() {
 	./gpreemptd 2>/tmp/daemon &
-	keeper=$!
+	supervisor=$!
 	until_true 20 answers
 }
-stop() { kill "$keeper"; wait "$keeper"; }
+stop() { kill "$supervisor"; wait "$supervisor"; }
 offline() { gpload --class offline --queues 2 --kernel 20ms "$@" >/tmp/offline 2>&1 & offline=$!; }
 online() { gpload --class online --kernel 1ms --waves 64 --poisson 20 "$@" >/tmp/online 2>&1 & online=$!; }
 ended() { wait "$2"; fact "$1" $?; }
@@ -131,8 +131,8 @@ none_runs() { ! pidof gpreemptd >/dev/null; }
 # The process to be killed in round $1. A holder is there only while processes are attached.
 victim() {
 	case $(($1 % 3)) in
-	1) daemon_of $keeper ;;
-	2) holders_of $keeper | head -n 1 ;;
+	1) daemon_of $supervisor ;;
+	2) holders_of $supervisor | head -n 1 ;;
 	esac
 }
 kill_daemons() {
@@ -143,7 +143,7 @@ kill_daemons() {
 	saved=$(device waves_saved)
 	while [ $i -lt "$1" ]; do
 		./gpreemptd 2>/tmp/daemon &
-		keeper=$!
+		supervisor=$!
 		aim=
 		[ $((i % 5)) -ne 2 ] || aim=init
 		[ $((i % 5)) -ne 4 ] || aim='exit'
@@ -157,15 +157,15 @@ kill_daemons() {
 		usleep $(($(od -An -N2 -tu2 /dev/urandom) % 100 * 10000))
 		[ -z "$aim" ] || ! is_at $aim || aimed=$((aimed + 1))
 		victim=$(victim $i)
-		kill -KILL "${victim:-$keeper}" && killed=$((killed + 1))
+		kill -KILL "${victim:-$supervisor}" && killed=$((killed + 1))
 		if [ -n "$victim" ]; then
 			kinds="$kinds$((i % 3))"
 			until_true 30 answers || fact not_back $i
-			kill $keeper
+			kill $supervisor
 		else
 			kinds="${kinds}0"
 		fi
-		wait $keeper
+		wait $supervisor
 		until_true 10 none_runs || fact still_runs $i
 		[ -z "$aim" ] || wait "$passer" || fact passer "$aim $?"
 		i=$((i + 1))

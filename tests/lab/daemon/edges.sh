@@ -165,7 +165,7 @@ kill $a
 ended seed_offline $a
 
 # ---- the second GPU hangs while somebody on it is held: the driver resets it ----
-gpreempt_pid=$(daemon_of $keeper)
+gpreempt_pid=$(daemon_of $supervisor)
 load off0 --class offline --gpu 0 --kernel 20ms --seconds 900 --print-every 0.5
 a=$!
 load off1 --class offline --kernel 20ms --seconds 900
@@ -198,5 +198,5 @@ until_true 60 was_preempted $b 2 && fact reset_goes_on yes
 kill $c $b
 ended reset_online $c
 ended reset_offline $b
-[ "$(daemon_of $keeper)" = "$gpreempt_pid" ] && fact reset_daemon same
+[ "$(daemon_of $supervisor)" = "$gpreempt_pid" ] && fact reset_daemon same
 stop

@@ -27,7 +27,7 @@ ended offline_after_term $offline
 start
 offline --requests 100
 until_true 20 can_be_held $offline && fact held_at_stop yes
-kill -STOP "$(daemon_of $keeper)"
+kill -STOP "$(daemon_of $supervisor)"
 ended offline_after_stop $offline
 until_true 20 answers && fact after_stop answers
 # ---- somebody ends while held ----
@@ -42,7 +42,7 @@ offline --seconds 600
 until_true 20 can_be_held $offline
 call Disable >/dev/null
 until_true 20 state_is on $offline && fact off_releases yes
-kill -KILL "$(daemon_of $keeper)"
+kill -KILL "$(daemon_of $supervisor)"
 sleep 1
 until_true 20 answers
 call Status | grep -q '"enabled": *false' && fact off_outlasts yes
@@ -55,7 +55,7 @@ stop
 
 # ---- without debugfs: who is attached is watched all the same, who is not is said to be unwatched ----
 unshare -m sh -c 'umount /sys/kernel/debug && exec ./gpreemptd' 2>/tmp/daemon &
-keeper=$!
+supervisor=$!
 until_true 20 answers
 offline --seconds 600
 online --seconds 600
@@ -68,8 +68,8 @@ fact bare_online "$(trouble_of $online)"
 call Status | grep -q 'kfd/mqds in debugfs is not readable' && fact bare_status yes
 kill $online
 ended bare_online_sums $online
-kill $keeper
-wait $keeper
+kill $supervisor
+wait $supervisor
 kill $offline
 ended bare_offline_sums $offline
 
@@ -110,7 +110,7 @@ kill $online
 ended killed_at_stop_online $online
 stop
 
-# ---- killed at any instant; of five, one while somebody is in hsa_init and one in hsa_shut_down ----
+# ---- killed at any instant; of five, one while a process is in hsa_init and one in hsa_shut_down ----
 offline --seconds 600
 online --seconds 600
 kill_daemons "$kills"

@@ -10,7 +10,7 @@
 
 #include "story.h"
 
-enum { NOBODY = 0x3ffff0, KERNEL_THREAD = 2, NO_SUCH_OP = 99 };
+enum { NO_PROCESS = 0x3ffff0, KERNEL_THREAD = 2, NO_SUCH_OP = 99 };
 
 static const u32 hardware_ops[] = {
 	GP_KFD_DBG_LAUNCH_OVERRIDE, GP_KFD_DBG_LAUNCH_MODE, GP_KFD_DBG_SUSPEND, GP_KFD_DBG_RESUME,
@@ -41,8 +41,8 @@ static void nobody_there(void)
 	struct debugger d;
 
 	debugger_open(&d);
-	all_refused(&d, NOBODY, -ESRCH);
-	EQ(debugger_enable(&d, NOBODY, 0), -ESRCH);
+	all_refused(&d, NO_PROCESS, -ESRCH);
+	EQ(debugger_enable(&d, NO_PROCESS, 0), -ESRCH);
 	all_refused(&d, KERNEL_THREAD, -ESRCH);
 	EQ(debugger_enable(&d, KERNEL_THREAD, 0), -ESRCH);
 	/* Before EPERM: it is not traced either. */

@@ -168,7 +168,7 @@ static void serve(struct server *s, const struct fuse_in_header *in)
 		return;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
-	case FUSE_INTERRUPT:	/* nobody hurries us */
+	case FUSE_INTERRUPT:	/* the page is answered when the test says so */
 		return;
 	case FUSE_ACCESS:
 	case FUSE_FLUSH:

@@ -5,8 +5,8 @@
 
 #include "daemon/holders.h"
 #include "lib/gpu.h"
-#include "lib/mechanism_kmod.h"
 #include "lib/process.h"
+#include "mechanism_kmod.h"
 #include "tests/conformance.h"
 
 enum { PATIENCE_MS = 60000 };

@@ -52,7 +52,7 @@ preempt() {
 	./gpreempt what-if /tmp/run.gptrace -p priority -m evict --json >/tmp/what-if 2>&1
 	fact "$1_what_if" "$? $(tr -d '\n' </tmp/what-if)"
 	fact traced "$(sed -n 's/TracerPid:\t//p' /proc/$offline/status) $(sed -n 's/TracerPid:\t//p' /proc/$online/status)"
-	find "/proc/$(daemon_of $keeper)/fd" -lname /dev/kfd >/tmp/kfd
+	find "/proc/$(daemon_of $supervisor)/fd" -lname /dev/kfd >/tmp/kfd
 	# Its own, for the driver's news of resets, is one of two kinds; nobody else's is there.
 	fact descriptors "$(wc -l </tmp/kfd)"
 	fact dumps "$(count dumps)"
@@ -116,14 +116,14 @@ ended offline_after_term $offline
 
 # ---- stopped while it holds somebody ----
 ./gpreemptd 2>/tmp/daemon &
-keeper=$!
+supervisor=$!
 until_true 20 answers
 offline --requests 100
 until_true 20 held $offline 3000000000 && fact held_at_stop yes
-kill -STOP "$(daemon_of $keeper)"
+kill -STOP "$(daemon_of $supervisor)"
 wait $offline && fact back_without_daemon yes
 fact offline_after_stop $?
-kill -CONT "$(daemon_of $keeper)"
+kill -CONT "$(daemon_of $supervisor)"
 stop
 
 # ---- somebody ends while held ----

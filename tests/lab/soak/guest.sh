@@ -97,18 +97,18 @@ settled() { # kilobytes
 }
 
 # ---- the daemon ----
-daemon() { daemon_of "$keeper" 2>/dev/null; }
-# begin HEARTBEAT: a daemon whose keeper ends it after so long without a sign of life.
+daemon() { daemon_of "$supervisor" 2>/dev/null; }
+# begin HEARTBEAT: a daemon whose supervisor ends it after so long without a sign of life.
 begin() {
 	sed -i "s/^heartbeat = .*/heartbeat = $1/" /etc/gpreempt/gpreempt.conf
 	start || until_true 100 answers || wrong "no daemon answers"
 }
 is_alive() { { read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null && [ "$state" != Z ]; }
-# The keeper starts it again, and gives up when it has had to do that too often.
+# The supervisor starts it again, and gives up when it has had to do that too often.
 back() {
 	for _ in $(seq 600); do
 		answers && return
-		is_alive "$keeper" || { wait "$keeper"; start && return; }
+		is_alive "$supervisor" || { wait "$supervisor"; start && return; }
 		usleep 200000
 	done
 	wrong "no daemon answers"
@@ -127,7 +127,7 @@ kill_daemon() { # SIGNAL
 	pid=$(daemon)
 	[ -n "$pid" ] && kill "-$1" "$pid" || return
 	fact "daemon_$1" 1
-	# A stopped one is ended by its keeper if anybody could be held by it; else it goes on.
+	# A stopped one is ended by its supervisor if anybody could be held by it; else it goes on.
 	if [ "$1" = STOP ]; then
 		sleep 6
 		kill -CONT "$pid" 2>/dev/null
@@ -214,8 +214,8 @@ unrest() {
 		esac
 	done
 }
-# The daemon $pid is not there any more. That its keeper ended one which could not be heard of, since the driver or the
-# host kept it waiting, is what keepers are for; everything else is a crash.
+# The daemon $pid is not there any more. That its supervisor ended one which could not be heard of, since the driver or the
+# host kept it waiting, is what the supervisor is for; everything else is a crash.
 outlived() {
 	if grep -q "the daemon ($pid) was not heard of" /tmp/daemon; then
 		fact daemon_silent 1

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The mechanisms of gpreempt.ko as core/mechanism.h has them, for a home that decides in user
+ * The mechanisms of gpreempt.ko as core/mechanism.h has them, for a core that decides in user
  * space: PREEMPT and RESUME without waiting, and events that tell the end. The module's own policy
- * must be fifo meanwhile.
+ * must be fifo meanwhile. The conformance test needs it; the daemon lets the module decide.
  *
  * Times are CLOCK_MONOTONIC ns, and so must be the owner's now_ns.
  */
-#ifndef GP_LIB_MECHANISM_KMOD_H
-#define GP_LIB_MECHANISM_KMOD_H
+#ifndef LAB_MECHANISM_KMOD_H
+#define LAB_MECHANISM_KMOD_H
 
 #include "core/mechanism.h"
-#include "kmod.h"
+#include "lib/kmod.h"
 
 struct gp_kmodm;
 
@@ -40,4 +40,4 @@ int gp_kmodm_task_del(struct gp_kmodm *m, u32 task);
 /* Its handle; 0: none. */
 u32 gp_kmodm_handle(const struct gp_kmodm *m, u32 task);
 
-#endif /* GP_LIB_MECHANISM_KMOD_H */
+#endif /* LAB_MECHANISM_KMOD_H */

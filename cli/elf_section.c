@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "error.h"
+#include "lib/error.h"
 
 static int bad(const char *what)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* One section of a 64-bit ELF file in memory, such as a kernel module. */
-#ifndef GP_LIB_ELF_SECTION_H
-#define GP_LIB_ELF_SECTION_H
+#ifndef GP_CLI_ELF_SECTION_H
+#define GP_CLI_ELF_SECTION_H
 
 #include <stddef.h>
 
@@ -18,4 +18,4 @@ struct gp_elf_section {
  */
 int gp_elf_section(const void *file, size_t size, const char *name, struct gp_elf_section *ret);
 
-#endif /* GP_LIB_ELF_SECTION_H */
+#endif /* GP_CLI_ELF_SECTION_H */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "lib/error.h"
 
 enum {
 	MAGIC = 0xeb9f, VERSION = 1, HEADER = 24, DEPTH = 32, TYPES_MAX = 1 << 22,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * One action per GPU is under way. Its tasks are answered by the events of their seats: off and on
- * are what was asked, a way back is a refusal, lost is nobody's.
+ * are what was asked, a way back is a refusal. A lost seat answers no action.
  */
 #include "mechanism_kmod.h"
 
@@ -183,7 +183,7 @@ static void expire(struct gp_kmodm *m, u64 now_ns)
 			end(t, GP_TIMED_OUT, now_ns);
 }
 
-/* The action of @device is over when nobody of it is left. */
+/* Ends the action of @device when none of its tasks is left. */
 static void settle(struct gp_kmodm *m, u32 device)
 {
 	const struct task *t;
@@ -206,7 +206,7 @@ static int poll_answer(struct gp_mechanism *base, u64 now_ns, struct gp_answer *
 	for (t = m->task; t < m->task + MOST_TASKS; t++) {
 		if (!t->used || t->wish == NOTHING || t->outcome < 0)
 			continue;
-		/* Somebody who is lost is waited for until the deadline, like everybody. */
+		/* A lost seat has until the deadline, like every other. */
 		if (t->outcome == GP_TIMED_OUT && now_ns < m->way[t->device].deadline_ns)
 			continue;
 		undo(m, t);

@@ -5,8 +5,8 @@
  *
  * Any bytes may be given; what is read later was checked when it was opened.
  */
-#ifndef GP_LIB_BTF_H
-#define GP_LIB_BTF_H
+#ifndef GP_CLI_BTF_H
+#define GP_CLI_BTF_H
 
 #include <stddef.h>
 
@@ -43,4 +43,4 @@ int gp_btf_member(const struct gp_btf *b, u32 id, const char *name, struct gp_bt
 /* A constant of an enum. 0 or -ENOENT. */
 int gp_btf_constant(const struct gp_btf *b, u32 id, const char *name, u64 *value);
 
-#endif /* GP_LIB_BTF_H */
+#endif /* GP_CLI_BTF_H */
