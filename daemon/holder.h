@@ -14,7 +14,8 @@
  * a call of the driver, the holder exits, and the driver resumes everything that it held.
  *
  * The end of a channel releases what that channel held. The holder ends with its control channel.
- * It accepts only processes of its own user, checks every message and parses no text of a target.
+ * It accepts only processes of its own user, checks every message and parses no text that a target
+ * can write. A session reads the names and fdinfo of its target's descriptors (kfd_debug/vm.h).
  */
 #ifndef GP_DAEMON_HOLDER_H
 #define GP_DAEMON_HOLDER_H

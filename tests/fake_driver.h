@@ -12,7 +12,7 @@
 
 #include "gp_env.h"
 
-enum { TARGETS = 3, QUEUES = 3, GPU_ID = 77, NOBODY = 99 };
+enum { TARGETS = 3, QUEUES = 3, GPU_ID = 77, OTHER_GPU = 88, NOBODY = 99 };
 
 struct fake_target {
 	pid_t pid;
@@ -45,5 +45,7 @@ pid_t fake_tracer_of(pid_t pid);
 /* For CLAIM_WITH(). */
 int fake_driver_up(void **state);
 int fake_driver_down(void **state);
+/* Target @i has another GPU open. It has a VM on neither, so only its queues prove one. */
+void fake_driver_opens_other_gpu(u32 i);
 
 #endif /* GP_FAKE_DRIVER_H */

@@ -126,6 +126,32 @@ int gp_session_leave(struct gp_session *s)
 	return 0;
 }
 
+/*
+ * 0, or why its queues on @gpu_id (0: on all) must not be suspended (vm.h). Reads /proc of the
+ * target, at most until all its VMs are proven. That can wait for a lock of the target's VM, as
+ * every call of the driver can, so it belongs to the time that a session spends in the driver.
+ */
+static int judge(struct gp_session *s, u32 gpu_id)
+{
+	u32 queued[GP_SESSION_QUEUES];
+	struct gp_vm_args args = {
+		.pid = s->pid, .tid = s->tid, .queued = queued, .nr_queued = s->nr_queues,
+		.gpu_id = gpu_id,
+	};
+	int r;
+
+	if (s->vms_proven)
+		return 0;
+	for (u32 i = 0; i < s->nr_queues; i++)
+		queued[i] = s->queues[i].gpu_id;
+	r = gp_vm_may_suspend(&args, &s->vms_proven);
+	if (r < 0)
+		return gp_fail(-r, "process %d: its memory on its GPUs is not known: %s", s->pid,
+			       strerrordesc_np(-r));
+	return r ? 0 : gp_fail(EXDEV, "process %d: has memory on some of its GPUs only: "
+			       "suspending it would crash this driver", s->pid);
+}
+
 int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 {
 	int err;
@@ -133,9 +159,6 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 	if (!gp_driver_saves_waves())
 		return gp_fail(ENOSYS, "amdgpu.cwsr_enable=0: running waves cannot be saved; "
 			       "remove it from the kernel's command line");
-	if (gp_process_may_be_suspended(NULL, NULL, args->pid) == 0)
-		return gp_fail(EXDEV, "process %d: has memory on some of its GPUs only: suspending "
-			       "it would crash this driver", args->pid);
 	*s = (struct gp_session){
 		.pid = args->pid, .tid = args->pid, .start = args->start, .kfd_fd = args->kfd_fd,
 		.attached = args->stay_attached, .pipe = { -1, -1 },
@@ -151,6 +174,10 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 		return err;
 	}
 	err = gp_session_attach(s);
+	if (!err)
+		err = judge(s, 0);
+	if (err == -ENOENT)
+		err = gp_fail(ESRCH, "process %d: has no GPU open", s->pid);
 	if (err)
 		gp_session_close(s);
 	return err;
@@ -195,6 +222,7 @@ int gp_session_refresh(struct gp_session *s, u32 *ret_new)
 
 	if (err)
 		return ended(s, err);
+	s->stale = false;
 	s->nr_queues = args.snapshot.count < GP_SESSION_QUEUES ? args.snapshot.count :
 								GP_SESSION_QUEUES;
 	for (u32 i = 0; i < s->nr_queues; i++)
@@ -252,29 +280,51 @@ static int suspend_round(struct gp_session *s, u32 gpu_id, u32 grace, u32 *ids,
 		.suspend = { .queue_ids = address(ids), .grace = grace },
 	};
 	struct marks marks;
-	int r;
+	int r = s->stale ? gp_session_refresh(s, NULL) : 0;
 
+	if (r)
+		return r;
 	args.suspend.queues = collect(s, gpu_id, ids);
 	done->asked = args.suspend.queues;
 	done->done = done->vanished = 0;
 	if (!done->asked)
 		return 0;
+	r = judge(s, gpu_id);
+	if (r)
+		return r;
 	if (!done->command_ns)
 		done->command_ns = monotonic_ns();
 	r = gp_session_call(s, &args);
 	done->done_ns = monotonic_ns();
 	if (r < 0)
-		return r;
+		return ended(s, r);
 	marks = read_marks(ids, done->asked);
 	done->done = marks.good;
 	done->vanished = marks.invalid;
-	return marks.failed ? -EIO : 0;
+	return marks.failed ? gp_fail(EIO, "process %d: the GPU did not let go of a queue",
+				      s->pid) : 0;
+}
+
+/* After a suspend that failed with @err. The driver counts queues that failed as suspended, too. */
+static int undo_suspend(struct gp_session *s, u32 gpu_id, int err)
+{
+	u32 ids[GP_SESSION_QUEUES], nr = collect(s, gpu_id, ids);
+	int r = nr && s->enabled ? resume_ids(s, ids, nr) : 0;
+
+	if (r == -ESRCH || r == -EINVAL)
+		return ended(s, r);
+	if (r == -EPERM && err == -EPERM)
+		return err;
+	if (r < 0 || read_marks(ids, nr).failed)
+		return gp_fail(EREMOTEIO, "process %d: cannot be resumed after a failed suspend",
+			       s->pid);
+	return err;
 }
 
 int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_session_done *ret)
 {
 	struct gp_session_done done = { 0 };
-	u32 ids[GP_SESSION_QUEUES], nr;
+	u32 ids[GP_SESSION_QUEUES];
 	int err;
 
 	if (!grace || grace > GP_KFD_GRACE_MAX)
@@ -286,15 +336,8 @@ int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_se
 		if (!err)
 			err = suspend_round(s, gpu_id, grace, ids, &done);
 	}
-	if (err) {
-		/* The driver holds those that failed for suspended too. */
-		nr = collect(s, gpu_id, ids);
-		resume_ids(s, ids, nr);
-	}
-	if (err == -EIO)
-		return gp_fail(EIO, "process %d: the GPU did not let go of a queue", s->pid);
 	if (err)
-		return ended(s, err);
+		return undo_suspend(s, gpu_id, err);
 	*ret = done;
 	return 0;
 }
@@ -340,8 +383,10 @@ int gp_session_events(struct gp_session *s)
 			break;
 		if (err)
 			return ended(s, err) == -ESRCH ? mask | GP_SESSION_GONE : err;
-		if (what & GP_SESSION_EC_NEW)
+		if (what & GP_SESSION_EC_NEW) {
 			mask |= GP_SESSION_NEW_QUEUES;
+			s->stale = true;
+		}
 		if (what & GP_SESSION_EC_RUNTIME) {
 			mask |= GP_SESSION_RUNTIME;
 			gp_session_go_on(s);

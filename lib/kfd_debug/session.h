@@ -38,6 +38,8 @@ struct gp_session {
 	int pipe[2];		/* [0] becomes readable when gp_session_events() has something */
 	bool enabled;
 	bool attached;		/* ptrace persists: see above */
+	bool vms_proven;	/* all of its queues may be suspended, also those to come (vm.h) */
+	bool stale;		/* an id in @queues may be that of a newer queue by now */
 	u32 nr_queues;		/* as last seen by gp_session_refresh() */
 	struct gp_kfd_queue_entry *queues;	/* newest first; room for GP_SESSION_QUEUES */
 };
@@ -58,6 +60,7 @@ struct gp_session_args {
  * -EPERM	it may not be traced (Yama, another user, a container)
  * -ENOSYS	the driver has no debug interface, no hardware scheduler, or does not save waves
  * -EXDEV	it has GPUs open on which it has no memory: the driver would crash (vm.h)
+ * -EMFILE ...	whether the driver would crash is not known
  * -EBUSY	the driver could not activate it (an older GPU debugs one process at a time)
  */
 int gp_session_open(struct gp_session *s, const struct gp_session_args *args);
@@ -83,7 +86,9 @@ struct gp_session_done {
  * Takes every known queue of the target on @gpu_id (0: on all) off, in one call. @grace:
  * 1..255 thousand GPU clocks. All or nothing: if the hardware fails for one (-EIO),
  * those taken off are put back. Queues that are being destroyed are left alone.
- * -EPERM: its runtime is disabled by now. -ESRCH: gone. -EINVAL: bad grace.
+ * -ESRCH: gone. -EINVAL: bad grace. -EXDEV, -ENOENT, -EMFILE and the like: the driver would crash,
+ * or that is not known; nothing is off. -EPERM, -EREMOTEIO: its runtime is disabled by now, or
+ * putting back failed; queues may be off until gp_session_close().
  */
 int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_session_done *ret);
 /* The same the other way; a queue that was not off counts as done. */
