@@ -68,6 +68,7 @@ static int enable(struct fake_target *t, struct gp_kfd_dbg *a)
 
 static int disable(struct fake_target *t)
 {
+	driver->left_off += !!t->held;
 	t->enabled = false;
 	t->held = 0;
 	close(t->fd);
@@ -143,6 +144,8 @@ static int answer(struct gp_kfd_dbg *a)
 		return EINVAL;
 	if (driver->no_memory >> a->op & 1)
 		return ENOMEM;
+	if (driver->refused >> a->op & 1)
+		return EPERM;
 	switch (a->op) {
 	case GP_KFD_DBG_DISABLE:	return disable(t);
 	case GP_KFD_DBG_QUEUE_SNAPSHOT:	return snapshot(a);

@@ -104,30 +104,42 @@ static int query(struct gp_session *s, u64 *ret)
 	return err;
 }
 
-/*
- * Ends the session; everything runs. A target that began to wait for us between our last answer and
- * the end is asleep for good: that it began is a byte on the pipe. -EPERM: its first thread sleeps
- * in the driver and is traced by a thread of ours, by which gp_unseize() wakes it.
- */
+/* Ends the session; everything runs. Or -errno: the driver did not end it. */
 static int leave(struct gp_session *s)
 {
 	u64 what;
+	int err;
 
 	drain_pipe(s);
 	for (u32 i = 0; i < EVENTS_MAX && !query(s, &what); i++)
 		if (what & EC_RUNTIME)
 			go_on(s);
-	disable(s);
+	err = disable(s);
 	s->enabled = false;
+	/* EINVAL: it has ended before */
+	return err == -ESRCH || err == -EINVAL ? 0 : err;
+}
+
+/*
+ * After leave(): a target that began to wait for us between our last answer and the end is asleep
+ * for good. That it began is a byte on the pipe. -EPERM: its first thread sleeps in the driver and
+ * is traced by a thread of ours, by which gp_unseize() wakes it.
+ */
+static int wake_late(struct gp_session *s)
+{
 	if (drain_pipe(s) > 0 && gp_session_needs_poke(NULL, s->pid) == 1)
 		return gp_session_poke(s->pid);
 	return 0;
 }
 
-void gp_session_close(struct gp_session *s)
+int gp_session_close(struct gp_session *s)
 {
-	if (s->enabled)
-		leave(s);
+	int err = 0;
+
+	if (s->enabled) {
+		err = leave(s);
+		wake_late(s);
+	}
 	if (s->attached)
 		gp_unseize(s->pid);
 	for (u32 i = 0; i < 2; i++)
@@ -135,6 +147,7 @@ void gp_session_close(struct gp_session *s)
 			close(s->pipe[i]);
 	free(s->queues);
 	*s = (struct gp_session){ .pipe = { -1, -1 } };
+	return err;
 }
 
 /* A call failed: is there still a session? */
@@ -272,7 +285,8 @@ static int enable_if_ready(struct gp_session *s, pid_t other)
 	}
 	count_queues(s, &queues);
 	/* Our end would let go of it too, but not wake it. */
-	if (leave(s) == -EPERM)
+	leave(s);
+	if (wake_late(s) == -EPERM)
 		gp_unseize(s->pid);
 	if (e.state != GP_KFD_RUNTIME_OFF)
 		return gp_fail(EBUSY, "process %d: the driver cannot debug it now", s->pid);
@@ -469,6 +483,7 @@ static int suspend_round(struct gp_session *s, u32 gpu_id, u32 grace, u32 *ids,
 		return r;
 	if (!done->command_ns)
 		done->command_ns = gp_sys->monotonic_ns();
+	s->suspended = true;
 	r = call(s, &args);
 	done->done_ns = gp_sys->monotonic_ns();
 	if (r < 0)
@@ -525,7 +540,8 @@ int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *
 	int r;
 
 	done.asked = collect(s, gpu_id, ids);
-	if (!done.asked) {
+	/* What is off may be a queue that the last look did not see. */
+	if (!done.asked && (gpu_id || !s->suspended)) {
 		*ret = done;
 		return 0;
 	}
@@ -534,6 +550,8 @@ int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *
 	done.done_ns = gp_sys->monotonic_ns();
 	if (r < 0)
 		return ended(s, r);
+	if (!gpu_id)
+		s->suspended = false;
 	marks = read_marks(ids, done.asked);
 	if (gpu_id && marks.failed)
 		return gp_fail(EIO, "process %d: the GPU did not take a queue", s->pid);
@@ -541,6 +559,13 @@ int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *
 	done.vanished = gpu_id ? marks.invalid : 0;
 	*ret = done;
 	return 0;
+}
+
+int gp_session_rescue(int kfd_fd, pid_t pid)
+{
+	struct gp_session s = { .pid = pid, .tid = pid, .kfd_fd = kfd_fd };
+
+	return resume_ids(&s, NULL, 0);
 }
 
 int gp_session_events(struct gp_session *s)

@@ -39,6 +39,7 @@ struct gp_session {
 	bool enabled;
 	bool attached;		/* ptrace persists: see above */
 	bool vms_proven;	/* all of its queues may be suspended, also those to come (vm.h) */
+	bool suspended;		/* SUSPEND was called since everything was resumed */
 	bool stale;		/* an id in @queues may be that of a newer queue by now */
 	u32 nr_queues;		/* as last seen by gp_session_refresh() */
 	struct gp_kfd_queue_entry *queues;	/* newest first; room for GP_SESSION_QUEUES */
@@ -65,8 +66,11 @@ struct gp_session_args {
  */
 int gp_session_open(struct gp_session *s, const struct gp_session_args *args);
 
-/* Resumes everything and leaves. Of a session that has ended it only frees. */
-void gp_session_close(struct gp_session *s);
+/*
+ * Resumes everything and leaves. Of a session that has ended it only frees. -errno: the driver
+ * refused, so queues may be off until this process ends.
+ */
+int gp_session_close(struct gp_session *s);
 
 /*
  * The queues as they are now into s->queues; new ones can be suspended from here on.
@@ -93,6 +97,11 @@ struct gp_session_done {
 int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_session_done *ret);
 /* The same the other way; a queue that was not off counts as done. */
 int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *ret);
+/*
+ * Resumes every queue of @pid, without its session, which may hang in another thread. How many, or
+ * -errno; -EPERM: this process does not debug it, or the driver accepts only the tracer.
+ */
+int gp_session_rescue(int kfd_fd, pid_t pid);
 
 enum gp_session_event {
 	GP_SESSION_NEW_QUEUES	= 1 << 0,	/* refresh and, if it is held, suspend again */
