@@ -71,6 +71,7 @@ int gp_holder_check_lease(u64 until_ns, u64 now_ns)
 
 /* ---- threads ---- */
 
+/* -ENOMEM: no thread can be started. -EAGAIN would mean that a target is not ready yet. */
 static int start_thread(pthread_t *ret, void *(*main)(void *arg), void *arg, bool detached)
 {
 	pthread_attr_t attr;
@@ -83,7 +84,7 @@ static int start_thread(pthread_t *ret, void *(*main)(void *arg), void *arg, boo
 		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	err = pthread_create(ret, &attr, main, arg);
 	pthread_attr_destroy(&attr);
-	return -err;
+	return err == EAGAIN ? -ENOMEM : -err;
 }
 
 /* ---- sessions ---- */

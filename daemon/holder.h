@@ -32,7 +32,7 @@
 #define GP_HOLDER_STUCK_NS	(250ull * 1000 * 1000)
 
 enum {
-	GP_HOLDER_SESSIONS	= 512,	/* of a user */
+	GP_HOLDER_SESSIONS	= 256,	/* of a user; TasksMax= of the unit counts with it */
 	GP_HOLDER_ERRANDS	= 8,	/* GET_KFD under way, of a user */
 	GP_HOLDER_ENTRIES	= 16,	/* queues in a message */
 };

@@ -225,6 +225,18 @@ void fake_driver_opens_other_gpu(u32 i)
 	fake_tree_put(tree, "0\n", "proc/%d/vram_%d", driver->target[i].pid, OTHER_GPU);
 }
 
+/* In the place of the C library's: the linker redirects it. */
+int __real_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg);
+
+int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg)
+{
+	return driver->no_threads ? EAGAIN : __real_pthread_create(ret, attr, fn, arg);
+}
+
 /* In the place of the C library's, by either of its names (_FORTIFY_SOURCE). */
 int __openat64_2(int dir, const char *path, int flags);
 int __openat64_2(int dir, const char *path, int flags)

@@ -32,6 +32,7 @@ struct fake_driver {
 	u32 queues;		/* how many each target has */
 	u32 no_memory;		/* bit per operation for which the kernel has none */
 	u32 refused;		/* bit per operation that is answered with EPERM */
+	bool no_threads;	/* the kernel has none left for this program */
 	u32 suspends, resumes, grace;
 	u32 left_off;		/* targets with a suspended queue when DISABLE was called */
 	u64 last_ns;		/* of ENABLE or DISABLE */

@@ -307,6 +307,28 @@ static void a_process_of_another_user_is_refused(void **state)
 	end_holder();
 }
 
+static void a_session_without_a_thread_is_not_a_process_that_is_not_ready(void **state)
+{
+	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_GET_KFD,
+						.pid = driver->target[0].pid);
+	struct gp_holder_reply m;
+	int s;
+
+	(void)state;
+	start_holder(getuid());
+	driver->no_threads = true;
+	s = open_session(0);
+	m = reply(s);
+	EXPECT(m.is.kind == GP_HOLDER_FAILED && m.err == -ENOMEM);
+	EXPECT_EQ(gp_channel_send(holder.control, &r.is, NULL, 0), 0);
+	m = reply(holder.control);
+	EXPECT(m.is.kind == GP_HOLDER_KFD && m.err == -ENOMEM);
+	close(s);
+	driver->no_threads = false;
+	close(attach(0));
+	end_holder();
+}
+
 static void a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other(void **state)
 {
 	struct gp_holder_reply m;
@@ -590,6 +612,7 @@ PROVE(
 	WITH(the_end_of_a_channel_releases_what_it_held),
 	WITH(a_malformed_request_ends_its_channel),
 	WITH(a_process_of_another_user_is_refused),
+	WITH(a_session_without_a_thread_is_not_a_process_that_is_not_ready),
 	WITH(a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other),
 	WITH(a_holder_whose_session_misses_the_end_of_its_lease_ends_itself),
 	WITH(a_hold_that_fails_and_cannot_be_undone_ends_the_session),

@@ -163,6 +163,17 @@ static void a_process_whose_record_cannot_be_read_is_not_suspended(void **state)
 	EXPECT(!driver->target[1].enabled);
 }
 
+static void a_thread_that_cannot_be_started_is_said_to_be_missing(void **state)
+{
+	struct gp_session s;
+
+	(void)state;
+	driver->no_threads = true;
+	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
+		.pid = driver->target[0].pid }), -ENOMEM);
+	EXPECT(strstr(gp_strerror(-ENOMEM), "no thread could be started"));
+}
+
 #define WITH(claim)	CLAIM_WITH(claim, fake_driver_up, fake_driver_down)
 
 PROVE(
@@ -172,6 +183,7 @@ PROVE(
 	WITH(a_queue_that_has_vanished_is_looked_for_once_and_the_others_are_held),
 	WITH(a_suspend_that_fails_on_its_way_is_undone),
 	WITH(a_grace_is_1_to_255_thousand_clocks),
+	WITH(a_thread_that_cannot_be_started_is_said_to_be_missing),
 	WITH(a_process_that_would_crash_the_driver_is_not_attached),
 	WITH(a_queue_made_after_the_attach_is_judged_when_it_is_suspended),
 	WITH(a_process_whose_record_cannot_be_read_is_not_suspended),

@@ -11,11 +11,11 @@
  * the thread that opened it, and gp_session_wait_stops() must be called often, since
  * each signal stops the target.
  *
- * The target must not depend on us being alive. While somebody debugs it, its runtime
+ * The target must not depend on us being alive. While a debugger has it, its runtime
  * sleeps in hsa_shut_down until the debugger says "go on"; we say it in advance, at
  * attach, and the driver keeps it (so the next debugger may see it not wait). A target
  * whose runtime is not enabled is left at once.
- * When this process dies, the driver resumes every queue.
+ * When this process dies, the driver resumes every queue, but a hostile user can delay that.
  *
  * A session is not locked: one thread at a time. The functions sleep in the driver, up to
  * its preemption timeout (9 s) when a GPU hangs. 0 or -errno; gp_strerror() has the sentence.
@@ -48,7 +48,7 @@ struct gp_session {
 struct gp_session_args {
 	int kfd_fd;		/* of this process, open as long as the session */
 	pid_t pid;
-	u64 start;		/* gp_process_start(); 0: whoever has the pid */
+	u64 start;		/* gp_process_start(); 0: any process with this pid */
 	bool stay_attached;	/* as if the driver were an older one: for tests */
 };
 
@@ -62,6 +62,7 @@ struct gp_session_args {
  * -ENOSYS	the driver has no debug interface, no hardware scheduler, or does not save waves
  * -EXDEV	it has GPUs open on which it has no memory: the driver would crash (vm.h)
  * -EMFILE ...	whether the driver would crash is not known
+ * -ENOMEM	no memory, or no thread can be started
  * -EBUSY	the driver could not activate it (an older GPU debugs one process at a time)
  */
 int gp_session_open(struct gp_session *s, const struct gp_session_args *args);
