@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "confine.h"
@@ -28,7 +29,10 @@
 /* How long sessions have to end when the decider is gone. */
 #define LEAVE_NS	(1 * GP_SEC)
 
-enum { STACK_BYTES = 256 * 1024 };
+/* How long a holder that must end waits for its last calls. */
+#define RESCUE_NS	(10 * GP_MSEC)
+
+enum { STACK_BYTES = 256 * 1024, RESCUE_STEPS = 20 };
 
 struct holder {
 	int control;
@@ -67,6 +71,7 @@ int gp_holder_check_lease(u64 until_ns, u64 now_ns)
 
 /* ---- threads ---- */
 
+/* -ENOMEM: no thread can be started. -EAGAIN would mean that a target is not ready yet. */
 static int start_thread(pthread_t *ret, void *(*main)(void *arg), void *arg, bool detached)
 {
 	pthread_attr_t attr;
@@ -79,7 +84,7 @@ static int start_thread(pthread_t *ret, void *(*main)(void *arg), void *arg, boo
 		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	err = pthread_create(ret, &attr, main, arg);
 	pthread_attr_destroy(&attr);
-	return -err;
+	return err == EAGAIN ? -ENOMEM : -err;
 }
 
 /* ---- sessions ---- */
@@ -135,6 +140,50 @@ static void report(const struct holder *h, struct gp_holder_session *s, u64 sinc
 	s->reported = since;
 }
 
+/* ---- the backstop ---- */
+
+struct rescue {
+	int kfd_fd;
+	pid_t pid;
+};
+
+static _Atomic u32 rescues;	/* under way */
+
+static void *rescue_main(void *arg)
+{
+	struct rescue *r = arg;
+
+	gp_session_rescue(r->kfd_fd, r->pid);
+	atomic_fetch_sub(&rescues, 1);
+	return NULL;
+}
+
+/*
+ * Ends the holder because a session failed to resume. The driver resumes what a dead process held,
+ * but before that it waits for work on other processes, which a hostile user can delay. So threads
+ * of their own resume everything first. Each may hang on its target.
+ */
+static void end_now(struct holder *h, const struct gp_holder_session *failed)
+{
+	struct rescue *r;
+	pthread_t thread;
+
+	gp_log(GP_LOG_ERROR, "holder of user %u: process %d was not released in time; ending, so "
+	       "that the driver releases everything", h->user, failed->pid);
+	for (struct gp_holder_session *s = h->sessions; s; s = s->next) {
+		r = atomic_load(&s->until_ns) ? malloc(sizeof(*r)) : NULL;
+		if (!r)
+			continue;
+		*r = (struct rescue){ .kfd_fd = h->kfd_fd, .pid = s->pid };
+		atomic_fetch_add(&rescues, 1);
+		if (start_thread(&thread, rescue_main, r, true))
+			atomic_fetch_sub(&rescues, 1);
+	}
+	for (u32 i = 0; atomic_load(&rescues) && i < RESCUE_STEPS; i++)
+		nanosleep(&(struct timespec){ .tv_nsec = RESCUE_NS / RESCUE_STEPS }, NULL);
+	_exit(3);
+}
+
 static void reap_sessions(struct holder *h)
 {
 	struct gp_holder_session **at = &h->sessions, *s;
@@ -144,6 +193,8 @@ static void reap_sessions(struct holder *h)
 			at = &s->next;
 			continue;
 		}
+		if (atomic_load(&s->until_ns))
+			end_now(h, s);
 		*at = s->next;
 		pthread_join(s->thread, NULL);
 		if (s->reported)
@@ -334,11 +385,8 @@ static void check_session(struct holder *h, struct gp_holder_session *s, u64 now
 	if (until || since)
 		h->active_ns = now;
 	if (until && now > until + GP_HOLDER_LATE_NS && !since && !late &&
-	    atomic_load(&s->until_ns) == until && !atomic_load(&s->call_ns)) {
-		gp_log(GP_LOG_ERROR, "holder of user %u: process %d was not released in time; "
-		       "ending, so that the driver releases everything", h->user, s->pid);
-		_exit(3);
-	}
+	    atomic_load(&s->until_ns) == until && !atomic_load(&s->call_ns))
+		end_now(h, s);
 	if (since && now > since + GP_HOLDER_STUCK_NS && !s->reported)
 		report(h, s, since);
 	else if (!since && s->reported)
@@ -354,7 +402,7 @@ static void doze(struct holder *h)
 	struct timespec tick = { .tv_nsec = TICK_NS };
 
 	atomic_store(&h->watching, awake);
-	/* What a session did before it saw that nobody watches, it has not rung for. */
+	/* A session that still saw this thread awake did not ring. */
 	for (struct gp_holder_session *s = h->sessions; s && !awake; s = s->next)
 		awake = atomic_load(&s->until_ns) || atomic_load(&s->call_ns);
 	ppoll(fds, 2, awake ? &tick : NULL, NULL);

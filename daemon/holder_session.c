@@ -105,20 +105,56 @@ static void unhold(struct gp_holder_session *s, u32 gpu_id)
 		atomic_store(&s->until_ns, 0);
 }
 
-/* Everything runs. If the driver refuses that, leaving the session does it. */
-static int resume_all(struct gp_holder_session *s)
+static int resume(struct gp_holder_session *s, u32 gpu_id, struct gp_session_done *done)
 {
-	struct gp_session_done done;
 	int err;
 
 	enter_driver(s);
-	err = gp_session_resume(&s->debug, 0, &done);
+	err = gp_session_resume(&s->debug, gpu_id, done);
 	leave_driver(s);
-	/* It is gone, or its runtime is disabled and its queues run. */
-	if (err && err != -ESRCH && err != -EPERM)
-		return err;
+	/* A process that is gone needs nothing. */
+	return err == -ESRCH ? 0 : err;
+}
+
+static void unhold_all(struct gp_holder_session *s)
+{
 	s->nr_held = 0;
 	atomic_store(&s->until_ns, 0);
+}
+
+/* The driver refused a call: the runtime is disabled, the process is gone, or we may not. */
+static int why_refused(struct gp_holder_session *s)
+{
+	int what = gp_session_events(&s->debug);
+
+	if (what < 0)
+		return -EPERM;
+	if (what & GP_SESSION_GONE)
+		return -ESRCH;
+	return what & GP_SESSION_RUNTIME ? -EAGAIN : -EPERM;
+}
+
+/*
+ * Ends the debug session. The process is resumed first, because ending takes more calls. If the
+ * driver refuses both, the lease stays, which the first thread sees.
+ */
+static int leave_target(struct gp_holder_session *s)
+{
+	struct gp_session_done done;
+	int resumed, closed;
+
+	if (s->closed)
+		return 0;
+	enter_driver(s);
+	resumed = s->nr_held ? gp_session_resume(&s->debug, 0, &done) : 0;
+	if (s->left == -EPERM)
+		s->left = why_refused(s);
+	closed = gp_session_close(&s->debug);
+	leave_driver(s);
+	s->closed = true;
+	if (resumed && closed)
+		return closed;
+	unhold_all(s);
 	return 0;
 }
 
@@ -141,7 +177,10 @@ static int suspend(struct gp_holder_session *s, const struct gp_holder_request *
 	enter_driver(s);
 	err = gp_session_suspend(&s->debug, r->gpu_id, r->grace, done);
 	leave_driver(s);
-	if (err)
+	/* EPERM, EREMOTEIO: it may be off, so its lease stays until the debug session has ended. */
+	if (err == -EPERM || err == -EREMOTEIO || err == -EXDEV)
+		s->left = err;
+	if (err && err != -EPERM && err != -EREMOTEIO)
 		unhold(s, r->gpu_id);
 	return err;
 }
@@ -164,15 +203,13 @@ static void release(struct gp_holder_session *s, const struct gp_holder_request 
 	struct gp_session_done done = { 0 };
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_RELEASED,
 		.serial = r->serial, .gpu_id = r->gpu_id, .pid = s->pid);
-	bool last = s->nr_held == 1;
 
 	if (find_held(s, r->gpu_id)) {
-		enter_driver(s);
-		m.err = gp_session_resume(&s->debug, last ? 0 : r->gpu_id, &done);
-		leave_driver(s);
-		/* It is gone, or its runtime is disabled and its queues run. */
-		if (m.err == -ESRCH || m.err == -EPERM)
-			m.err = 0;
+		m.err = resume(s, s->nr_held == 1 ? 0 : r->gpu_id, &done);
+		if (m.err == -EPERM) {
+			s->left = m.err;
+			m.err = leave_target(s);
+		}
 		if (!m.err)
 			unhold(s, r->gpu_id);
 	}
@@ -182,13 +219,15 @@ static void release(struct gp_holder_session *s, const struct gp_holder_request 
 	send(s, &m);
 }
 
-/* Returns false if the session must end. */
-static bool expire(struct gp_holder_session *s)
+static void expire(struct gp_holder_session *s)
 {
-	int err = resume_all(s);
+	struct gp_session_done done;
 
-	send_kind(s, err ? GP_HOLDER_LEFT : GP_HOLDER_EXPIRED, err);
-	return !err;
+	s->left = resume(s, 0, &done);
+	if (s->left)
+		return;
+	unhold_all(s);
+	send_kind(s, GP_HOLDER_EXPIRED, 0);
 }
 
 /* ---- the target ---- */
@@ -222,14 +261,17 @@ static void take_new_queues(struct gp_holder_session *s)
 	m.ns = gp_holder_now() - since;
 	send_queues(s);
 	send(s, &m);
-	if (err || !s->nr_held)
+	if (!s->nr_held)
+		return;
+	/* Queues run although the decider counts on them to be off. */
+	s->left = err;
+	if (err)
 		return;
 	m.is.kind = GP_HOLDER_RETAKEN;
 	send(s, &m);
 }
 
-/* Returns false if the session must end. */
-static bool hear_target(struct gp_holder_session *s)
+static void hear_target(struct gp_holder_session *s)
 {
 	int what;
 
@@ -237,14 +279,13 @@ static bool hear_target(struct gp_holder_session *s)
 	what = gp_session_events(&s->debug);
 	leave_driver(s);
 	if (what < 0)
-		return true;
-	if (what & (GP_SESSION_RUNTIME | GP_SESSION_GONE)) {
-		send_kind(s, GP_HOLDER_LEFT, what & GP_SESSION_GONE ? -ESRCH : -EAGAIN);
-		return false;
-	}
-	if (what & GP_SESSION_NEW_QUEUES)
+		return;
+	if (what & GP_SESSION_GONE)
+		s->left = -ESRCH;
+	else if (what & GP_SESSION_RUNTIME)
+		s->left = -EAGAIN;
+	else if (what & GP_SESSION_NEW_QUEUES)
 		take_new_queues(s);
-	return true;
 }
 
 /* ---- requests ---- */
@@ -257,40 +298,44 @@ static void refresh(struct gp_holder_session *s)
 	send_queues(s);
 }
 
-/* Returns false if the session must end. */
-static bool take_request(struct gp_holder_session *s, const struct gp_holder_request *r)
+static void take_request(struct gp_holder_session *s, const struct gp_holder_request *r)
 {
 	switch (r->is.kind) {
 	case GP_HOLDER_HOLD:
 		hold(s, r);
-		return true;
+		break;
 	case GP_HOLDER_RENEW:
 		if (s->nr_held && !gp_holder_check_lease(r->until_ns, gp_holder_now()))
 			atomic_store(&s->until_ns, r->until_ns);
-		return true;
+		break;
 	case GP_HOLDER_RELEASE:
 		release(s, r);
-		return true;
+		break;
 	case GP_HOLDER_REFRESH:
 		refresh(s);
-		return true;
+		break;
 	}
-	return false;
 }
 
-static bool take_requests(struct gp_holder_session *s)
+static bool goes_on(const struct gp_holder_session *s)
+{
+	return !s->broken && !s->left;
+}
+
+static void take_requests(struct gp_holder_session *s)
 {
 	struct gp_holder_request r;
 	int n;
 
-	while (!s->broken) {
+	while (goes_on(s)) {
 		n = gp_channel_recv(s->channel, &r, sizeof(r), NULL);
 		if (n == -EAGAIN)
-			return true;
-		if (n != (int)sizeof(r) || !gp_holder_check(&r, false) || !take_request(s, &r))
-			return false;
+			return;
+		if (n == (int)sizeof(r) && gp_holder_check(&r, false))
+			take_request(s, &r);
+		else
+			s->broken = true;
 	}
-	return false;
 }
 
 /* ---- life ---- */
@@ -333,21 +378,20 @@ static void doze(struct gp_holder_session *s, struct pollfd fds[2])
 static void serve(struct gp_holder_session *s)
 {
 	struct pollfd fds[2];
-	bool goes_on = true;
 	u64 until;
 
-	while (goes_on && !s->broken) {
+	while (goes_on(s)) {
 		doze(s, fds);
 		if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
-			goes_on = take_requests(s);
+			take_requests(s);
 		until = atomic_load(&s->until_ns);
-		if (goes_on && until && gp_holder_now() >= until)
-			goes_on = expire(s);
-		if (goes_on && fds[1].revents)
-			goes_on = hear_target(s);
-		if (goes_on && s->debug.attached)
+		if (goes_on(s) && until && gp_holder_now() >= until)
+			expire(s);
+		if (goes_on(s) && fds[1].revents)
+			hear_target(s);
+		if (goes_on(s) && s->debug.attached)
 			gp_session_wait_stops(&s->debug);
-		if (goes_on && s->queues_owed && (fds[0].revents & POLLOUT))
+		if (goes_on(s) && s->queues_owed && (fds[0].revents & POLLOUT))
 			send_queues(s);
 	}
 }
@@ -367,10 +411,10 @@ void *gp_holder_session_main(void *arg)
 		send_queues(s);
 		send_kind(s, GP_HOLDER_ATTACHED, 0);
 		serve(s);
-		enter_driver(s);
-		gp_session_close(&s->debug);
-		atomic_store(&s->until_ns, 0);
-		leave_driver(s);
+		leave_target(s);
+		/* By now everything runs. */
+		if (s->left)
+			send_kind(s, GP_HOLDER_LEFT, s->left);
 	}
 	/* The decider sees the end of the channel when the first thread closes it. */
 	atomic_store(&s->over, true);

@@ -8,8 +8,8 @@
  * reaps, so a pid that it signals is always its own child's.
  *
  * A decider that died abnormally, or is silent while it should beat, is started again. First its
- * holders and readers must have ended: they do so when their channels close, and are killed if
- * they take too long.
+ * holders and readers must have ended. Holders do so when their channels close, and are killed if
+ * they take too long. Readers hold nothing and are killed at once.
  */
 #ifndef GP_DAEMON_SUPERVISOR_H
 #define GP_DAEMON_SUPERVISOR_H

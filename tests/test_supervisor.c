@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -35,6 +36,7 @@ struct shared {
 	char reason[96];
 	int child;		/* a pid */
 	u32 turns;		/* how often poll() found neither an event nor its time */
+	int reader_dies_by;	/* the signal that a reader gets when its supervisor dies */
 };
 
 static struct shared *shared;
@@ -128,6 +130,7 @@ static int echo_main(int channel, uid_t user)
 		GP_MESSAGE(struct gp_supervisor_message, 77, .user = user, .pid = getpid());
 	struct pollfd fd = { .fd = channel, .events = POLLIN };
 
+	prctl(PR_GET_PDEATHSIG, &m.err);
 	gp_channel_send(channel, &m.is, NULL, 0);
 	while (gp_channel_recv(channel, &m, sizeof(m), NULL) != -EPIPE)
 		__real_poll(&fd, 1, -1);
@@ -139,6 +142,7 @@ static int deaf_main(int channel, uid_t user)
 {
 	(void)channel;
 	(void)user;
+	prctl(PR_GET_PDEATHSIG, &shared->reader_dies_by);
 	while (shared)
 		pause();
 	return 0;
@@ -492,6 +496,33 @@ static void a_decider_whose_supervisor_dies_dies_too(void **state)
 	AWAIT(kill(shared->daemon, 0));
 }
 
+/* The supervisor can open nothing more when the first decider has died. */
+static int dies_when_files_are_short(void *ctx, struct gp_heart *heart)
+{
+	(void)ctx;
+	(void)heart;
+	if (shared->lives++)
+		return 6;
+	shared->daemon = getpid();
+	prlimit(getppid(), RLIMIT_NOFILE, &(struct rlimit){ 3, 4096 }, NULL);
+	raise(SIGKILL);
+	return 1;
+}
+
+static void a_decider_that_cannot_be_started_is_tried_again(void **state)
+{
+	pid_t supervisor = start_supervisor(dies_when_files_are_short);
+	int status = -1;
+
+	(void)state;
+	AWAIT(*(volatile int *)&shared->daemon && kill(shared->daemon, 0));
+	usleep(20000);
+	EXPECT_EQ(prlimit(supervisor, RLIMIT_NOFILE, &(struct rlimit){ 1024, 4096 }, NULL), 0);
+	AWAIT(waitpid(supervisor, &status, WNOHANG) == supervisor);
+	EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 6);
+	EXPECT_EQ(shared->lives, 2);
+}
+
 /* ---- children ---- */
 
 /* What the owner was told, and our end of the channel of the last child. */
@@ -592,6 +623,42 @@ static void a_child_is_killed_on_request_and_a_stopped_holder_at_once(void **sta
 	AWAIT(ran() || told.ended == 2);
 	EXPECT(told.child == child && WTERMSIG(told.status) == SIGKILL);
 	close(told.channel);
+	gp_children_disconnect();
+}
+
+/* It resumes what it holds when its channel ends, which its death may not do in time. */
+static void a_holder_is_not_killed_when_its_supervisor_dies(void **state)
+{
+	(void)state;
+	connect_supervisor();
+	start_child(GP_ROLE_HOLDER, 1);
+	EXPECT_EQ(greeting().err, 0);
+	close(told.channel);
+	start_child(GP_ROLE_READER, 1);
+	AWAIT(*(volatile int *)&shared->reader_dies_by == SIGKILL);
+	close(told.channel);
+	gp_children_disconnect();
+}
+
+static void children_that_hang_take_the_places_of_their_own_user_only(void **state)
+{
+	u64 child = 0;
+
+	(void)state;
+	connect_supervisor();
+	for (u32 i = 0; i < 5; i++) {
+		child = start_child(GP_ROLE_READER, 1);
+		close(told.channel);
+	}
+	AWAIT(ran() || told.failed);
+	EXPECT(told.failed == 1 && told.child == child && told.err == -EBUSY);
+	start_child(GP_ROLE_HOLDER, 1);
+	EXPECT_EQ(greeting().user, 1);
+	close(told.channel);
+	start_child(GP_ROLE_HOLDER, 2);
+	EXPECT_EQ(greeting().user, 2);
+	close(told.channel);
+	EXPECT_EQ(told.failed, 1);
 	gp_children_disconnect();
 }
 
@@ -764,8 +831,11 @@ PROVE(
 	CLAIM_WITH(a_decider_that_is_stopped_ends_when_told_to, up, down),
 	CLAIM_WITH(a_decider_that_crashes_when_told_to_end_has_ended, up, down),
 	CLAIM_WITH(a_decider_whose_supervisor_dies_dies_too, up, down),
+	CLAIM_WITH(a_decider_that_cannot_be_started_is_tried_again, up, down),
 	CLAIM_WITH(a_child_serves_its_user_over_its_own_channel_and_ends_with_it, up, down),
 	CLAIM_WITH(a_child_is_killed_on_request_and_a_stopped_holder_at_once, up, down),
+	CLAIM_WITH(a_holder_is_not_killed_when_its_supervisor_dies, up, down),
+	CLAIM_WITH(children_that_hang_take_the_places_of_their_own_user_only, up, down),
 	CLAIM_WITH(the_user_of_a_holder_that_was_killed_is_poked, up, down),
 	CLAIM_WITH(a_role_that_is_unknown_or_not_for_deciders_is_refused, up, down),
 	CLAIM_WITH(a_supervisor_ends_with_its_caller_and_ends_its_children, up, down),
