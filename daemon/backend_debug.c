@@ -245,31 +245,31 @@ static void debug_attach(struct gp_backend *b)
 	}
 }
 
-static void take_event(struct gp_decider *h, const struct gp_kfdm_event *e)
+static void take_event(struct gp_decider *h, const struct gp_holders_event *e)
 {
 	struct gp_gpu_process *r = gp_decider_find(h, &(struct gp_process_id){ .pid = e->pid });
 
 	if (!r || r->task != e->task)
 		return;
 	switch (e->what) {
-	case GP_KFDM_ATTACHED:
+	case GP_HOLDERS_ATTACHED:
 		r->watched_at_ns = 0;	/* the session knows its queues */
 		attached(h, r);
 		break;
-	case GP_KFDM_NOT_ATTACHED:
+	case GP_HOLDERS_NOT_ATTACHED:
 		h->stats.attach_failed++;
 		not_attached(h, r, e->err);
 		break;
-	case GP_KFDM_LEFT:
+	case GP_HOLDERS_LEFT:
 		h->stats.left++;
 		not_attached(h, r, e->err);
 		break;
-	case GP_KFDM_RETAKEN:
+	case GP_HOLDERS_RETAKEN:
 		gp_decider_news(h, GP_NEWS_QUEUE, r, "made %u queues while held: off again",
 			     e->count);
 		h->scan_at_ns = h->now_ns;
 		break;
-	case GP_KFDM_QUEUES:
+	case GP_HOLDERS_QUEUES:
 		/* Queue ids are reused, so the known pointers may be of another queue. */
 		r->watched_stale = true;
 		r->watched_at_ns = 0;
@@ -294,7 +294,7 @@ static int debug_queues(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_e
 
 static void debug_run(struct gp_backend *b)
 {
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 	u32 i;
 
 	for (i = 0; i < EVENTS && !gp_holders_next(holders(b), &e); i++)
@@ -322,7 +322,7 @@ static void debug_counters(struct gp_backend *b, struct gp_backend_counters *ret
 			   gp_counter_fn *tell, void *ctx)
 {
 	struct gp_holders_stats stats;
-	const struct gp_kfdm_stats s = (gp_holders_stats(holders(b), &stats), stats.sessions);
+	const struct gp_holders_session_stats s = (gp_holders_stats(holders(b), &stats), stats.sessions);
 
 	tell(ctx, "holders_started", stats.started);
 	tell(ctx, "holders_died", stats.died);
@@ -372,7 +372,7 @@ static const struct gp_backend_ops debug_ops = {
 static int start(struct debug *d, struct gp_decider *h, const char **why)
 {
 	const struct gp_daemon_settings *set = &h->config->daemon;
-	struct gp_kfdm_gpu gpus[GP_GPUS_MAX];
+	struct gp_holders_gpu gpus[GP_GPUS_MAX];
 	struct gp_holders_args args = {
 		.gpus = gpus, .nr_gpus = h->nr_gpus, .grace = set->grace,
 		.attach_interval_ns = GP_SEC / (set->attach_rate ? set->attach_rate : 1),
@@ -386,7 +386,7 @@ static int start(struct debug *d, struct gp_decider *h, const char **why)
 	if (access(h->args.node ? h->args.node : "/dev/kfd", R_OK | W_OK))
 		return -errno;
 	for (i = 0; i < h->nr_gpus; i++)
-		gpus[i] = (struct gp_kfdm_gpu){ h->gpu[i].gpu_id, h->gpu[i].cus };
+		gpus[i] = (struct gp_holders_gpu){ h->gpu[i].gpu_id, h->gpu[i].cus };
 	*why = "out of memory";
 	err = gp_holders_alloc(&args, &d->holders);
 	return err ? err : gp_scheduler_init(&d->s, h, gp_holders_mechanism(d->holders));

@@ -45,7 +45,7 @@ int gp_holders_watch(struct gp_holders *h, int fd, void *source)
 
 /* ---- what it tells ---- */
 
-void gp_holders_tell(struct gp_holders *h, const struct gp_ward *w, struct gp_kfdm_event event)
+void gp_holders_tell(struct gp_holders *h, const struct gp_ward *w, struct gp_holders_event event)
 {
 	/* One that was deleted is not talked about. */
 	if (w->state >= GP_WARD_LEAVING || w->task->gone)
@@ -73,7 +73,7 @@ void gp_holders_ring(struct gp_holders *h)
 	h->rung = anything;
 }
 
-int gp_holders_next(struct gp_holders *h, struct gp_kfdm_event *ret)
+int gp_holders_next(struct gp_holders *h, struct gp_holders_event *ret)
 {
 	int err = -EAGAIN;
 

@@ -26,13 +26,13 @@
 struct gp_holders;
 struct gp_kfd_queue_entry;
 
-struct gp_kfdm_gpu {
+struct gp_holders_gpu {
 	u32 gpu_id;
 	u32 cus;		/* gp_gpu_info; for the permille of a probe */
 };
 
 struct gp_holders_args {
-	const struct gp_kfdm_gpu *gpus;	/* their index is the core's device */
+	const struct gp_holders_gpu *gpus;	/* their index is the core's device */
 	u32 nr_gpus;
 	u32 grace;		/* 1..255; 0: 1 */
 	u64 attach_interval_ns;	/* attaches and detaches are at least so far apart; 0: 10 ms */
@@ -99,16 +99,16 @@ bool gp_holders_in_trouble(const struct gp_holders *h, uid_t user);
 int gp_holders_queues(const struct gp_holders *h, pid_t pid, struct gp_kfd_queue_entry *to,
 		      u32 room);
 
-enum gp_kfdm_what {
-	GP_KFDM_ATTACHED,	/* from now on it can be stopped */
-	GP_KFDM_NOT_ATTACHED,	/* @err as of gp_session_open(); it is forgotten */
-	GP_KFDM_LEFT,		/* @err: -EAGAIN: runtime disabled; -ESRCH: gone; forgotten */
-	GP_KFDM_QUEUES,		/* it has new queues; @count of them */
-	GP_KFDM_RETAKEN,	/* it was held: they were suspended, too, @ns after the event */
+enum gp_holders_what {
+	GP_HOLDERS_ATTACHED,	/* from now on it can be stopped */
+	GP_HOLDERS_NOT_ATTACHED,	/* @err as of gp_session_open(); it is forgotten */
+	GP_HOLDERS_LEFT,		/* @err: -EAGAIN: runtime disabled; -ESRCH: gone; forgotten */
+	GP_HOLDERS_QUEUES,		/* it has new queues; @count of them */
+	GP_HOLDERS_RETAKEN,	/* it was held: they were suspended, too, @ns after the event */
 };
 
-struct gp_kfdm_event {
-	u32 what;		/* enum gp_kfdm_what */
+struct gp_holders_event {
+	u32 what;		/* enum gp_holders_what */
 	u32 task;
 	pid_t pid;
 	int err;
@@ -120,7 +120,7 @@ struct gp_kfdm_event {
  * The next thing that happened. -EAGAIN: nothing. Errors besides those of gp_session_open():
  * -ECONNRESET: its holder died; -ETIME: it hangs in the driver; -EACCES: of another user.
  */
-int gp_holders_next(struct gp_holders *h, struct gp_kfdm_event *ret);
+int gp_holders_next(struct gp_holders *h, struct gp_holders_event *ret);
 
 /*
  * Ask the holder of @p->user for a pidfd and the KFD descriptor of @p, for the module. The answer
@@ -138,7 +138,7 @@ struct gp_holders_kfd {
 /* -EAGAIN: no answer yet. */
 int gp_holders_next_kfd(struct gp_holders *h, struct gp_holders_kfd *ret);
 
-struct gp_kfdm_stats {
+struct gp_holders_session_stats {
 	u64 attaches, attach_failures, detaches;
 	u64 suspends, resumes;		/* driver calls that worked */
 	u64 suspend_failures;		/* undone */
@@ -150,7 +150,7 @@ struct gp_kfdm_stats {
 };
 
 struct gp_holders_stats {
-	struct gp_kfdm_stats sessions;
+	struct gp_holders_session_stats sessions;
 	u64 started, died;	/* holders */
 	u64 stuck;		/* sessions given up because they hung in the driver */
 	u64 expired;		/* leases that ended before they were renewed */

@@ -242,8 +242,8 @@ void gp_ward_replied(struct gp_holders *h, struct gp_ward *w, const struct gp_ho
 	*at = op->next;
 	/* One that was held again after its lease was lost, and could not be. */
 	if (!op->move && r->err)
-		gp_holders_tell(h, w, (struct gp_kfdm_event){
-			.what = GP_KFDM_LEFT, .err = r->err });
+		gp_holders_tell(h, w, (struct gp_holders_event){
+			.what = GP_HOLDERS_LEFT, .err = r->err });
 	if (!op->move && r->err && w->state == GP_WARD_ATTACHED)
 		gp_ward_close(h, w);
 	op_done(h, w, op, r);
@@ -442,8 +442,8 @@ static void give_up(struct gp_holders *h, struct gp_move *m, u64 now)
 		h->stats.stuck++;
 		w->hung |= BIT_ULL(m->device);
 		if (w->state == GP_WARD_ATTACHED)
-			gp_holders_tell(h, w, (struct gp_kfdm_event){
-				.what = GP_KFDM_LEFT, .err = -ETIME });
+			gp_holders_tell(h, w, (struct gp_holders_event){
+				.what = GP_HOLDERS_LEFT, .err = -ETIME });
 		gp_ward_close(h, w);
 		gp_ward_fail_ops(h, w, -ETIME);
 	}

@@ -121,7 +121,7 @@ struct gp_holders {
 	bool rung;
 	bool broken;		/* the supervisor is gone */
 	struct {
-		struct gp_kfdm_gpu gpu;
+		struct gp_holders_gpu gpu;
 		struct gp_hold_action action;
 	} device[GP_HOLDERS_GPUS];
 	struct gp_hold_task **tasks;	/* by number */
@@ -139,7 +139,7 @@ struct gp_holders {
 		u32 first, nr, room;	/* room: a power of two, or 0 */
 	} answers;
 	u32 nr_moves;
-	struct gp_kfdm_event events[GP_HOLDERS_EVENTS];
+	struct gp_holders_event events[GP_HOLDERS_EVENTS];
 	u32 first_event, nr_events;
 	struct gp_holders_stats stats;
 };
@@ -147,7 +147,7 @@ struct gp_holders {
 /* holders.c */
 u64 gp_holders_now(const struct gp_holders *h);
 int gp_holders_watch(struct gp_holders *h, int fd, void *source);
-void gp_holders_tell(struct gp_holders *h, const struct gp_ward *w, struct gp_kfdm_event event);
+void gp_holders_tell(struct gp_holders *h, const struct gp_ward *w, struct gp_holders_event event);
 struct gp_hold_task *gp_holders_task(const struct gp_holders *h, u32 task);
 void gp_hold_task_put(struct gp_hold_task *t);
 /* Something may be due at @ns. */

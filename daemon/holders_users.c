@@ -171,8 +171,8 @@ static void lose(struct gp_holders *h, struct gp_ward *w, int err)
 	bool attached = w->state == GP_WARD_ATTACHED;
 
 	if (attached || w->state == GP_WARD_OPENING)
-		gp_holders_tell(h, w, (struct gp_kfdm_event){
-			.what = attached ? GP_KFDM_LEFT : GP_KFDM_NOT_ATTACHED, .err = err });
+		gp_holders_tell(h, w, (struct gp_holders_event){
+			.what = attached ? GP_HOLDERS_LEFT : GP_HOLDERS_NOT_ATTACHED, .err = err });
 	h->stats.sessions.attach_failures += w->state == GP_WARD_OPENING;
 	gp_ward_forget(h, w);
 }
@@ -185,8 +185,8 @@ int gp_ward_send(struct gp_holders *h, struct gp_ward *w, struct gp_holder_reque
 		return 0;
 	/* A session that does not read hangs; one that is gone ended with its holder. */
 	if (err == -EAGAIN) {
-		gp_holders_tell(h, w, (struct gp_kfdm_event){
-			.what = GP_KFDM_LEFT, .err = -ETIME });
+		gp_holders_tell(h, w, (struct gp_holders_event){
+			.what = GP_HOLDERS_LEFT, .err = -ETIME });
 		gp_ward_close(h, w);
 		gp_ward_fail_ops(h, w, -ETIME);
 	} else if (err) {
@@ -222,7 +222,7 @@ static void take_left(struct gp_holders *h, struct gp_ward *w, int err)
 {
 	h->stats.sessions.runtime_ends += err == -EAGAIN;
 	if (w->state == GP_WARD_ATTACHED) {
-		gp_holders_tell(h, w, (struct gp_kfdm_event){ .what = GP_KFDM_LEFT, .err = err });
+		gp_holders_tell(h, w, (struct gp_holders_event){ .what = GP_HOLDERS_LEFT, .err = err });
 		gp_ward_close(h, w);
 		/* A process that is gone is off; in all other cases it runs. */
 		gp_ward_fail_ops(h, w, err == -ESRCH ? -ESRCH : -EPERM);
@@ -231,7 +231,7 @@ static void take_left(struct gp_holders *h, struct gp_ward *w, int err)
 
 static void count_retake(struct gp_holders *h, u64 ns)
 {
-	struct gp_kfdm_stats *s = &h->stats.sessions;
+	struct gp_holders_session_stats *s = &h->stats.sessions;
 
 	s->retakes++;
 	s->retake_ns_sum += ns;
@@ -249,7 +249,7 @@ static void take_reply(struct gp_holders *h, struct gp_ward *w, const struct gp_
 		if (w->state != GP_WARD_OPENING)
 			return;
 		w->state = GP_WARD_ATTACHED;
-		gp_holders_tell(h, w, (struct gp_kfdm_event){ .what = GP_KFDM_ATTACHED });
+		gp_holders_tell(h, w, (struct gp_holders_event){ .what = GP_HOLDERS_ATTACHED });
 		return;
 	case GP_HOLDER_FAILED:
 		lose(h, w, m->err);
@@ -260,14 +260,14 @@ static void take_reply(struct gp_holders *h, struct gp_ward *w, const struct gp_
 		return;
 	case GP_HOLDER_NEW_QUEUES:
 		if (attached)
-			gp_holders_tell(h, w, (struct gp_kfdm_event){
-				.what = GP_KFDM_QUEUES, .count = m->count, .ns = m->ns });
+			gp_holders_tell(h, w, (struct gp_holders_event){
+				.what = GP_HOLDERS_QUEUES, .count = m->count, .ns = m->ns });
 		return;
 	case GP_HOLDER_RETAKEN:
 		count_retake(h, m->ns);
 		if (attached)
-			gp_holders_tell(h, w, (struct gp_kfdm_event){
-				.what = GP_KFDM_RETAKEN, .count = m->count, .ns = m->ns });
+			gp_holders_tell(h, w, (struct gp_holders_event){
+				.what = GP_HOLDERS_RETAKEN, .count = m->count, .ns = m->ns });
 		return;
 	case GP_HOLDER_EXPIRED:
 		if (attached)

@@ -43,7 +43,7 @@ struct world_debug {
 	bool leave_hangs;	/* gp_holders_leave() does not end */
 	u32 made, freed;	/* how often it was */
 	u32 attaches, deletes;
-	struct gp_kfdm_event event[64];
+	struct gp_holders_event event[64];
 	u32 nr_events;
 };
 

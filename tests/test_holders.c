@@ -37,7 +37,7 @@ static u64 clock_of(void *ctx)
 
 static int up(void **state)
 {
-	static const struct gp_kfdm_gpu gpus[] = { { GPU_A, 80 }, { GPU_B, 80 } };
+	static const struct gp_holders_gpu gpus[] = { { GPU_A, 80 }, { GPU_B, 80 } };
 	struct world *w = calloc(1, sizeof(*w));
 	struct gp_holders_args args = {
 		.gpus = gpus, .nr_gpus = 2, .lease_ns = LEASE, .attach_interval_ns = 10 * GP_MSEC,
@@ -70,7 +70,7 @@ static int down(void **state)
 
 static void run(struct world *w)
 {
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 
 	/* Nothing is taken out: only what is due is done. */
 	if (gp_holders_next(w->h, &e) == 0)
@@ -181,7 +181,7 @@ static void add(struct world *w, u32 task, pid_t pid, uid_t user)
 
 static void expect_event(struct world *w, u32 what, pid_t pid, int err)
 {
-	struct gp_kfdm_event e = { 0 };
+	struct gp_holders_event e = { 0 };
 
 	EXPECT_EQ(gp_holders_next(w->h, &e), 0);
 	EXPECT_EQ(e.what, what);
@@ -199,7 +199,7 @@ static int attached(struct world *w, int control, u32 task, pid_t pid, uid_t use
 	session = opened(control, pid);
 	EXPECT(session >= 0);
 	says(session, GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, pid, 0);
+	expect_event(w, GP_HOLDERS_ATTACHED, pid, 0);
 	return session;
 }
 
@@ -212,7 +212,7 @@ static int first_of(struct world *w, u32 task, pid_t pid, uid_t user, int *contr
 	*control = start_holder(w, user);
 	session = opened(*control, pid);
 	says(session, GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, pid, 0);
+	expect_event(w, GP_HOLDERS_ATTACHED, pid, 0);
 	return session;
 }
 
@@ -274,11 +274,11 @@ static void every_user_has_one_holder(void **state)
 	EXPECT(s >= 0);
 	EXPECT(gp_holders_attaching(w->h));
 	says(s, GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, 10, 0);
+	expect_event(w, GP_HOLDERS_ATTACHED, 10, 0);
 	EXPECT(!gp_holders_attaching(w->h));
 	close(attached(w, alice, 2, 11, ALICE));
 	EXPECT(!asks_for_a_holder(w));
-	expect_event(w, GP_KFDM_LEFT, 11, -ECONNRESET);
+	expect_event(w, GP_HOLDERS_LEFT, 11, -ECONNRESET);
 	w->now_ns += 10 * GP_MSEC;
 	add(w, 3, 12, BOB);
 	bob = start_holder(w, BOB);
@@ -286,8 +286,8 @@ static void every_user_has_one_holder(void **state)
 	close(s);
 	s = opened(bob, 12);
 	says(s, GP_HOLDER_FAILED, -EPERM);
-	expect_event(w, GP_KFDM_LEFT, 10, -ECONNRESET);
-	expect_event(w, GP_KFDM_NOT_ATTACHED, 12, -EPERM);
+	expect_event(w, GP_HOLDERS_LEFT, 10, -ECONNRESET);
+	expect_event(w, GP_HOLDERS_NOT_ATTACHED, 12, -EPERM);
 	close(s);
 	close(alice);
 	close(bob);
@@ -328,7 +328,7 @@ static void a_hold_has_a_lease_that_is_renewed_until_it_is_released(void **state
 	run(w);
 	EXPECT(!is_asked(s, &r));
 	close(s);
-	expect_event(w, GP_KFDM_LEFT, 10, -ECONNRESET);
+	expect_event(w, GP_HOLDERS_LEFT, 10, -ECONNRESET);
 	close(control);
 }
 
@@ -357,7 +357,7 @@ static void a_lease_that_ended_although_it_is_wanted_is_taken_again(void **state
 	while (is_asked(s, &r) && r.is.kind != GP_HOLDER_HOLD)
 		;
 	answers(w, s, &r, -EIO);
-	expect_event(w, GP_KFDM_LEFT, 10, -EIO);
+	expect_event(w, GP_HOLDERS_LEFT, 10, -EIO);
 	EXPECT(has_ended(s));
 	close(s);
 	close(control);
@@ -445,7 +445,7 @@ static void a_holder_that_dies_while_a_gang_is_stopped_refuses_the_stop(void **s
 	r = asked(s[0], GP_HOLDER_HOLD);
 	answers(w, s[0], &r, 0);
 	close(s[1]);
-	expect_event(w, GP_KFDM_LEFT, 11, -ECONNRESET);
+	expect_event(w, GP_HOLDERS_LEFT, 11, -ECONNRESET);
 	expect_silence(w);
 	r = asked(s[0], GP_HOLDER_RELEASE);
 	answers(w, s[0], &r, 0);
@@ -534,7 +534,7 @@ static void a_process_that_hangs_its_session_is_given_up_and_stops_no_other_task
 	expect_silence(w);
 	w->now_ns++;
 	expect_answer(w, action, 1, GP_REFUSED);
-	expect_event(w, GP_KFDM_LEFT, 10, -ETIME);
+	expect_event(w, GP_HOLDERS_LEFT, 10, -ETIME);
 	EXPECT(has_ended(s[0]));
 	gp_holders_stats(w->h, &stats);
 	EXPECT_EQ(stats.stuck, 1);
@@ -576,7 +576,7 @@ static void holders_that_die_are_started_again_more_and_more_seldom(void **state
 		close(opened(control, 10));
 		close(control);
 		holder_dies(w);
-		expect_event(w, GP_KFDM_NOT_ATTACHED, 10, -ECONNRESET);
+		expect_event(w, GP_HOLDERS_NOT_ATTACHED, 10, -ECONNRESET);
 		add(w, 1, 10, ALICE);
 		w->now_ns += wait - 1;
 		run(w);
@@ -624,7 +624,7 @@ static void attaching_and_leaving_take_turns_but_one_that_is_off_is_left_at_once
 		s[i] = opened(control, 10 + (pid_t)i);
 		EXPECT(s[i] >= 0);
 		says(s[i], GP_HOLDER_ATTACHED, 0);
-		expect_event(w, GP_KFDM_ATTACHED, 10 + (pid_t)i, 0);
+		expect_event(w, GP_HOLDERS_ATTACHED, 10 + (pid_t)i, 0);
 		run(w);
 		EXPECT_EQ(opened(control, 0), -1);
 		w->now_ns += 10 * GP_MSEC;
@@ -692,14 +692,14 @@ static void a_session_that_says_nonsense_is_ended(void **state)
 
 		memcpy(bytes, &m, sizeof(m));
 		EXPECT_EQ(send(s, bytes, nonsense[i].sent, 0), (ssize_t)nonsense[i].sent);
-		expect_event(w, GP_KFDM_NOT_ATTACHED, 10, -EPROTO);
+		expect_event(w, GP_HOLDERS_NOT_ATTACHED, 10, -EPROTO);
 		close(s);
 		w->now_ns += 10 * GP_MSEC;
 		add(w, 1, 10, ALICE);
 		s = opened(control, 10);
 	}
 	close(s);
-	expect_event(w, GP_KFDM_NOT_ATTACHED, 10, -ECONNRESET);
+	expect_event(w, GP_HOLDERS_NOT_ATTACHED, 10, -ECONNRESET);
 	close(control);
 }
 
@@ -723,7 +723,7 @@ static void queues_come_in_several_messages_and_only_in_order(void **state)
 	}
 	EXPECT_EQ(gp_holders_queues(w->h, 10, got, 64), -ENOENT);
 	says(s, GP_HOLDER_ATTACHED, 0);
-	expect_event(w, GP_KFDM_ATTACHED, 10, 0);
+	expect_event(w, GP_HOLDERS_ATTACHED, 10, 0);
 	EXPECT_EQ(gp_holders_queues(w->h, 10, got, 64), 20);
 	for (u32 i = 0; i < 20; i++)
 		EXPECT_EQ(got[i].queue_id, 500 + i);
@@ -744,7 +744,7 @@ static void queues_come_in_several_messages_and_only_in_order(void **state)
 	run(w);
 	EXPECT_EQ(gp_holders_queues(w->h, 10, got, 64), 0);
 	close(s);
-	expect_event(w, GP_KFDM_LEFT, 10, -ECONNRESET);
+	expect_event(w, GP_HOLDERS_LEFT, 10, -ECONNRESET);
 	close(control);
 }
 
