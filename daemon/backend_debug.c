@@ -15,12 +15,14 @@
 #include "scheduler.h"
 #include "uapi/kfd.h"
 
-enum { EVENTS = 4096 };		/* of one run; the rest waits for the next */
+enum { EVENTS = 1024 };		/* of one run; the rest waits for the next */
 
 /* Until a process is attached again, by what became of the last try. */
 #define SOON_NS		(1 * GP_SEC)
 #define LATER_NS	(10 * GP_SEC)
 #define RARELY_NS	(60 * GP_SEC)
+/* From a new queue to the scan that finds it. */
+#define SCAN_NS		(2 * GP_MSEC)
 
 struct debug {
 	struct gp_scheduler s;	/* first */
@@ -245,6 +247,13 @@ static void debug_attach(struct gp_backend *b)
 	}
 }
 
+/* Any user can make queues as fast as the driver makes them. */
+static void scan_soon(struct gp_decider *h)
+{
+	if (h->scan_at_ns > h->now_ns + SCAN_NS)
+		h->scan_at_ns = h->now_ns + SCAN_NS;
+}
+
 static void take_event(struct gp_decider *h, const struct gp_holders_event *e)
 {
 	struct gp_gpu_process *r = gp_decider_find(h, &(struct gp_process_id){ .pid = e->pid });
@@ -267,13 +276,13 @@ static void take_event(struct gp_decider *h, const struct gp_holders_event *e)
 	case GP_HOLDERS_RETAKEN:
 		gp_decider_news(h, GP_NEWS_QUEUE, r, "made %u queues while held: off again",
 			     e->count);
-		h->scan_at_ns = h->now_ns;
+		scan_soon(h);
 		break;
 	case GP_HOLDERS_QUEUES:
 		/* Queue ids are reused, so the known pointers may be of another queue. */
 		r->watched_stale = true;
 		r->watched_at_ns = 0;
-		h->scan_at_ns = h->now_ns;
+		scan_soon(h);
 		break;
 	}
 }
@@ -322,8 +331,10 @@ static void debug_counters(struct gp_backend *b, struct gp_backend_counters *ret
 			   gp_counter_fn *tell, void *ctx)
 {
 	struct gp_holders_stats stats;
-	const struct gp_holders_session_stats s = (gp_holders_stats(holders(b), &stats), stats.sessions);
+	struct gp_holders_session_stats s;
 
+	gp_holders_stats(holders(b), &stats);
+	s = stats.sessions;
 	tell(ctx, "holders_started", stats.started);
 	tell(ctx, "holders_died", stats.died);
 	tell(ctx, "sessions_stuck", stats.stuck);

@@ -102,9 +102,10 @@ int gp_holders_queues(const struct gp_holders *h, pid_t pid, struct gp_kfd_queue
 enum gp_holders_what {
 	GP_HOLDERS_ATTACHED,	/* from now on it can be stopped */
 	GP_HOLDERS_NOT_ATTACHED,	/* @err as of gp_session_open(); it is forgotten */
-	GP_HOLDERS_LEFT,		/* @err: -EAGAIN: runtime disabled; -ESRCH: gone; forgotten */
-	GP_HOLDERS_QUEUES,		/* it has new queues; @count of them */
+	GP_HOLDERS_LEFT,	/* @err: -EAGAIN: runtime disabled; -ESRCH: gone; forgotten */
+	GP_HOLDERS_QUEUES,	/* it has new queues; @count of them */
 	GP_HOLDERS_RETAKEN,	/* it was held: they were suspended, too, @ns after the event */
+	GP_HOLDERS_WHATS,
 };
 
 struct gp_holders_event {
@@ -117,8 +118,10 @@ struct gp_holders_event {
 };
 
 /*
- * The next thing that happened. -EAGAIN: nothing. Errors besides those of gp_session_open():
- * -ECONNRESET: its holder died; -ETIME: it hangs in the driver; -EACCES: of another user.
+ * The next thing that happened. Events of the same kind of one process that were not fetched yet
+ * are one event, with the sum of their counts and times, so that none is lost. -EAGAIN: nothing.
+ * Errors besides those of gp_session_open(): -ECONNRESET: its holder died; -ETIME: it hangs in the
+ * driver; -EACCES: of another user.
  */
 int gp_holders_next(struct gp_holders *h, struct gp_holders_event *ret);
 
@@ -146,7 +149,6 @@ struct gp_holders_session_stats {
 	u64 retakes;			/* new queues of held processes, taken off again */
 	u64 retake_ns_max, retake_ns_sum;
 	u64 runtime_ends;		/* targets that shut their runtime down */
-	u64 events_dropped;		/* they were not read */
 };
 
 struct gp_holders_stats {

@@ -11,7 +11,10 @@
 #include "holder.h"
 #include "holders.h"
 
-enum { GP_HOLDERS_GPUS = 64, GP_HOLDERS_EVENTS = 1024 };
+enum {
+	GP_HOLDERS_GPUS		= 64,
+	GP_HOLDERS_MESSAGES	= 32,	/* of one channel that are read in one run */
+};
 
 struct gp_hold_task {
 	u32 number;
@@ -80,6 +83,11 @@ struct gp_ward {
 	struct gp_hold_op *ops;
 	struct gp_kfd_queue_entry *queues;
 	u32 nr_queues, room_queues;
+	/* What happened and was not fetched yet: a bit for each kind, and the sums of each. */
+	u32 news;
+	struct gp_holders_event event[GP_HOLDERS_WHATS];
+	bool in_news;		/* it is in the list of wards with news */
+	struct gp_ward *next_news;
 };
 
 /* One task of an action: on its way out or in. */
@@ -139,15 +147,14 @@ struct gp_holders {
 		u32 first, nr, room;	/* room: a power of two, or 0 */
 	} answers;
 	u32 nr_moves;
-	struct gp_holders_event events[GP_HOLDERS_EVENTS];
-	u32 first_event, nr_events;
+	struct gp_ward *news, **last_news;	/* wards with events, the oldest first */
 	struct gp_holders_stats stats;
 };
 
 /* holders.c */
 u64 gp_holders_now(const struct gp_holders *h);
 int gp_holders_watch(struct gp_holders *h, int fd, void *source);
-void gp_holders_tell(struct gp_holders *h, const struct gp_ward *w, struct gp_holders_event event);
+void gp_holders_tell(struct gp_holders *h, struct gp_ward *w, struct gp_holders_event event);
 struct gp_hold_task *gp_holders_task(const struct gp_holders *h, u32 task);
 void gp_hold_task_put(struct gp_hold_task *t);
 /* Something may be due at @ns. */

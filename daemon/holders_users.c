@@ -222,7 +222,8 @@ static void take_left(struct gp_holders *h, struct gp_ward *w, int err)
 {
 	h->stats.sessions.runtime_ends += err == -EAGAIN;
 	if (w->state == GP_WARD_ATTACHED) {
-		gp_holders_tell(h, w, (struct gp_holders_event){ .what = GP_HOLDERS_LEFT, .err = err });
+		gp_holders_tell(h, w, (struct gp_holders_event){
+			.what = GP_HOLDERS_LEFT, .err = err });
 		gp_ward_close(h, w);
 		/* A process that is gone is off; in all other cases it runs. */
 		gp_ward_fail_ops(h, w, err == -ESRCH ? -ESRCH : -EPERM);
@@ -289,7 +290,7 @@ void gp_ward_read(struct gp_holders *h, struct gp_ward *w)
 	} m;
 	int n;
 
-	while (w->state != GP_WARD_DEAD) {
+	for (u32 i = 0; i < GP_HOLDERS_MESSAGES && w->state != GP_WARD_DEAD; i++) {
 		n = gp_channel_recv(w->channel, &m, sizeof(m), NULL);
 		if (n == -EAGAIN)
 			return;
@@ -330,7 +331,7 @@ void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
 	struct gp_holder_reply m;
 	int fds[GP_CHANNEL_FDS], n;
 
-	while (u->control >= 0) {
+	for (u32 read = 0; read < GP_HOLDERS_MESSAGES && u->control >= 0; read++) {
 		n = gp_channel_recv(u->control, &m, sizeof(m), fds);
 		if (n == -EAGAIN)
 			return;
@@ -477,15 +478,16 @@ static void bury(struct gp_holders *h)
 {
 	struct gp_ward **at = &h->wards, *w;
 
+	h->any_dead = false;
 	while ((w = *at)) {
-		if (w->state != GP_WARD_DEAD) {
+		if (w->state != GP_WARD_DEAD || w->in_news) {
+			h->any_dead |= w->state == GP_WARD_DEAD;
 			at = &w->next;
 			continue;
 		}
 		*at = w->next;
 		gp_ward_free(h, w);
 	}
-	h->any_dead = false;
 }
 
 void gp_holders_tend(struct gp_holders *h, u64 now)
