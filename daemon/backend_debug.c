@@ -125,15 +125,19 @@ static bool may_be_attached(const struct gp_decider *h, const struct gp_gpu_proc
 	       (r->class.is.flags & GP_PREEMPTIBLE);
 }
 
+static bool is_shortage(int err)
+{
+	return err == -ENOMEM || err == -ENOBUFS || err == -EMFILE || err == -ENFILE;
+}
+
 static u64 ask_again_after(int err)
 {
+	if (is_shortage(err))
+		return SOON_NS;
 	switch (err) {
 	case -EAGAIN:
 	case -ESRCH:
 	case -ECONNRESET:
-	case -ENOMEM:
-	case -EMFILE:
-	case -ENFILE:
 		return SOON_NS;
 	case -EALREADY:
 	case -EBUSY:
@@ -173,11 +177,27 @@ static const char *why_not(int err)
 	}
 }
 
+/* Twice as long after each failure, unless it was the daemon's. */
+static u64 back_off(const struct gp_decider *h, struct gp_gpu_process *r, int err)
+{
+	u64 wait = ask_again_after(err);
+
+	if (r->attachment == GP_ATTACHED && h->now_ns >= r->attached_ns + RARELY_NS)
+		r->attach_tries = 0;
+	if (err == -ECONNRESET || is_shortage(err))
+		return wait;
+	for (u32 i = 0; i < r->attach_tries && wait < RARELY_NS; i++)
+		wait *= 2;
+	if (wait < RARELY_NS)
+		r->attach_tries++;
+	return wait < RARELY_NS ? wait : RARELY_NS;
+}
+
 static void not_attached(struct gp_decider *h, struct gp_gpu_process *r, int err)
 {
+	r->attach_at_ns = h->now_ns + back_off(h, r, err);
 	r->attachment = GP_NOT_ATTACHED;
 	gp_tasks_lease(h, r, 0, 0);
-	r->attach_at_ns = h->now_ns + ask_again_after(err);
 	r->refused = err != -ESRCH;
 	/* A process that is ending is no trouble. */
 	if (!r->lost && err != -ESRCH && strcmp(r->trouble, why_not(err))) {
@@ -190,8 +210,8 @@ static void not_attached(struct gp_decider *h, struct gp_gpu_process *r, int err
 
 static void attached(struct gp_decider *h, struct gp_gpu_process *r)
 {
-	h->stats.attached++;
 	r->attachment = GP_ATTACHED;
+	r->attached_ns = h->now_ns;
 	r->refused = false;
 	r->trouble[0] = 0;
 	gp_tasks_update(h, r);
@@ -266,11 +286,7 @@ static void take_event(struct gp_decider *h, const struct gp_holders_event *e)
 		attached(h, r);
 		break;
 	case GP_HOLDERS_NOT_ATTACHED:
-		h->stats.attach_failed++;
-		not_attached(h, r, e->err);
-		break;
 	case GP_HOLDERS_LEFT:
-		h->stats.left++;
 		not_attached(h, r, e->err);
 		break;
 	case GP_HOLDERS_RETAKEN:

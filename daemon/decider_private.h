@@ -82,7 +82,9 @@ struct gp_gpu_process {
 
 	/* the backend's */
 	u8 attachment;		/* enum gp_attachment */
-	u64 attach_at_ns;		/* not to be attached again before */
+	u64 attach_at_ns;	/* not to be attached again before */
+	u64 attached_ns;	/* since when, if it is */
+	u8 attach_tries;	/* failures that make the next try later */
 	u64 lease_ns;		/* to be held as soon as it is attached; 0: no */
 	u64 lease_until_ns;	/* the request for that expires */
 	bool refused;		/* it could not be attached; @trouble says why */
@@ -107,7 +109,7 @@ struct gp_decider_stats {
 	u64 refused;		/* actions that the mechanism refused at once */
 	u64 stray;		/* answers to actions that nothing waited for */
 	u64 seen, gone;		/* processes */
-	u64 attached, attach_failed, left;
+	u64 attached, attach_failed;	/* written by the module backend only */
 	u64 resets, lost;	/* of GPUs; processes lost by them */
 	u64 scan_ns_max, look_ns_max;
 	/* of earlier backends and tasks, so that sums only grow */

@@ -298,6 +298,8 @@ int gp_holders_process_add(struct gp_holders *h, u32 task, const struct gp_holde
 		.start = p->start, .channel = -1,
 		.state = p->watch_only ? GP_WARD_WATCHED : GP_WARD_WAITING,
 	};
+	for (const struct gp_ward *x = h->wards; x; x = x->next)
+		w->follows |= x->pid == p->pid;
 	t->refs++;
 	if (u)
 		u->nr_wards++;

@@ -35,7 +35,7 @@ struct gp_holders_args {
 	const struct gp_holders_gpu *gpus;	/* their index is the core's device */
 	u32 nr_gpus;
 	u32 grace;		/* 1..255; 0: 1 */
-	u64 attach_interval_ns;	/* attaches and detaches are at least so far apart; 0: 10 ms */
+	u64 attach_interval_ns;	/* between two attaches, and between two detaches; 0: 10 ms */
 	u64 lease_ns;		/* of a hold, until it is renewed; 0: 1 s */
 	const char *kfd_root;	/* sysfs, of the probe; NULL: GP_SYSFS_KFD */
 	bool stay_attached;	/* struct gp_session_args; for tests */

@@ -16,6 +16,9 @@ enum {
 	GP_HOLDERS_MESSAGES	= 32,	/* of one channel that are read in one run */
 };
 
+/* Processes take turns in each of these lines. */
+enum { GP_LINE_ATTACH, GP_LINE_LEAVE, GP_HOLDERS_LINES };
+
 struct gp_hold_task {
 	u32 number;
 	u32 refs;		/* the table's, its wards', its moves' */
@@ -38,6 +41,7 @@ struct gp_hold_user {
 	u64 not_before_ns;	/* no holder is started before */
 	u64 backoff_ns;
 	u64 idle_ns;		/* since then it has nothing to do */
+	u64 turn_ns[GP_HOLDERS_LINES];	/* when it had one last */
 };
 
 /*
@@ -75,6 +79,7 @@ struct gp_ward {
 	struct gp_hold_user *user;	/* NULL: only watched */
 	pid_t pid;
 	u64 start;
+	bool follows;		/* an earlier session of the process may not have ended */
 	int channel;
 	u64 wanted;		/* devices on which it is to be off */
 	u64 renew_ns;		/* when its lease is to be renewed */
@@ -139,7 +144,7 @@ struct gp_holders {
 	struct gp_move *moves;
 	struct gp_hold_ask *asks;
 	u64 serial;
-	u64 next_attach_ns;
+	u64 next_turn_ns[GP_HOLDERS_LINES];
 	u64 tend_at_ns;		/* when something is due */
 	bool any_dead;
 	struct {

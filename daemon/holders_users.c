@@ -409,53 +409,71 @@ static void open_session(struct gp_holders *h, struct gp_ward *w)
 		lose(h, w, err);
 }
 
-/* Another session of the same process must have ended first. */
-static bool is_free(const struct gp_holders *h, const struct gp_ward *w)
+/* An earlier session of the same process must have ended first. */
+static bool is_free(const struct gp_holders *h, struct gp_ward *w)
 {
+	if (!w->follows)
+		return true;
 	for (const struct gp_ward *x = h->wards; x; x = x->next)
 		if (x != w && x->pid == w->pid && x->state >= GP_WARD_LEAVING &&
 		    x->state != GP_WARD_DEAD)
 			return false;
+	w->follows = false;
 	return true;
 }
 
-/*
- * The next ward to be attached or left. Each cycles the queues of everybody on its GPUs, so they
- * take turns, but one that is off is left at once.
- */
-static struct gp_ward *next_errand(const struct gp_holders *h, bool *ret_at_once)
+static bool any_waits(const struct gp_holders *h, bool leave)
+{
+	for (const struct gp_ward *w = h->wards; w; w = w->next)
+		if (w->state == (leave ? GP_WARD_LEAVING : GP_WARD_WAITING))
+			return true;
+	return false;
+}
+
+/* The next ward to be attached or left: the oldest of the user who had a turn longest ago. */
+static struct gp_ward *next_turn(const struct gp_holders *h, bool leave)
 {
 	struct gp_ward *w, *next = NULL;
 
 	for (w = h->wards; w; w = w->next) {
-		*ret_at_once = w->state == GP_WARD_LEAVING && (w->wanted || w->ops);
-		if (*ret_at_once)
-			return w;
+		if (w->state != (leave ? GP_WARD_LEAVING : GP_WARD_WAITING) ||
+		    (next && w->user->turn_ns[leave] > next->user->turn_ns[leave]))
+			continue;
 		/* The list begins with the latest. */
-		if (w->state == GP_WARD_LEAVING ||
-		    (w->state == GP_WARD_WAITING && w->user->control >= 0 && is_free(h, w)))
+		if (leave || (w->user->control >= 0 && is_free(h, w)))
 			next = w;
 	}
 	return next;
 }
 
-static void run_errands(struct gp_holders *h, u64 now)
+static void leave(struct gp_holders *h, struct gp_ward *w)
+{
+	gp_ward_close(h, w);
+	gp_ward_fail_ops(h, w, -ECONNRESET);
+}
+
+/*
+ * Attaching and leaving cycle all queues on the GPUs of the process, so they take turns. Processes
+ * that leave do not wait for those that attach. One that is off is left at once.
+ */
+static void take_turns(struct gp_holders *h, u64 now)
 {
 	struct gp_ward *w;
-	bool at_once;
 
-	while ((w = next_errand(h, &at_once))) {
-		if (!at_once && now < h->next_attach_ns) {
-			gp_holders_due(h, h->next_attach_ns);
-			return;
+	for (w = h->wards; w; w = w->next)
+		if (w->state == GP_WARD_LEAVING && (w->wanted || w->ops))
+			leave(h, w);
+	for (u32 line = 0; line < GP_HOLDERS_LINES; line++) {
+		if (now >= h->next_turn_ns[line] && (w = next_turn(h, line))) {
+			h->next_turn_ns[line] = now + h->args.attach_interval_ns;
+			w->user->turn_ns[line] = now;
+			if (line == GP_LINE_LEAVE)
+				leave(h, w);
+			else
+				open_session(h, w);
 		}
-		h->next_attach_ns = now + h->args.attach_interval_ns;
-		if (w->state == GP_WARD_WAITING) {
-			open_session(h, w);
-		} else {
-			gp_ward_close(h, w);
-			gp_ward_fail_ops(h, w, -ECONNRESET);
-		}
+		if (now < h->next_turn_ns[line] && any_waits(h, line))
+			gp_holders_due(h, h->next_turn_ns[line]);
 	}
 }
 
@@ -509,7 +527,7 @@ void gp_holders_tend(struct gp_holders *h, u64 now)
 	}
 	for (struct gp_ward *w = h->wards; w; w = w->next)
 		renew(h, w, now);
-	run_errands(h, now);
+	take_turns(h, now);
 	if (h->any_dead)
 		bury(h);
 }

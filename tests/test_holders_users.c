@@ -120,6 +120,35 @@ static void attaching_and_leaving_take_turns_but_one_that_is_off_is_left_at_once
 	close(control);
 }
 
+static void users_take_turns_and_leaving_does_not_wait_for_attaching(void **state)
+{
+	struct world *w = *state;
+	int alice, bob, s[3];
+
+	s[0] = first_of(w, 1, 10, ALICE, &alice);
+	w->now_ns += 10 * GP_MSEC;
+	s[1] = first_of(w, 2, 11, BOB, &bob);
+	/* Alice has many processes in line before the one of Bob. */
+	for (u32 i = 0; i < 100; i++)
+		add(w, 10 + i, 100 + (pid_t)i, ALICE);
+	add(w, 3, 12, BOB);
+	EXPECT_EQ(gp_holders_process_del(w->h, 11), 0);
+	EXPECT(has_ended(s[1]));
+	w->now_ns += 10 * GP_MSEC;
+	run(w);
+	s[2] = opened(alice, 100);
+	EXPECT(s[2] >= 0);
+	close(s[2]);
+	expect_event(w, GP_HOLDERS_NOT_ATTACHED, 100, -ECONNRESET);
+	w->now_ns += 10 * GP_MSEC;
+	run(w);
+	EXPECT_EQ(opened(alice, 0), -1);
+	s[2] = opened(bob, 12);
+	EXPECT(s[2] >= 0);
+	end_gang(w, (int[]){ alice, bob }, s);
+	close(s[2]);
+}
+
 static void a_flood_of_one_process_loses_no_event_of_another(void **state)
 {
 	struct world *w = *state;
@@ -178,6 +207,7 @@ PROVE(
 	CLAIM_WITH(a_process_added_in_the_moment_its_holder_dies_waits_for_the_next_holder, up,
 		   down),
 	CLAIM_WITH(attaching_and_leaving_take_turns_but_one_that_is_off_is_left_at_once, up, down),
+	CLAIM_WITH(users_take_turns_and_leaving_does_not_wait_for_attaching, up, down),
 	CLAIM_WITH(a_flood_of_one_process_loses_no_event_of_another, up, down),
 	CLAIM_WITH(a_run_reads_a_bounded_number_of_messages_of_a_process, up, down),
 )

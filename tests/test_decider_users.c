@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What one user can do to the others through the decider. */
+#include <stdio.h>
+#include <string.h>
+
+#include "decider_world.h"
+
+/* An online process, and an offline one that cannot be attached. */
+static void two_with_error(struct world *w, int err, u32 *online, u32 *offline)
+{
+	w->debug.attach_error = err;
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
+	*online = world_process(w);
+	*offline = world_process(w);
+	world_class(w, *online, "online");
+	world_queue(w, *online, 0);
+	world_queue(w, *offline, 0);
+	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(w->debug.attaches, 1);
+}
+
+static void a_process_that_cannot_be_attached_is_tried_more_and_more_seldom(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline;
+
+	two_with_error(w, -EAGAIN, &online, &offline);
+	/* After 1, 2, 4, 8, 16 and 32 s, then every 60 s. */
+	world_run(w, 64 * GP_SEC);
+	EXPECT_EQ(w->debug.attaches, 7);
+	world_run(w, 120 * GP_SEC);
+	EXPECT_EQ(w->debug.attaches, 9);
+	/* A runtime that is switched on and off does not start from the beginning. */
+	w->debug.attach_error = 0;
+	world_run(w, 60 * GP_SEC);
+	EXPECT_EQ(w->debug.attaches, 10);
+	EXPECT_EQ(world_find(w, offline)->attachment, GP_ATTACHED);
+	w->debug.event[w->debug.nr_events++] = (struct gp_holders_event){
+		.what = GP_HOLDERS_LEFT, .task = world_find(w, offline)->task,
+		.pid = w->process[offline].pid, .err = -EAGAIN,
+	};
+	world_run(w, 10 * GP_SEC);
+	EXPECT_EQ(w->debug.attaches, 10);
+}
+
+static void the_death_of_a_holder_does_not_make_attaching_slower(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline;
+
+	two_with_error(w, -ECONNRESET, &online, &offline);
+	world_run(w, 10 * GP_SEC);
+	EXPECT(w->debug.attaches >= 9);
+}
+
+PROVE(
+	CLAIM_WITH(a_process_that_cannot_be_attached_is_tried_more_and_more_seldom, world_up,
+		   world_down),
+	CLAIM_WITH(the_death_of_a_holder_does_not_make_attaching_slower, world_up, world_down),
+)
