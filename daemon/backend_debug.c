@@ -308,6 +308,11 @@ static bool debug_acting(struct gp_scheduler *s, u32 device)
 	return gp_holders_acting(holders(&s->base), device);
 }
 
+static bool debug_mistrusts(struct gp_scheduler *s, uid_t user)
+{
+	return gp_holders_in_trouble(holders(&s->base), user);
+}
+
 static int debug_queues(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_entry *to)
 {
 	int nr = gp_holders_queues(holders(&s->base), pid, to, GP_PROCESS_QUEUES_MAX);
@@ -317,6 +322,19 @@ static int debug_queues(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_e
 
 /* ---- what is due ---- */
 
+/* A holder hangs, or one that hung is back. */
+static void take_troubles(struct debug *d)
+{
+	struct gp_decider *h = d->s.base.h;
+	u32 i, n = gp_holders_troubles(d->holders);
+
+	if (n == d->s.troubles)
+		return;
+	d->s.troubles = n;
+	for (i = 0; i < h->nr_gpus; i++)
+		gp_scheduler_look(&d->s.base, i);
+}
+
 static void debug_run(struct gp_backend *b)
 {
 	struct gp_holders_event e;
@@ -324,6 +342,7 @@ static void debug_run(struct gp_backend *b)
 
 	for (i = 0; i < EVENTS && !gp_holders_next(holders(b), &e); i++)
 		take_event(b->h, &e);
+	take_troubles((struct debug *)b);
 	gp_scheduler_run(b);
 }
 
@@ -437,6 +456,7 @@ int gp_backend_debug(struct gp_decider *h, struct gp_backend **ret, char *why)
 	d->s.base.fd = gp_holders_fd(d->holders);
 	d->s.acting = debug_acting;
 	d->s.queues = debug_queues;
+	d->s.mistrusts = debug_mistrusts;
 	*ret = &d->s.base;
 	return 0;
 }

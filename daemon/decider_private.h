@@ -88,6 +88,8 @@ struct gp_gpu_process {
 	u64 lease_ns;		/* to be held as soon as it is attached; 0: no */
 	u64 lease_until_ns;	/* the request for that expires */
 	bool refused;		/* it could not be attached; @trouble says why */
+	bool mistrusted;	/* the holder of its user hangs: it preempts no process */
+	u32 judged;		/* when that was found out, by scheduler.c */
 	char trouble[128];	/* what is wrong with it; "" */
 };
 

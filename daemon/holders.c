@@ -367,8 +367,13 @@ bool gp_holders_in_trouble(const struct gp_holders *h, uid_t user)
 {
 	for (const struct gp_hold_user *u = h->users; u; u = u->next)
 		if (u->uid == user)
-			return u->nr_stuck || (!u->child && u->nr_wards);
+			return u->trouble;
 	return false;
+}
+
+u32 gp_holders_troubles(const struct gp_holders *h)
+{
+	return h->troubles;
 }
 
 /* ---- descriptors for the module ---- */

@@ -91,6 +91,8 @@ bool gp_holders_attaching(const struct gp_holders *h);
 bool gp_holders_acting(const struct gp_holders *h, u32 device);
 /* A session of @user hangs in the driver, or its holder could not be started for a while. */
 bool gp_holders_in_trouble(const struct gp_holders *h, uid_t user);
+/* How often that has changed, for any user. */
+u32 gp_holders_troubles(const struct gp_holders *h);
 
 /*
  * The queues of an attached process, as its session saw them last: those destroyed since are

@@ -440,7 +440,10 @@ static void give_up(struct gp_holders *h, struct gp_move *m, u64 now)
 		if (!op)
 			continue;
 		h->stats.stuck++;
+		if (w->user && !w->hung)
+			w->user->nr_hung++;
 		w->hung |= BIT_ULL(m->device);
+		gp_holders_due(h, 0);
 		if (w->state == GP_WARD_ATTACHED)
 			gp_holders_tell(h, w, (struct gp_holders_event){
 				.what = GP_HOLDERS_LEFT, .err = -ETIME });

@@ -36,7 +36,10 @@ struct gp_hold_user {
 	uid_t uid;
 	u64 child;		/* of children.h; 0: no holder */
 	int control;		/* -1: it is gone, or there is none */
-	u32 nr_wards, nr_asks, nr_stuck;
+	u32 nr_wards, nr_asks;
+	u32 nr_stuck;		/* sessions that hang, as its holder says */
+	u32 nr_hung;		/* the same, as actions have shown */
+	bool trouble;		/* gp_holders_in_trouble() */
 	u64 started_ns;
 	u64 not_before_ns;	/* no holder is started before */
 	u64 backoff_ns;
@@ -144,6 +147,7 @@ struct gp_holders {
 	struct gp_move *moves;
 	struct gp_hold_ask *asks;
 	u64 serial;
+	u32 troubles;		/* how often gp_holders_in_trouble() changed */
 	u64 next_turn_ns[GP_HOLDERS_LINES];
 	u64 tend_at_ns;		/* when something is due */
 	bool any_dead;

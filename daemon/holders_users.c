@@ -149,6 +149,7 @@ void gp_ward_forget(struct gp_holders *h, struct gp_ward *w)
 	gp_ward_fail_ops(h, w, -ECONNRESET);
 	if (w->user) {
 		w->user->nr_wards--;
+		w->user->nr_hung -= w->hung != 0;
 		w->user->idle_ns = gp_holders_now(h);
 	}
 	h->any_dead = true;
@@ -345,10 +346,9 @@ void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
 		}
 		if (m.is.kind == GP_HOLDER_KFD)
 			take_kfd(h, &m, fds);
-		else if (m.is.kind == GP_HOLDER_STUCK && m.ns)
-			u->nr_stuck++;
-		else if (m.is.kind == GP_HOLDER_STUCK && u->nr_stuck)
-			u->nr_stuck--;
+		else if (m.is.kind == GP_HOLDER_STUCK)
+			u->nr_stuck = m.count;
+		gp_holders_due(h, 0);
 		for (u32 i = 0; i < GP_CHANNEL_FDS; i++)
 			if (fds[i] >= 0)
 				close(fds[i]);
@@ -508,6 +508,15 @@ static void bury(struct gp_holders *h)
 	}
 }
 
+/* Its processes cannot be stopped now, or may not be: another process must not suffer from that. */
+static void note_trouble(struct gp_holders *h, struct gp_hold_user *u)
+{
+	bool trouble = u->nr_stuck || u->nr_hung || (!u->child && u->nr_wards);
+
+	h->troubles += trouble != u->trouble;
+	u->trouble = trouble;
+}
+
 void gp_holders_tend(struct gp_holders *h, u64 now)
 {
 	h->tend_at_ns = GP_NEVER;
@@ -528,6 +537,8 @@ void gp_holders_tend(struct gp_holders *h, u64 now)
 	for (struct gp_ward *w = h->wards; w; w = w->next)
 		renew(h, w, now);
 	take_turns(h, now);
+	for (struct gp_hold_user *u = h->users; u; u = u->next)
+		note_trouble(h, u);
 	if (h->any_dead)
 		bury(h);
 }

@@ -72,7 +72,7 @@ static const struct gp_gpu_process *next_process(const struct gp_decider *h, u64
 
 /* ---- Status, GetPolicy ---- */
 
-static void add_text(json_t *list, const char *text)
+static void add_text(void *list, const char *text)
 {
 	if (text && text[0])
 		json_array_append_new(list, json_string(text));
@@ -91,6 +91,7 @@ static json_t *troubles(const struct gp_decider *h, const struct gp_backend_stat
 			 peer->privileged ? ", such as " : "", peer->privileged ? text : "");
 		add_text(list, line);
 	}
+	gp_decider_troubles(h, peer->privileged, add_text, list);
 	if (!h->nr_gpus)
 		add_text(list, "the driver has no GPU; see gpreempt doctor");
 	if (h->dump_error)

@@ -30,7 +30,8 @@ int gp_scheduler_init(struct gp_scheduler *s, struct gp_decider *h, struct gp_me
 	s->samples = calloc(limits.queues, sizeof(*s->samples));
 	s->tasks = calloc(limits.tasks, sizeof(*s->tasks));
 	s->probe = calloc(GP_SCHEDULER_PROBES, sizeof(*s->probe));
-	if (!s->memory || !s->samples || !s->tasks || !s->probe)
+	s->unknown = calloc(limits.tasks, sizeof(*s->unknown));
+	if (!s->memory || !s->samples || !s->tasks || !s->probe || !s->unknown)
 		return -ENOMEM;
 	err = gp_sched_init(s->memory, &args, &s->sched);
 	for (i = 0; !err && i < h->nr_gpus; i++)
@@ -46,6 +47,7 @@ void gp_scheduler_fini(struct gp_scheduler *s)
 	free(s->samples);
 	free(s->tasks);
 	free(s->probe);
+	free(s->unknown);
 }
 
 /* ---- settings ---- */
@@ -135,18 +137,35 @@ int gp_scheduler_hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns)
 
 /* ---- looks, actions and answers ---- */
 
+static bool is_mistrusted(struct gp_scheduler *s, struct gp_gpu_process *r)
+{
+	if (r->judged != s->troubles + 1) {
+		r->mistrusted = s->mistrusts && s->mistrusts(s, r->user);
+		r->judged = s->troubles + 1;
+	}
+	return r->mistrusted;
+}
+
 void gp_scheduler_look(struct gp_backend *b, u32 device)
 {
 	struct gp_scheduler *s = gp_scheduler_of(b);
 	struct gp_decider *h = b->h;
 	u64 began = h->args.clock(h->args.ctx), took;
-	u32 i, n = 0;
+	u32 i, task, n = 0;
 
+	for (i = 0; i < limits.tasks; i++)
+		s->unknown[i] = false;
 	for (i = 0; i < h->nr_processes; i++) {
-		struct gp_gpu_process *r = h->process[i];
-
-		if (r->task != GP_NONE && (r->devices & BIT_ULL(device)))
-			n += gp_queues_look(s, r, device, s->samples + n, limits.queues - n);
+		task = h->process[i]->task;
+		if (task == GP_NONE || !(h->process[i]->devices & BIT_ULL(device)))
+			continue;
+		n += gp_queues_look(s, h->process[i], device, s->samples + n, limits.queues - n);
+		s->unknown[task] |= is_mistrusted(s, h->process[i]);
+	}
+	for (i = 0; i < h->nr_processes; i++) {
+		task = h->process[i]->task;
+		if (task != GP_NONE && (h->process[i]->devices & BIT_ULL(device)))
+			gp_task_set_unknown(s->sched, task, s->unknown[task], h->now_ns);
 	}
 	h->stats.looks++;
 	took = h->args.clock(h->args.ctx) - began;

@@ -30,12 +30,21 @@ struct gp_scheduler {
 	struct gp_probe *probe;	/* a ring of GP_SCHEDULER_PROBES */
 	u32 first_probe, nr_probes;
 
+	/* Which tasks have a process that is not known or not trusted; of one look. */
+	bool *unknown;
+
 	/*
 	 * Of backend_debug, else NULL. @acting: a question to the driver about @device would have
 	 * to wait for an action. @queues: the queues of an attached process, at most
 	 * GP_PROCESS_QUEUES_MAX; returns how many, or -errno if they are not known now.
 	 */
 	bool (*acting)(struct gp_scheduler *s, u32 device);
+	/*
+	 * The processes of @user are to preempt no process: theirs cannot be stopped now. @troubles
+	 * changes when an answer changes.
+	 */
+	bool (*mistrusts)(struct gp_scheduler *s, uid_t user);
+	u32 troubles;
 	int (*queues)(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_entry *to);
 };
 

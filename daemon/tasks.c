@@ -105,6 +105,9 @@ const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_p
 	else if (x)
 		snprintf(text, GP_DECIDER_WHY, "%s (%d) of its gang cannot be preempted: %s",
 			 x->name, x->pid, x->trouble);
+	else if (r->mistrusted)
+		snprintf(text, GP_DECIDER_WHY, "the holder of its user hangs or is gone: it "
+			 "preempts no process until the holder is back");
 	else if (r->undescribed[0])
 		snprintf(text, GP_DECIDER_WHY, "%s", r->undescribed);
 	else if (h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE &&
@@ -134,6 +137,34 @@ u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text)
 	for (i = 0; i < h->nr_processes; i++)
 		n += h->process[i]->task != GP_NONE && of_task[h->process[i]->task];
 	return n;
+}
+
+/* Users whose holder hangs; at most USERS are named. */
+static void tell_mistrusted(const struct gp_decider *h, gp_trouble_fn *tell, void *ctx)
+{
+	enum { USERS = 8 };
+	char line[GP_DECIDER_WHY];
+	uid_t told[USERS];
+	u32 i, j, n = 0;
+
+	for (i = 0; i < h->nr_processes && n < USERS; i++) {
+		const struct gp_gpu_process *r = h->process[i];
+
+		for (j = 0; j < n && told[j] != r->user; j++)
+			;
+		if (!r->mistrusted || j < n)
+			continue;
+		told[n++] = r->user;
+		snprintf(line, sizeof(line), "user %u: the holder hangs in the driver or cannot be "
+			 "started; processes of this user preempt no process", r->user);
+		tell(ctx, line);
+	}
+}
+
+void gp_decider_troubles(const struct gp_decider *h, bool names, gp_trouble_fn *tell, void *ctx)
+{
+	if (names)
+		tell_mistrusted(h, tell, ctx);
 }
 
 void gp_tasks_lease(struct gp_decider *h, const struct gp_gpu_process *r, u64 lease_ns,
@@ -177,7 +208,8 @@ static void part(struct gp_gpu_process *r, const struct gp_account *a)
 {
 	r->stopped_before += a->stopped;
 	r->attachment = GP_NOT_ATTACHED;
-	r->refused = false;
+	r->refused = r->mistrusted = false;
+	r->judged = 0;
 	r->task = GP_NONE;
 	r->devices = 0;
 }

@@ -105,6 +105,18 @@ bool gp_holders_acting(const struct gp_holders *m, u32 device)
 	return debug->acting;
 }
 
+bool gp_holders_in_trouble(const struct gp_holders *m, uid_t user)
+{
+	(void)m;
+	return debug->troubles % 2 && debug->hung == user;
+}
+
+u32 gp_holders_troubles(const struct gp_holders *m)
+{
+	(void)m;
+	return debug->troubles;
+}
+
 int gp_holders_queues(const struct gp_holders *m, pid_t pid, struct gp_kfd_queue_entry *to,
 		      u32 room)
 {

@@ -2,6 +2,7 @@
 /* What one user can do to the others through the decider. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "decider_world.h"
 
@@ -53,8 +54,69 @@ static void the_death_of_a_holder_does_not_make_attaching_slower(void **state)
 	EXPECT(w->debug.attaches >= 9);
 }
 
+static void collect(void *ctx, const char *text)
+{
+	strncat(ctx, text, GP_DECIDER_WHY - strlen(ctx) - 1);
+}
+
+static void processes_of_a_user_whose_holder_hangs_preempt_no_process(void **state)
+{
+	struct world *w = *state;
+	char text[GP_DECIDER_WHY] = "";
+	u32 online, offline;
+
+	world_two(w, &online, &offline);
+	w->debug.hung = getuid();
+	w->debug.troubles++;
+	world_run(w, GP_MSEC);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+	EXPECT(gp_decider_trouble(w->decider, world_find(w, online), text));
+	EXPECT(strstr(text, "holder"));
+	text[0] = 0;
+	gp_decider_troubles(w->decider, false, collect, text);
+	EXPECT(!text[0]);
+	gp_decider_troubles(w->decider, true, collect, text);
+	EXPECT(strstr(text, "holder hangs"));
+	/* It is back. */
+	world_complete(w, online, 0, 1);
+	w->debug.troubles++;
+	world_run(w, 300 * GP_MSEC);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	EXPECT(!gp_decider_trouble(w->decider, world_find(w, online), text));
+}
+
+static void a_process_of_a_user_whose_holder_hangs_can_be_stopped(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline;
+
+	if (getuid())
+		skip();
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
+	online = world_process(w);
+	offline = world_process_of(w, 1234);
+	world_class(w, online, "online");
+	world_queue(w, online, 0);
+	world_queue(w, offline, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_find(w, offline)->attachment, GP_ATTACHED);
+	w->debug.hung = 1234;
+	w->debug.troubles++;
+	world_submit(w, offline, 0, 8);
+	world_run(w, 10 * GP_MSEC);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+}
+
 PROVE(
 	CLAIM_WITH(a_process_that_cannot_be_attached_is_tried_more_and_more_seldom, world_up,
 		   world_down),
+	CLAIM_WITH(processes_of_a_user_whose_holder_hangs_preempt_no_process, world_up, world_down),
+	CLAIM_WITH(a_process_of_a_user_whose_holder_hangs_can_be_stopped, world_up, world_down),
 	CLAIM_WITH(the_death_of_a_holder_does_not_make_attaching_slower, world_up, world_down),
 )

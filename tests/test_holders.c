@@ -258,6 +258,8 @@ static void a_process_that_hangs_its_session_is_given_up_and_stops_no_other_task
 	expect_answer(w, action, 1, GP_REFUSED);
 	expect_event(w, GP_HOLDERS_LEFT, 10, -ETIME);
 	EXPECT(has_ended(s[0]));
+	run(w);
+	EXPECT(gp_holders_in_trouble(w->h, ALICE) && !gp_holders_in_trouble(w->h, BOB));
 	gp_holders_stats(w->h, &stats);
 	EXPECT_EQ(stats.stuck, 1);
 	/* As long as it may be the GPU that hangs, the driver is not asked about it. */
