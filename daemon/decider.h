@@ -143,6 +143,8 @@ const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_p
 /* What is wrong with users and their processes, a sentence each. @names: users are named. */
 typedef void gp_trouble_fn(void *ctx, const char *text);
 void gp_decider_troubles(const struct gp_decider *h, bool names, gp_trouble_fn *tell, void *ctx);
+/* How many processes should be scheduled and were not admitted; @text: one of them. */
+u32 gp_decider_unplaced(const struct gp_decider *h, char *text);
 /* How many processes cannot be preempted though their class may be; @text: one of them. */
 u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text);
 /* Counters of the backend; those that only it has go to @tell. */

@@ -71,6 +71,8 @@ struct gp_gpu_process {
 	u64 devices;
 	struct gp_class told;	/* the class of its task, as the backend was told */
 	u64 stopped_before;	/* by earlier tasks; one more GPU means another task */
+	bool unplaced;		/* it should have a task, and was not admitted: @trouble */
+	u64 place_at_ns;	/* not to be tried again before */
 
 	/* queues.c */
 	struct gp_pointers_set *pointers;
@@ -79,6 +81,7 @@ struct gp_gpu_process {
 	bool watched_stale;
 	u64 watched_at_ns;	/* not to be read again before */
 	u32 watched_tries;
+	bool crowded;		/* its user has too many: some are not watched */
 
 	/* the backend's */
 	u8 attachment;		/* enum gp_attachment */

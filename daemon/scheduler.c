@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "scheduler.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Room for a large node; the memory of what is not used is never touched. */
 static const struct gp_limits limits = {
-	.devices = GP_MAX_DEVICES, .tasks = 1024, .seats = GP_SCHEDULER_SEATS, .queues = 16384,
+	.devices = GP_MAX_DEVICES, .tasks = GP_SCHEDULER_TASKS, .seats = GP_SCHEDULER_SEATS,
+	.queues = 16384,
 };
 
 enum { ANSWERS = 4096 };	/* of one run; the rest waits for the next */
@@ -120,6 +123,40 @@ void gp_scheduler_reset(struct gp_backend *b)
 		gp_device_reset(gp_scheduler_of(b)->sched, d, b->h->now_ns);
 }
 
+/* ---- queues ---- */
+
+#define CROWDED	"it cannot be watched: too many queues of its user"
+
+static u32 queues_of(const struct gp_decider *h, uid_t user)
+{
+	u32 i, j, n = 0;
+
+	for (i = 0; i < h->nr_processes; i++)
+		for (j = 0; h->process[i]->user == user && j < h->process[i]->nr_watched; j++)
+			n += h->process[i]->watched[j].queue != GP_NONE;
+	return n;
+}
+
+/* An eighth of all, half of that when few are left. Root is no attacker. */
+bool gp_scheduler_may_watch(struct gp_scheduler *s, struct gp_gpu_process *r)
+{
+	bool crowded = s->sched->queues_used >= limits.queues / 4 * 3;
+	u64 now = s->base.h->now_ns;
+
+	if (s->share.user != r->user || s->share.at_ns != now) {
+		s->share.user = r->user;
+		s->share.at_ns = now;
+		s->share.queues = queues_of(s->base.h, r->user);
+	}
+	r->crowded = r->user && s->share.queues >= limits.queues / (crowded ? 16 : 8);
+	if (r->crowded && !r->trouble[0])
+		snprintf(r->trouble, sizeof(r->trouble), CROWDED);
+	if (!r->crowded && !strcmp(r->trouble, CROWDED))
+		r->trouble[0] = 0;
+	s->share.queues += !r->crowded;
+	return !r->crowded;
+}
+
 /* ---- by hand ---- */
 
 int gp_scheduler_hold(struct gp_backend *b, u32 task, u64 lease_ns)
@@ -160,7 +197,8 @@ void gp_scheduler_look(struct gp_backend *b, u32 device)
 		if (task == GP_NONE || !(h->process[i]->devices & BIT_ULL(device)))
 			continue;
 		n += gp_queues_look(s, h->process[i], device, s->samples + n, limits.queues - n);
-		s->unknown[task] |= is_mistrusted(s, h->process[i]);
+		s->unknown[task] |= is_mistrusted(s, h->process[i]) ||
+				    h->process[i]->crowded;
 	}
 	for (i = 0; i < h->nr_processes; i++) {
 		task = h->process[i]->task;

@@ -69,9 +69,11 @@ const struct gp_gpu_process *gp_tasks_unpreemptible(const struct gp_decider *h,
 	const struct gp_gpu_process *x;
 	u32 i = 0;
 
-	if (r->task == GP_NONE || r->lost || !gp_decider_acts(h) || !h->backend->ops->preempts ||
+	if (r->lost || !gp_decider_acts(h) || !h->backend->ops->preempts ||
 	    !(r->class.is.flags & GP_PREEMPTIBLE))
 		return NULL;
+	if (r->task == GP_NONE)
+		return r->unplaced ? r : NULL;
 	if (r->refused || !r->gang[0])
 		return r->refused ? r : NULL;
 	while ((x = next_of(h, r->task, &i)) && !x->refused)
@@ -129,9 +131,11 @@ u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text)
 	for (i = 0; i < h->nr_processes; i++) {
 		const struct gp_gpu_process *r = h->process[i];
 
-		if (!r->refused || !gp_tasks_unpreemptible(h, r))
+		if (!(r->refused || r->unplaced) || !gp_tasks_unpreemptible(h, r))
 			continue;
-		of_task[r->task] = true;
+		n += r->unplaced;
+		if (r->task != GP_NONE)
+			of_task[r->task] = true;
 		snprintf(text, GP_DECIDER_WHY, "%s (%d): %s", r->name, r->pid, r->trouble);
 	}
 	for (i = 0; i < h->nr_processes; i++)
@@ -161,8 +165,30 @@ static void tell_mistrusted(const struct gp_decider *h, gp_trouble_fn *tell, voi
 	}
 }
 
+u32 gp_decider_unplaced(const struct gp_decider *h, char *text)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *r = h->process[i];
+
+		if (r->unplaced)
+			snprintf(text, GP_DECIDER_WHY, "%s (%d): %s", r->name, r->pid, r->trouble);
+		n += r->unplaced;
+	}
+	return n;
+}
+
 void gp_decider_troubles(const struct gp_decider *h, bool names, gp_trouble_fn *tell, void *ctx)
 {
+	char line[GP_DECIDER_WHY + 64], one[GP_DECIDER_WHY];
+	u32 n = gp_decider_unplaced(h, one);
+
+	if (n) {
+		snprintf(line, sizeof(line), "%u processes found no place in the scheduler%s%s", n,
+			 names ? ", such as " : "", names ? one : "");
+		tell(ctx, line);
+	}
 	if (names)
 		tell_mistrusted(h, tell, ctx);
 }
@@ -291,6 +317,9 @@ void gp_tasks_leave(struct gp_decider *h, struct gp_gpu_process *r)
 	static struct gp_account a;
 	struct gp_gpu_process *mate;
 
+	if (r->unplaced)
+		r->trouble[0] = 0;
+	r->unplaced = false;
 	if (r->task == GP_NONE) {
 		r->attachment = GP_NOT_ATTACHED;
 		return;
@@ -316,14 +345,50 @@ static void admit(struct gp_gpu_process *r, const struct gp_gpu_process *as)
 	r->told = as->told;
 	r->watched_stale = true;
 	r->watched_at_ns = 0;
+	r->unplaced = false;
 	r->trouble[0] = 0;
+}
+
+/*
+ * Has the user of @r as many tasks or seats as a user may have? That is a quarter of all, and half
+ * of that when few are left. Root is no attacker.
+ */
+static bool has_too_many(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	static bool counted[GP_MAX_TASKS];
+	u32 i, all = 0, tasks = 0, seats = 0, room = h->backend->ops->tasks;
+
+	if (!r->user)
+		return false;
+	memset(counted, 0, sizeof(counted));
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *x = h->process[i];
+
+		if (x->task == GP_NONE || counted[x->task])
+			continue;
+		counted[x->task] = true;
+		all++;
+		tasks += x->user == r->user;
+		seats += x->user == r->user ? (u32)__builtin_popcountll(x->devices) : 0;
+	}
+	room /= all >= room / 4 * 3 ? 8 : 4;
+	return tasks >= room || seats >= 8 * room;
 }
 
 static void enter(struct gp_decider *h, struct gp_gpu_process *r, u64 devices)
 {
-	const char *why = NULL;
+	const char *why = "too many tasks of its user";
 	u32 i;
 
+	if (h->now_ns < r->place_at_ns)
+		return;
+	if (has_too_many(h, r)) {
+		r->place_at_ns = h->now_ns + GP_SEC;
+		r->unplaced = true;
+		not_admitted(r, why);
+		return;
+	}
+	why = NULL;
 	/* The other members may have left their task because the gang uses one more GPU. */
 	for (i = 0; i < h->nr_processes; i++)
 		if (together(r, h->process[i]))
@@ -333,6 +398,7 @@ static void enter(struct gp_decider *h, struct gp_gpu_process *r, u64 devices)
 	if (h->backend->ops->task_add(h->backend, devices, &r->told, &r->task, &why)) {
 		r->task = GP_NONE;
 		r->devices = 0;
+		r->unplaced = true;
 		not_admitted(r, why);
 		return;
 	}

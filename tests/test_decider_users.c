@@ -59,6 +59,84 @@ static void collect(void *ctx, const char *text)
 	strncat(ctx, text, GP_DECIDER_WHY - strlen(ctx) - 1);
 }
 
+/* A backend with room for @tasks, of which a user gets a quarter. */
+static void set_room(struct world *w, u32 tasks)
+{
+	static struct gp_backend_ops ops;
+
+	ops = *w->decider->backend->ops;
+	ops.tasks = tasks;
+	w->decider->backend->ops = &ops;
+}
+
+static void a_user_takes_a_part_of_the_tasks_and_others_get_theirs(void **state)
+{
+	struct world *w = *state;
+	char text[GP_DECIDER_WHY] = "";
+	u32 mine[3], other, i;
+
+	if (getuid())
+		skip();
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
+	set_room(w, 8);
+	for (i = 0; i < 3; i++) {
+		mine[i] = world_process_of(w, 1234);
+		world_queue(w, mine[i], 0);
+		world_run(w, 20 * GP_MSEC);
+	}
+	other = world_process_of(w, 1235);
+	world_queue(w, other, 0);
+	world_run(w, 20 * GP_MSEC);
+	EXPECT(world_find(w, mine[1])->task != GP_NONE);
+	EXPECT(world_find(w, other)->task != GP_NONE);
+	EXPECT_EQ(world_find(w, mine[2])->task, GP_NONE);
+	/* It has a reason, and it is counted. */
+	EXPECT(gp_decider_trouble(w->decider, world_find(w, mine[2]), text));
+	EXPECT(strstr(text, "too many tasks of its user"));
+	text[0] = 0;
+	gp_decider_troubles(w->decider, false, collect, text);
+	EXPECT(strstr(text, "1 processes found no place") && !strstr(text, "(" ));
+	EXPECT_EQ(gp_decider_unplaced(w->decider, text), 1);
+	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 1);
+	/* A place that becomes free is taken. */
+	world_end(w, mine[0]);
+	world_run(w, 2 * GP_SEC);
+	EXPECT(world_find(w, mine[2])->task != GP_NONE);
+	EXPECT(!world_find(w, mine[2])->trouble[0]);
+	EXPECT_EQ(gp_decider_unplaced(w->decider, text), 0);
+}
+
+static void a_user_takes_a_part_of_the_queues_and_others_get_theirs(void **state)
+{
+	enum { MANY = 3000 };
+	struct world *w = *state;
+	struct gp_scheduler *s;
+	struct gp_gpu_process *r;
+	u32 mine, i;
+
+	if (getuid())
+		skip();
+	world_decider(w, WORLD_ACTING WORLD_LOOKS);
+	mine = world_process_of(w, 1234);
+	world_queue(w, mine, 0);
+	world_run(w, 50 * GP_MSEC);
+	s = gp_scheduler_of(w->decider->backend);
+	r = world_find(w, mine);
+	EXPECT_EQ(r->nr_watched, 1);
+	for (i = 1; i < MANY && gp_scheduler_may_watch(s, r); i++)
+		;
+	EXPECT_EQ(i, 16384 / 8);
+	EXPECT(strstr(r->trouble, "too many queues of its user"));
+	/* The look makes its task unknown. Another user has a part of its own. */
+	gp_scheduler_look(w->decider->backend, 0);
+	EXPECT(world_sched(w)->tasks[r->task].unknown);
+	s->share.at_ns = 0;
+	r->user = 1235;
+	EXPECT(gp_scheduler_may_watch(s, r));
+	EXPECT(!r->trouble[0]);
+	r->user = 1234;
+}
+
 static void processes_of_a_user_whose_holder_hangs_preempt_no_process(void **state)
 {
 	struct world *w = *state;
@@ -116,6 +194,8 @@ static void a_process_of_a_user_whose_holder_hangs_can_be_stopped(void **state)
 PROVE(
 	CLAIM_WITH(a_process_that_cannot_be_attached_is_tried_more_and_more_seldom, world_up,
 		   world_down),
+	CLAIM_WITH(a_user_takes_a_part_of_the_tasks_and_others_get_theirs, world_up, world_down),
+	CLAIM_WITH(a_user_takes_a_part_of_the_queues_and_others_get_theirs, world_up, world_down),
 	CLAIM_WITH(processes_of_a_user_whose_holder_hangs_preempt_no_process, world_up, world_down),
 	CLAIM_WITH(a_process_of_a_user_whose_holder_hangs_can_be_stopped, world_up, world_down),
 	CLAIM_WITH(the_death_of_a_holder_does_not_make_attaching_slower, world_up, world_down),
