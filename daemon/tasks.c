@@ -63,14 +63,18 @@ bool gp_tasks_attached(const struct gp_decider *h, const struct gp_gpu_process *
 	return true;
 }
 
+static bool may_preempt(const struct gp_decider *h)
+{
+	return gp_decider_acts(h) && h->backend->ops->preempts;
+}
+
 const struct gp_gpu_process *gp_tasks_unpreemptible(const struct gp_decider *h,
 						 const struct gp_gpu_process *r)
 {
 	const struct gp_gpu_process *x;
 	u32 i = 0;
 
-	if (r->lost || !gp_decider_acts(h) || !h->backend->ops->preempts ||
-	    !(r->class.is.flags & GP_PREEMPTIBLE))
+	if (r->lost || !may_preempt(h) || !(r->class.is.flags & GP_PREEMPTIBLE))
 		return NULL;
 	if (r->task == GP_NONE)
 		return r->unplaced ? r : NULL;
@@ -125,6 +129,7 @@ const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_p
 u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text)
 {
 	static bool of_task[GP_MAX_TASKS];
+	struct gp_scan_user user;
 	u32 i, n = 0;
 
 	memset(of_task, 0, sizeof(of_task));
@@ -140,13 +145,21 @@ u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text)
 	}
 	for (i = 0; i < h->nr_processes; i++)
 		n += h->process[i]->task != GP_NONE && of_task[h->process[i]->task];
+	/* Of processes that are left out the class is not known. */
+	for (i = 0; may_preempt(h) && gp_scanner_user(h->scanner, i, &user); i++) {
+		if (user.busy)
+			snprintf(text, GP_DECIDER_WHY, "those of user %u that are left out",
+				 user.user);
+		n += user.busy;
+	}
 	return n;
 }
 
-/* Users whose holder hangs; at most USERS are named. */
+enum { USERS = 8 };		/* that are named for the same reason */
+
+/* Users whose holder hangs. */
 static void tell_mistrusted(const struct gp_decider *h, gp_trouble_fn *tell, void *ctx)
 {
-	enum { USERS = 8 };
 	char line[GP_DECIDER_WHY];
 	uid_t told[USERS];
 	u32 i, j, n = 0;
@@ -161,6 +174,23 @@ static void tell_mistrusted(const struct gp_decider *h, gp_trouble_fn *tell, voi
 		told[n++] = r->user;
 		snprintf(line, sizeof(line), "user %u: the holder hangs in the driver or cannot be "
 			 "started; processes of this user preempt no process", r->user);
+		tell(ctx, line);
+	}
+}
+
+/* Users with processes beyond a limit of the scanner. */
+static void tell_left_out(const struct gp_decider *h, gp_trouble_fn *tell, void *ctx)
+{
+	struct gp_scan_user user;
+	char line[GP_DECIDER_WHY];
+	u32 i, n = 0;
+
+	for (i = 0; n < USERS && gp_scanner_user(h->scanner, i, &user); i++) {
+		if (!user.left_out)
+			continue;
+		n++;
+		snprintf(line, sizeof(line), "user %u: %u GPU processes are left out and keep "
+			 "running; %u of them have queues", user.user, user.left_out, user.busy);
 		tell(ctx, line);
 	}
 }
@@ -189,8 +219,10 @@ void gp_decider_troubles(const struct gp_decider *h, bool names, gp_trouble_fn *
 			 names ? ", such as " : "", names ? one : "");
 		tell(ctx, line);
 	}
-	if (names)
+	if (names) {
 		tell_mistrusted(h, tell, ctx);
+		tell_left_out(h, tell, ctx);
+	}
 }
 
 void gp_tasks_lease(struct gp_decider *h, const struct gp_gpu_process *r, u64 lease_ns,
