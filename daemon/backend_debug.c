@@ -138,6 +138,8 @@ static u64 ask_again_after(int err)
 	case -EAGAIN:
 	case -ESRCH:
 	case -ECONNRESET:
+	case -ETIMEDOUT:
+	case -ECANCELED:
 		return SOON_NS;
 	case -EALREADY:
 	case -EBUSY:
@@ -170,6 +172,10 @@ static const char *why_not(int err)
 		return "it is ending";
 	case -ECONNRESET:
 		return "the holder process of its user died; it is started again";
+	case -ETIMEDOUT:
+		return "its lease ended because the daemon was late; it is attached again";
+	case -ECANCELED:
+		return "the driver hung on another process of its user; it is attached later";
 	case -ETIME:
 		return "the driver hangs on it; its holder process was given up";
 	default:
@@ -184,7 +190,7 @@ static u64 back_off(const struct gp_decider *h, struct gp_gpu_process *r, int er
 
 	if (r->attachment == GP_ATTACHED && h->now_ns >= r->attached_ns + RARELY_NS)
 		r->attach_tries = 0;
-	if (err == -ECONNRESET || is_shortage(err))
+	if (err == -ECONNRESET || err == -ETIMEDOUT || err == -ECANCELED || is_shortage(err))
 		return wait;
 	for (u32 i = 0; i < r->attach_tries && wait < RARELY_NS; i++)
 		wait *= 2;

@@ -290,6 +290,8 @@ int gp_holders_process_add(struct gp_holders *h, u32 task, const struct gp_holde
 		return -EEXIST;
 	if (!p->watch_only && gp_hold_user_get(h, p->user, &u))
 		return -ENOMEM;
+	if (u && u->hung_ns && gp_holders_now(h) < u->hung_ns + u->hung_wait_ns)
+		return -ECANCELED;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
@@ -351,14 +353,15 @@ bool gp_holders_attaching(const struct gp_holders *h)
 
 bool gp_holders_acting(const struct gp_holders *h, u32 device)
 {
-	u64 now = gp_holders_now(h);
+	u64 now = gp_holders_now(h), replied = h->device[device].replied_ns;
 
+	/* What hangs while the driver does other things there hangs on its process. */
 	for (const struct gp_move *m = h->moves; m; m = m->next)
-		if (m->device == device)
+		if (m->device == device && (!m->timed_out || m->deadline_ns >= replied))
 			return true;
 	for (const struct gp_ward *w = h->wards; w; w = w->next)
 		if (w->state == GP_WARD_CLOSING && (w->hung & BIT_ULL(device)) &&
-		    now < w->closing_ns + DRIVER_NS)
+		    now < w->closing_ns + DRIVER_NS && w->closing_ns >= replied)
 			return true;
 	return false;
 }

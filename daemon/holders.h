@@ -12,7 +12,8 @@
  * While a task is off, the leases of its processes are renewed. A process whose holder died runs
  * again, by the driver. A call of the driver that has not returned at the deadline of its action is
  * answered with GP_TIMED_OUT, and a moment later its process is given up, so that a hostile process
- * that hangs its session stops no other task.
+ * that hangs its session stops no other task. If the driver has done the other operations of the
+ * action, both come sooner.
  *
  * Times are CLOCK_MONOTONIC ns, and so must be the owner's now_ns.
  */
@@ -76,7 +77,8 @@ struct gp_holders_process {
 /*
  * A process of @task. Unless it is only watched it is attached: an event says what came of
  * it. Only for processes that may be stopped and whose first compute queue is a second
- * old: the mechanism does not judge that. -ENOENT: no such task. -EEXIST: it is there.
+ * old: the mechanism does not judge that. -ENOENT: no such task. -EEXIST: it is there. -ECANCELED:
+ * the driver hung on another process of the user a short while ago.
  */
 int gp_holders_process_add(struct gp_holders *h, u32 task, const struct gp_holders_process *p);
 /* Leave it: its queues run, soon if they were off. Silent. -ENOENT. */
@@ -123,7 +125,7 @@ struct gp_holders_event {
  * The next thing that happened. Events of the same kind of one process that were not fetched yet
  * are one event, with the sum of their counts and times, so that none is lost. -EAGAIN: nothing.
  * Errors besides those of gp_session_open(): -ECONNRESET: its holder died; -ETIME: it hangs in the
- * driver; -EACCES: of another user.
+ * driver; -ETIMEDOUT: its lease was not renewed in time; -EACCES: of another user.
  */
 int gp_holders_next(struct gp_holders *h, struct gp_holders_event *ret);
 

@@ -45,6 +45,8 @@ struct gp_hold_user {
 	u64 backoff_ns;
 	u64 idle_ns;		/* since then it has nothing to do */
 	u64 turn_ns[GP_HOLDERS_LINES];	/* when it had one last */
+	u64 hung_ns;		/* when the driver hung on one of its processes last */
+	u64 hung_wait_ns;	/* no process of it is attached for so long after that */
 };
 
 /*
@@ -69,7 +71,7 @@ struct gp_hold_op {
 	struct gp_hold_op *next;
 	u64 serial;
 	u32 device;
-	struct gp_move *move;	/* with a reference; NULL: nobody waits, a lease was lost */
+	struct gp_move *move;	/* with a reference */
 	bool hold;
 };
 
@@ -103,7 +105,7 @@ struct gp_move {
 	struct gp_move *next;	/* of all that are not over */
 	u32 refs;		/* the list's, the action's, its operations' */
 	u64 action;
-	u64 deadline_ns;
+	u64 deadline_ns;	/* if @timed_out: when it did */
 	u32 device;
 	struct gp_hold_task *task;	/* with a reference */
 	u32 pending;		/* operations */
@@ -117,6 +119,7 @@ struct gp_move {
 struct gp_hold_action {
 	u64 id;			/* 0: nothing is under way */
 	u64 deadline_ns;
+	u64 replied_ns;		/* when the driver did one of its operations last; 0: none yet */
 	u32 nr, nr_out, open;	/* moves; those without an answer */
 	bool ins_begun;
 	struct gp_move **move;	/* with references */
@@ -139,6 +142,7 @@ struct gp_holders {
 	struct {
 		struct gp_holders_gpu gpu;
 		struct gp_hold_action action;
+		u64 replied_ns;	/* when the driver did something there last */
 	} device[GP_HOLDERS_GPUS];
 	struct gp_hold_task **tasks;	/* by number */
 	u32 room_tasks;
@@ -194,7 +198,7 @@ extern const struct gp_mechanism_ops gp_holders_ops;
 void gp_hold_act_clear(struct gp_holders *h, u32 device);
 /* The reply to one of its operations: @err and the driver's times. */
 void gp_ward_replied(struct gp_holders *h, struct gp_ward *w, const struct gp_holder_reply *m);
-/* Its lease ended although it is wanted off: hold it again. */
+/* Its lease ended although it is wanted off: it runs, and is left. */
 void gp_ward_expired(struct gp_holders *h, struct gp_ward *w);
 /* The session is gone: what is under way ends with @err. */
 void gp_ward_fail_ops(struct gp_holders *h, struct gp_ward *w, int err);

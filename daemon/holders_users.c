@@ -359,6 +359,8 @@ void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
 
 static void tend_user(struct gp_holders *h, struct gp_hold_user *u, u64 now)
 {
+	if (u->nr_wards && now < u->hung_ns + u->hung_wait_ns)
+		gp_holders_due(h, u->hung_ns + u->hung_wait_ns);
 	if (u->nr_wards || u->nr_asks) {
 		if (!u->child && now < u->not_before_ns) {
 			gp_holders_due(h, u->not_before_ns);
@@ -431,13 +433,14 @@ static bool any_waits(const struct gp_holders *h, bool leave)
 }
 
 /* The next ward to be attached or left: the oldest of the user who had a turn longest ago. */
-static struct gp_ward *next_turn(const struct gp_holders *h, bool leave)
+static struct gp_ward *next_turn(const struct gp_holders *h, bool leave, u64 now)
 {
 	struct gp_ward *w, *next = NULL;
 
 	for (w = h->wards; w; w = w->next) {
 		if (w->state != (leave ? GP_WARD_LEAVING : GP_WARD_WAITING) ||
-		    (next && w->user->turn_ns[leave] > next->user->turn_ns[leave]))
+		    (next && w->user->turn_ns[leave] > next->user->turn_ns[leave]) ||
+		    (!leave && now < w->user->hung_ns + w->user->hung_wait_ns))
 			continue;
 		/* The list begins with the latest. */
 		if (leave || (w->user->control >= 0 && is_free(h, w)))
@@ -464,7 +467,7 @@ static void take_turns(struct gp_holders *h, u64 now)
 		if (w->state == GP_WARD_LEAVING && (w->wanted || w->ops))
 			leave(h, w);
 	for (u32 line = 0; line < GP_HOLDERS_LINES; line++) {
-		if (now >= h->next_turn_ns[line] && (w = next_turn(h, line))) {
+		if (now >= h->next_turn_ns[line] && (w = next_turn(h, line, now))) {
 			h->next_turn_ns[line] = now + h->args.attach_interval_ns;
 			w->user->turn_ns[line] = now;
 			if (line == GP_LINE_LEAVE)

@@ -71,35 +71,104 @@ static void a_hold_has_a_lease_that_is_renewed_until_it_is_released(void **state
 	close(control);
 }
 
-static void a_lease_that_ended_although_it_is_wanted_is_taken_again(void **state)
+static void a_process_whose_lease_ended_while_it_was_held_runs_and_is_left(void **state)
 {
 	struct world *w = *state;
 	struct gp_holders_stats stats;
 	struct gp_holder_request r;
 	int control, s;
+	u64 action;
+
+	s = first_of(w, 1, 10, ALICE, &control);
+	/* A lease that ends after the release is no news. */
+	stop(w, s, 1);
+	action = begin(w, 0, "", "1");
+	r = asked(s, GP_HOLDER_RELEASE);
+	says(s, GP_HOLDER_EXPIRED, 0);
+	answers(w, s, &r, 0);
+	expect_answer(w, action, 1, GP_DONE);
+	run(w);
+	/* We were stopped meanwhile. The scheduler has to decide again. */
+	stop(w, s, 1);
+	w->now_ns += 3 * LEASE;
+	says(s, GP_HOLDER_EXPIRED, 0);
+	expect_event(w, GP_HOLDERS_LEFT, 10, -ETIMEDOUT);
+	gp_holders_stats(w->h, &stats);
+	EXPECT_EQ(stats.expired, 2);
+	while (is_asked(s, &r))
+		EXPECT_EQ(r.is.kind, GP_HOLDER_RENEW);
+	EXPECT(has_ended(s));
+	/* Starting it is done. */
+	action = begin(w, 0, "", "1");
+	expect_answer(w, action, 1, GP_DONE);
+	close(s);
+	close(control);
+}
+
+static void a_process_that_cannot_be_released_is_left(void **state)
+{
+	struct world *w = *state;
+	struct gp_holder_request r;
+	int control, s;
+	u64 action;
 
 	s = first_of(w, 1, 10, ALICE, &control);
 	stop(w, s, 1);
-	/* We were stopped meanwhile. */
-	w->now_ns += 3 * LEASE;
-	says(s, GP_HOLDER_EXPIRED, 0);
-	run(w);
-	r = asked(s, GP_HOLDER_HOLD);
-	EXPECT_EQ(r.until_ns, w->now_ns + LEASE);
-	answers(w, s, &r, 0);
-	run(w);
-	gp_holders_stats(w->h, &stats);
-	EXPECT_EQ(stats.expired, 1);
-	/* If it cannot be held again, it is not taken for held. */
-	says(s, GP_HOLDER_EXPIRED, 0);
-	run(w);
-	while (is_asked(s, &r) && r.is.kind != GP_HOLDER_HOLD)
-		;
+	action = begin(w, 0, "", "1");
+	r = asked(s, GP_HOLDER_RELEASE);
 	answers(w, s, &r, -EIO);
+	expect_answer(w, action, 1, GP_REFUSED);
 	expect_event(w, GP_HOLDERS_LEFT, 10, -EIO);
+	/* No lease is renewed, and the end of the session releases it. */
+	w->now_ns += 10 * LEASE;
+	run(w);
 	EXPECT(has_ended(s));
 	close(s);
 	close(control);
+}
+
+static void a_process_that_hangs_leaves_an_action_that_the_others_have_done(void **state)
+{
+	struct world *w = *state;
+	struct gp_holder_request r;
+	int control[2], s[3], again;
+	u64 action;
+
+	s[0] = first_of(w, 1, 10, ALICE, &control[0]);
+	w->now_ns += 10 * GP_MSEC;
+	s[1] = first_of(w, 2, 11, BOB, &control[1]);
+	s[2] = attached(w, control[1], 3, 12, BOB);
+	stop(w, s[2], 3);
+	/* Alice's process hangs; Bob's one stops, and his other one waits for both. */
+	action = begin(w, 0, "12", "3");
+	asked(s[0], GP_HOLDER_HOLD);
+	r = asked(s[1], GP_HOLDER_HOLD);
+	w->now_ns += GP_MSEC;
+	answers(w, s[1], &r, 0);
+	expect_answer(w, action, 2, GP_DONE);
+	EXPECT_EQ(gp_holders_wake_at(w->h), w->now_ns + 10 * GP_MSEC);
+	w->now_ns += 10 * GP_MSEC;
+	expect_answer(w, action, 1, GP_TIMED_OUT);
+	r = asked(s[2], GP_HOLDER_RELEASE);
+	w->now_ns += GP_MSEC;
+	answers(w, s[2], &r, 0);
+	expect_answer(w, action, 3, GP_DONE);
+	/* The GPU works, so other processes may be asked about. */
+	EXPECT(!gp_holders_acting(w->h, 0));
+	w->now_ns += 99 * GP_MSEC;
+	expect_answer(w, action, 1, GP_REFUSED);
+	expect_event(w, GP_HOLDERS_LEFT, 10, -ETIME);
+	/* No process of Alice is attached for a second. Bob's are. */
+	EXPECT_EQ(gp_holders_task_add(w->h, 5, 3), 0);
+	EXPECT_EQ(gp_holders_process_add(w->h, 5, &(struct gp_holders_process){
+		.pid = 13, .start = 130, .user = ALICE }), -ECANCELED);
+	close(attached(w, control[1], 4, 14, BOB));
+	expect_event(w, GP_HOLDERS_LEFT, 14, -ECONNRESET);
+	w->now_ns += GP_SEC;
+	again = attached(w, control[0], 5, 13, ALICE);
+	close(again);
+	close(s[2]);
+	end_gang(w, control, s);
 }
 
 static void a_gang_is_stopped_as_a_whole_or_not_at_all(void **state)
@@ -388,7 +457,9 @@ static void descriptors_of_a_process_come_from_the_holder_of_its_user(void **sta
 PROVE(
 	CLAIM_WITH(every_user_has_one_holder, up, down),
 	CLAIM_WITH(a_hold_has_a_lease_that_is_renewed_until_it_is_released, up, down),
-	CLAIM_WITH(a_lease_that_ended_although_it_is_wanted_is_taken_again, up, down),
+	CLAIM_WITH(a_process_whose_lease_ended_while_it_was_held_runs_and_is_left, up, down),
+	CLAIM_WITH(a_process_that_cannot_be_released_is_left, up, down),
+	CLAIM_WITH(a_process_that_hangs_leaves_an_action_that_the_others_have_done, up, down),
 	CLAIM_WITH(a_gang_is_stopped_as_a_whole_or_not_at_all, up, down),
 	CLAIM_WITH(a_holder_that_dies_while_a_gang_is_stopped_refuses_the_stop, up, down),
 	CLAIM_WITH(tasks_start_when_those_that_stop_have_stopped, up, down),
