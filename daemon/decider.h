@@ -84,7 +84,7 @@ int gp_decider_raises(struct gp_decider *h, const struct gp_process_id *who,
  */
 int gp_decider_set_class(struct gp_decider *h, const struct gp_process_id *who,
 			 const char *class_name, char *previous, char *now, char *why);
-/* May its user, who is not privileged, request a class for it? 0, -ENOSPC, -ESRCH. */
+/* May its user, who is not privileged, request a class for it? -ENOSPC, -ESRCH. */
 int gp_decider_may_request_class(struct gp_decider *h, const struct gp_process_id *who, char *why);
 int gp_decider_hold(struct gp_decider *h, const struct gp_process_id *who, u64 lease_ns,
 		    u64 *granted, char *why);

@@ -99,7 +99,7 @@ struct gp_gpu_process {
 /* A class that was requested for a process and what it executes. */
 struct gp_class_request {
 	struct gp_process_id who;
-	uid_t uid;		/* of the process */
+	uid_t uid;		/* the user who answers for the process (lib/user.h) */
 	char class_name[GP_CLASS_NAME];
 };
 
