@@ -145,6 +145,8 @@ typedef void gp_trouble_fn(void *ctx, const char *text);
 void gp_decider_troubles(const struct gp_decider *h, bool names, gp_trouble_fn *tell, void *ctx);
 /* How many processes should be scheduled and were not admitted; @text: one of them. */
 u32 gp_decider_unplaced(const struct gp_decider *h, char *text);
+/* How many have a lower priority beside one that cannot be preempted (no-online-beside). */
+u32 gp_decider_capped(const struct gp_decider *h);
 /* How many processes cannot be preempted though their class may be; @text: one of them. */
 u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text);
 /* Counters of the backend; those that only it has go to @tell. */

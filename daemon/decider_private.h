@@ -155,6 +155,9 @@ struct gp_decider {
 	u64 scan_at_ns;
 	u64 scan_again_ns;	/* not before, whatever asks for a scan */
 	u64 usage_at_ns;	/* not to be read again before */
+	/* unpreemptible = no-online-beside: GPUs with a cap, and the highest priority there. */
+	u64 capped;
+	u32 cap[GP_GPUS_MAX];
 	bool attach_due;	/* a process may have to be attached or left */
 	bool attach_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */
@@ -225,6 +228,8 @@ bool gp_tasks_attached(const struct gp_decider *h, const struct gp_gpu_process *
  */
 const struct gp_gpu_process *gp_tasks_unpreemptible(const struct gp_decider *h,
 						 const struct gp_gpu_process *r);
+/* Finds out beside which processes none may be online, and tells the backend. */
+void gp_tasks_cap(struct gp_decider *h);
 /* Hold the task for @lease_ns as soon as all of it is attached; 0: no (more). */
 void gp_tasks_lease(struct gp_decider *h, const struct gp_gpu_process *r, u64 lease_ns,
 		    u64 until_ns);

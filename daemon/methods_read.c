@@ -428,6 +428,7 @@ static void add_decider(json_t *to, const struct gp_decider *h)
 		{ "scan_ns_max", s->scan_ns_max }, { "look_ns_max", s->look_ns_max },
 		{ "gpu_resets", s->resets }, { "processes_lost", s->lost },
 		{ "processes_unpreemptible", gp_decider_unpreemptible(h, text) },
+		{ "processes_beside_unpreemptible", gp_decider_capped(h) },
 		{ "processes_left_out", gp_scanner_left_out(h->scanner) },
 		{ "processes_not_admitted", gp_decider_unplaced(h, text) },
 		{ "policy_ejections", status.ejections },

@@ -85,19 +85,54 @@ const struct gp_gpu_process *gp_tasks_unpreemptible(const struct gp_decider *h,
 	return x;
 }
 
+static u64 devices_of(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	u64 devices = 0;
+	u32 i, d;
+
+	for (i = 0; i < r->nr_queues; i++) {
+		d = gp_decider_device(h, r->queues[i].gpu_id);
+		if (d != GP_NONE)
+			devices |= BIT_ULL(d);
+	}
+	return devices;
+}
+
+/* GPUs on which @r cannot be preempted, for a reason of its own. */
+static u64 unpreemptible_on(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	if (!(r->refused || r->unplaced) || !gp_tasks_unpreemptible(h, r))
+		return 0;
+	return r->devices | devices_of(h, r);
+}
+
+/* The highest priority that may be on the GPUs of @r beside what cannot be preempted. */
+static u32 cap_of(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	u32 d, cap = ~0u;
+
+	for (d = 0; (h->capped & r->devices) && d < h->nr_gpus; d++)
+		if ((h->capped & r->devices & BIT_ULL(d)) && h->cap[d] < cap)
+			cap = h->cap[d];
+	return cap;
+}
+
+/* Is it beside a process that it should preempt and cannot? */
+static bool is_capped(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	return r->task != GP_NONE && r->class.is.priority > cap_of(h, r);
+}
+
 /* A process of a lower class on a GPU of @r that cannot be preempted; NULL. */
 static const struct gp_gpu_process *unpreemptible_beside(const struct gp_decider *h,
 						      const struct gp_gpu_process *r)
 {
 	u32 i;
 
-	for (i = 0; r->task != GP_NONE && i < h->nr_processes; i++) {
-		const struct gp_gpu_process *x = h->process[i];
-
-		if (x->refused && (x->devices & r->devices) && x->task != r->task &&
-		    x->class.is.priority < r->class.is.priority && gp_tasks_unpreemptible(h, x))
-			return x;
-	}
+	for (i = 0; is_capped(h, r) && i < h->nr_processes; i++)
+		if ((unpreemptible_on(h, h->process[i]) & r->devices) &&
+		    h->process[i]->class.is.priority < r->class.is.priority)
+			return h->process[i];
 	return NULL;
 }
 
@@ -116,11 +151,11 @@ const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_p
 			 "preempts no process until the holder is back");
 	else if (r->undescribed[0])
 		snprintf(text, GP_DECIDER_WHY, "%s", r->undescribed);
-	else if (h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE &&
-		 (x = unpreemptible_beside(h, r)))
-		snprintf(text, GP_DECIDER_WHY, "shares a GPU with %s (%d), which cannot be "
-			 "preempted: %s", x->uid == r->uid ? x->name : "another user's process",
-			 x->pid, x->uid == r->uid ? x->trouble : "gpreempt list as root says why");
+	else if ((x = unpreemptible_beside(h, r)))
+		snprintf(text, GP_DECIDER_WHY, "has a lower priority: shares a GPU with %s (%d), "
+			 "which cannot be preempted: %.100s", x->uid == r->uid ? x->name :
+			 "another user's process", x->pid, x->uid == r->uid ? x->trouble :
+			 "gpreempt list as root says why");
 	else
 		return NULL;
 	return text;
@@ -209,6 +244,15 @@ u32 gp_decider_unplaced(const struct gp_decider *h, char *text)
 	return n;
 }
 
+u32 gp_decider_capped(const struct gp_decider *h)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < h->nr_processes; i++)
+		n += is_capped(h, h->process[i]);
+	return n;
+}
+
 void gp_decider_troubles(const struct gp_decider *h, bool names, gp_trouble_fn *tell, void *ctx)
 {
 	char line[GP_DECIDER_WHY + 64], one[GP_DECIDER_WHY];
@@ -217,6 +261,12 @@ void gp_decider_troubles(const struct gp_decider *h, bool names, gp_trouble_fn *
 	if (n) {
 		snprintf(line, sizeof(line), "%u processes found no place in the scheduler%s%s", n,
 			 names ? ", such as " : "", names ? one : "");
+		tell(ctx, line);
+	}
+	n = gp_decider_capped(h);
+	if (n) {
+		snprintf(line, sizeof(line), "%u processes have a lower priority because they "
+			 "share a GPU with one that cannot be preempted", n);
 		tell(ctx, line);
 	}
 	if (names) {
@@ -288,13 +338,19 @@ static void end_task(struct gp_decider *h, u32 task)
 	h->attach_due = true;
 }
 
-/* ---- class and GPUs ---- */
+/* ---- class ---- */
 
-/* A task with a process that is not attached is not preemptible. */
+/*
+ * A task with a process that is not attached is not preemptible. One that is beside a process that
+ * it cannot preempt has that one's priority, so that it stops no other for nothing.
+ */
 static struct gp_class class_of(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	struct gp_class class = r->class.is;
+	u32 cap = cap_of(h, r);
 
+	if (class.priority > cap)
+		class.priority = cap;
 	if (h->backend->ops->preempts && (r->task == GP_NONE || !gp_tasks_attached(h, r)))
 		class.flags &= ~(u32)GP_PREEMPTIBLE;
 	return class;
@@ -329,17 +385,33 @@ static void tell_class(struct gp_decider *h, struct gp_gpu_process *r)
 		x->told = class;
 }
 
-static u64 devices_of(const struct gp_decider *h, const struct gp_gpu_process *r)
+void gp_tasks_cap(struct gp_decider *h)
 {
-	u64 devices = 0;
-	u32 i, d;
+	u32 i, d, cap[GP_GPUS_MAX] = { 0 };
+	u64 capped = 0, on;
 
-	for (i = 0; i < r->nr_queues; i++) {
-		d = gp_decider_device(h, r->queues[i].gpu_id);
-		if (d != GP_NONE)
-			devices |= BIT_ULL(d);
+	if (h->config->daemon.unpreemptible != GP_UNPREEMPTIBLE_NOT_BESIDE && !h->capped)
+		return;
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *r = h->process[i];
+
+		on = h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE ?
+		     unpreemptible_on(h, r) : 0;
+		for (d = 0; on && d < h->nr_gpus; d++) {
+			if (!(on & BIT_ULL(d)))
+				continue;
+			if (!(capped & BIT_ULL(d)) || r->class.is.priority < cap[d])
+				cap[d] = r->class.is.priority;
+			capped |= BIT_ULL(d);
+		}
 	}
-	return devices;
+	if (capped == h->capped && !memcmp(cap, h->cap, sizeof(cap)))
+		return;
+	h->capped = capped;
+	memcpy(h->cap, cap, sizeof(cap));
+	for (i = 0; i < h->nr_processes; i++)
+		if (h->process[i]->task != GP_NONE)
+			tell_class(h, h->process[i]);
 }
 
 /* ---- coming and going ---- */
@@ -425,8 +497,8 @@ static void enter(struct gp_decider *h, struct gp_gpu_process *r, u64 devices)
 	for (i = 0; i < h->nr_processes; i++)
 		if (together(r, h->process[i]))
 			devices |= devices_of(h, h->process[i]);
-	r->told = class_of(h, r);
 	r->devices = devices;
+	r->told = class_of(h, r);
 	if (h->backend->ops->task_add(h->backend, devices, &r->told, &r->task, &why)) {
 		r->task = GP_NONE;
 		r->devices = 0;

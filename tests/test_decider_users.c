@@ -191,6 +191,70 @@ static void a_process_of_a_user_whose_holder_hangs_can_be_stopped(void **state)
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
 }
 
+/* An online process, an offline one that cannot be preempted, and one that can. */
+static void three(struct world *w, const char *config, u32 *online, u32 *stubborn, u32 *offline)
+{
+	w->debug.attach_error = -EOPNOTSUPP;
+	world_decider(w, config);
+	*online = world_process(w);
+	*stubborn = world_process(w);
+	world_class(w, *online, "online");
+	world_queue(w, *online, 0);
+	world_queue(w, *stubborn, 0);
+	world_run(w, 50 * GP_MSEC);
+	EXPECT(world_find(w, *stubborn)->refused);
+	w->debug.attach_error = 0;
+	*offline = world_process(w);
+	world_queue(w, *offline, 0);
+	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(world_find(w, *offline)->attachment, GP_ATTACHED);
+	world_submit(w, *offline, 0, 8);
+	world_occupy(w, *offline, 80);
+	world_run(w, 5 * GP_MSEC);
+	world_submit(w, *online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+}
+
+static void beside_an_unpreemptible_process_none_is_online_if_configured(void **state)
+{
+	struct world *w = *state;
+	char text[GP_DECIDER_WHY] = "";
+	u32 online, stubborn, offline;
+
+	three(w, WORLD_ACTING "unpreemptible = no-online-beside\n" WORLD_LOOKS, &online, &stubborn,
+	      &offline);
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+	EXPECT_EQ(world_find(w, online)->told.priority,
+		  world_find(w, stubborn)->class.is.priority);
+	EXPECT(gp_decider_trouble(w->decider, world_find(w, online), text));
+	EXPECT(strstr(text, "lower priority") && strstr(text, "shares a GPU"));
+	EXPECT_EQ(gp_decider_capped(w->decider), 1);
+	text[0] = 0;
+	gp_decider_troubles(w->decider, false, collect, text);
+	EXPECT(strstr(text, "1 processes have a lower priority"));
+	/* It is online again as soon as the other one has ended. */
+	world_complete(w, online, 0, 1);
+	world_end(w, stubborn);
+	world_run(w, 300 * GP_MSEC);
+	EXPECT_EQ(gp_decider_capped(w->decider), 0);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+}
+
+static void beside_an_unpreemptible_process_others_are_preempted_if_allowed(void **state)
+{
+	struct world *w = *state;
+	char text[GP_DECIDER_WHY];
+	u32 online, stubborn, offline;
+
+	three(w, WORLD_ACTING "unpreemptible = allow\n" WORLD_LOOKS, &online, &stubborn, &offline);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	EXPECT(!gp_decider_trouble(w->decider, world_find(w, online), text));
+	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 1);
+	EXPECT_EQ(gp_decider_capped(w->decider), 0);
+}
+
 PROVE(
 	CLAIM_WITH(a_process_that_cannot_be_attached_is_tried_more_and_more_seldom, world_up,
 		   world_down),
@@ -198,5 +262,9 @@ PROVE(
 	CLAIM_WITH(a_user_takes_a_part_of_the_queues_and_others_get_theirs, world_up, world_down),
 	CLAIM_WITH(processes_of_a_user_whose_holder_hangs_preempt_no_process, world_up, world_down),
 	CLAIM_WITH(a_process_of_a_user_whose_holder_hangs_can_be_stopped, world_up, world_down),
+	CLAIM_WITH(beside_an_unpreemptible_process_none_is_online_if_configured, world_up,
+		   world_down),
+	CLAIM_WITH(beside_an_unpreemptible_process_others_are_preempted_if_allowed, world_up,
+		   world_down),
 	CLAIM_WITH(the_death_of_a_holder_does_not_make_attaching_slower, world_up, world_down),
 )
