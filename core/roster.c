@@ -58,13 +58,20 @@ int gp_device_add(struct gp_sched *s, u32 flags, u32 *ret)
 	return 0;
 }
 
+static void free_queue(struct gp_sched *s, u32 queue)
+{
+	s->queues[queue].seat = GP_NONE;
+	if (queue < s->queues_used)
+		s->queues_used = queue;
+}
+
 static void queues_of_seat_del(struct gp_sched *s, u32 seat)
 {
 	u32 i;
 
 	for (i = 0; i < s->limits.queues; i++)
 		if (s->queues[i].seat == seat)
-			s->queues[i].seat = GP_NONE;
+			free_queue(s, i);
 }
 
 static void seat_del(struct gp_sched *s, struct gp_seat *seat)
@@ -332,8 +339,9 @@ int gp_queue_add(struct gp_sched *s, u32 task, u32 device, const struct gp_point
 
 	if (!seat)
 		return -ENOENT;
-	for (i = 0; i < s->limits.queues && s->queues[i].seat != GP_NONE; i++)
+	for (i = s->queues_used; i < s->limits.queues && s->queues[i].seat != GP_NONE; i++)
 		;
+	s->queues_used = i;
 	if (i == s->limits.queues)
 		return -ENOSPC;
 
@@ -362,7 +370,7 @@ int gp_queue_del(struct gp_sched *s, u32 queue, u64 now_ns)
 	gp_now(s, now_ns);
 	gp_trace(s, GP_REC_QUEUE_DEL, .queue = queue);
 	seat = &s->seats[s->queues[queue].seat];
-	s->queues[queue].seat = GP_NONE;
+	free_queue(s, queue);
 	seat->queues--;
 	if (s->pointers[queue].rptr != s->pointers[queue].wptr && !--seat->pending)
 		gp_set_work(s, seat, seat->queues ? GP_DRAINED : GP_IDLE);

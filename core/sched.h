@@ -52,6 +52,7 @@ struct gp_sched {
 	struct gp_device *devices;
 	u32 nr_devices;			/* one more than the highest ever used */
 	u32 free_seat;
+	u32 queues_used;		/* all below this number are */
 
 	u64 now_ns;
 	u64 last_action;

@@ -55,6 +55,7 @@ typedef void gp_counter_fn(void *ctx, const char *name, u64 value);
 struct gp_backend_ops {
 	const char *name;	/* of the mechanism, as users see it */
 	bool preempts;		/* false: every action is refused, attach() is NULL */
+	u32 tasks;		/* how many it has room for; tasks.c gives each user a part */
 
 	/* ---- life ---- */
 

@@ -15,12 +15,14 @@
 #include "scheduler.h"
 #include "uapi/kfd.h"
 
-enum { EVENTS = 4096 };		/* of one run; the rest waits for the next */
+enum { EVENTS = 1024 };		/* of one run; the rest waits for the next */
 
 /* Until a process is attached again, by what became of the last try. */
 #define SOON_NS		(1 * GP_SEC)
 #define LATER_NS	(10 * GP_SEC)
 #define RARELY_NS	(60 * GP_SEC)
+/* From a new queue to the scan that finds it. */
+#define SCAN_NS		(2 * GP_MSEC)
 
 struct debug {
 	struct gp_scheduler s;	/* first */
@@ -123,15 +125,21 @@ static bool may_be_attached(const struct gp_decider *h, const struct gp_gpu_proc
 	       (r->class.is.flags & GP_PREEMPTIBLE);
 }
 
+static bool is_shortage(int err)
+{
+	return err == -ENOMEM || err == -ENOBUFS || err == -EMFILE || err == -ENFILE;
+}
+
 static u64 ask_again_after(int err)
 {
+	if (is_shortage(err))
+		return SOON_NS;
 	switch (err) {
 	case -EAGAIN:
 	case -ESRCH:
 	case -ECONNRESET:
-	case -ENOMEM:
-	case -EMFILE:
-	case -ENFILE:
+	case -ETIMEDOUT:
+	case -ECANCELED:
 		return SOON_NS;
 	case -EALREADY:
 	case -EBUSY:
@@ -164,6 +172,10 @@ static const char *why_not(int err)
 		return "it is ending";
 	case -ECONNRESET:
 		return "the holder process of its user died; it is started again";
+	case -ETIMEDOUT:
+		return "its lease ended because the daemon was late; it is attached again";
+	case -ECANCELED:
+		return "the driver hung on another process of its user; it is attached later";
 	case -ETIME:
 		return "the driver hangs on it; its holder process was given up";
 	default:
@@ -171,11 +183,27 @@ static const char *why_not(int err)
 	}
 }
 
+/* Twice as long after each failure, unless it was the daemon's. */
+static u64 back_off(const struct gp_decider *h, struct gp_gpu_process *r, int err)
+{
+	u64 wait = ask_again_after(err);
+
+	if (r->attachment == GP_ATTACHED && h->now_ns >= r->attached_ns + RARELY_NS)
+		r->attach_tries = 0;
+	if (err == -ECONNRESET || err == -ETIMEDOUT || err == -ECANCELED || is_shortage(err))
+		return wait;
+	for (u32 i = 0; i < r->attach_tries && wait < RARELY_NS; i++)
+		wait *= 2;
+	if (wait < RARELY_NS)
+		r->attach_tries++;
+	return wait < RARELY_NS ? wait : RARELY_NS;
+}
+
 static void not_attached(struct gp_decider *h, struct gp_gpu_process *r, int err)
 {
+	r->attach_at_ns = h->now_ns + back_off(h, r, err);
 	r->attachment = GP_NOT_ATTACHED;
 	gp_tasks_lease(h, r, 0, 0);
-	r->attach_at_ns = h->now_ns + ask_again_after(err);
 	r->refused = err != -ESRCH;
 	/* A process that is ending is no trouble. */
 	if (!r->lost && err != -ESRCH && strcmp(r->trouble, why_not(err))) {
@@ -188,8 +216,8 @@ static void not_attached(struct gp_decider *h, struct gp_gpu_process *r, int err
 
 static void attached(struct gp_decider *h, struct gp_gpu_process *r)
 {
-	h->stats.attached++;
 	r->attachment = GP_ATTACHED;
+	r->attached_ns = h->now_ns;
 	r->refused = false;
 	r->trouble[0] = 0;
 	gp_tasks_update(h, r);
@@ -245,35 +273,38 @@ static void debug_attach(struct gp_backend *b)
 	}
 }
 
-static void take_event(struct gp_decider *h, const struct gp_kfdm_event *e)
+/* Any user can make queues as fast as the driver makes them. */
+static void scan_soon(struct gp_decider *h)
+{
+	if (h->scan_at_ns > h->now_ns + SCAN_NS)
+		h->scan_at_ns = h->now_ns + SCAN_NS;
+}
+
+static void take_event(struct gp_decider *h, const struct gp_holders_event *e)
 {
 	struct gp_gpu_process *r = gp_decider_find(h, &(struct gp_process_id){ .pid = e->pid });
 
 	if (!r || r->task != e->task)
 		return;
 	switch (e->what) {
-	case GP_KFDM_ATTACHED:
+	case GP_HOLDERS_ATTACHED:
 		r->watched_at_ns = 0;	/* the session knows its queues */
 		attached(h, r);
 		break;
-	case GP_KFDM_NOT_ATTACHED:
-		h->stats.attach_failed++;
+	case GP_HOLDERS_NOT_ATTACHED:
+	case GP_HOLDERS_LEFT:
 		not_attached(h, r, e->err);
 		break;
-	case GP_KFDM_LEFT:
-		h->stats.left++;
-		not_attached(h, r, e->err);
-		break;
-	case GP_KFDM_RETAKEN:
+	case GP_HOLDERS_RETAKEN:
 		gp_decider_news(h, GP_NEWS_QUEUE, r, "made %u queues while held: off again",
 			     e->count);
-		h->scan_at_ns = h->now_ns;
+		scan_soon(h);
 		break;
-	case GP_KFDM_QUEUES:
+	case GP_HOLDERS_QUEUES:
 		/* Queue ids are reused, so the known pointers may be of another queue. */
 		r->watched_stale = true;
 		r->watched_at_ns = 0;
-		h->scan_at_ns = h->now_ns;
+		scan_soon(h);
 		break;
 	}
 }
@@ -281,6 +312,11 @@ static void take_event(struct gp_decider *h, const struct gp_kfdm_event *e)
 static bool debug_acting(struct gp_scheduler *s, u32 device)
 {
 	return gp_holders_acting(holders(&s->base), device);
+}
+
+static bool debug_mistrusts(struct gp_scheduler *s, uid_t user)
+{
+	return gp_holders_in_trouble(holders(&s->base), user);
 }
 
 static int debug_queues(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_entry *to)
@@ -292,13 +328,27 @@ static int debug_queues(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_e
 
 /* ---- what is due ---- */
 
+/* A holder hangs, or one that hung is back. */
+static void take_troubles(struct debug *d)
+{
+	struct gp_decider *h = d->s.base.h;
+	u32 i, n = gp_holders_troubles(d->holders);
+
+	if (n == d->s.troubles)
+		return;
+	d->s.troubles = n;
+	for (i = 0; i < h->nr_gpus; i++)
+		gp_scheduler_look(&d->s.base, i);
+}
+
 static void debug_run(struct gp_backend *b)
 {
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 	u32 i;
 
 	for (i = 0; i < EVENTS && !gp_holders_next(holders(b), &e); i++)
 		take_event(b->h, &e);
+	take_troubles((struct debug *)b);
 	gp_scheduler_run(b);
 }
 
@@ -322,8 +372,10 @@ static void debug_counters(struct gp_backend *b, struct gp_backend_counters *ret
 			   gp_counter_fn *tell, void *ctx)
 {
 	struct gp_holders_stats stats;
-	const struct gp_kfdm_stats s = (gp_holders_stats(holders(b), &stats), stats.sessions);
+	struct gp_holders_session_stats s;
 
+	gp_holders_stats(holders(b), &stats);
+	s = stats.sessions;
 	tell(ctx, "holders_started", stats.started);
 	tell(ctx, "holders_died", stats.died);
 	tell(ctx, "sessions_stuck", stats.stuck);
@@ -372,7 +424,7 @@ static const struct gp_backend_ops debug_ops = {
 static int start(struct debug *d, struct gp_decider *h, const char **why)
 {
 	const struct gp_daemon_settings *set = &h->config->daemon;
-	struct gp_kfdm_gpu gpus[GP_GPUS_MAX];
+	struct gp_holders_gpu gpus[GP_GPUS_MAX];
 	struct gp_holders_args args = {
 		.gpus = gpus, .nr_gpus = h->nr_gpus, .grace = set->grace,
 		.attach_interval_ns = GP_SEC / (set->attach_rate ? set->attach_rate : 1),
@@ -386,7 +438,7 @@ static int start(struct debug *d, struct gp_decider *h, const char **why)
 	if (access(h->args.node ? h->args.node : "/dev/kfd", R_OK | W_OK))
 		return -errno;
 	for (i = 0; i < h->nr_gpus; i++)
-		gpus[i] = (struct gp_kfdm_gpu){ h->gpu[i].gpu_id, h->gpu[i].cus };
+		gpus[i] = (struct gp_holders_gpu){ h->gpu[i].gpu_id, h->gpu[i].cus };
 	*why = "out of memory";
 	err = gp_holders_alloc(&args, &d->holders);
 	return err ? err : gp_scheduler_init(&d->s, h, gp_holders_mechanism(d->holders));
@@ -410,6 +462,7 @@ int gp_backend_debug(struct gp_decider *h, struct gp_backend **ret, char *why)
 	d->s.base.fd = gp_holders_fd(d->holders);
 	d->s.acting = debug_acting;
 	d->s.queues = debug_queues;
+	d->s.mistrusts = debug_mistrusts;
 	*ret = &d->s.base;
 	return 0;
 }

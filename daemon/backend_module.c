@@ -702,6 +702,7 @@ static void module_free(struct gp_backend *b)
 static const struct gp_backend_ops module_ops = {
 	.name		= "kmod",
 	.preempts	= true,
+	.tasks		= GP_UAPI_TASKS,
 	.free		= module_free,
 	.set_policy	= module_set_policy,
 	.set		= module_set,

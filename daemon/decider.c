@@ -268,6 +268,7 @@ void gp_decider_run(struct gp_decider *h, u64 now_ns)
 	/* A process that a retired backend still has cannot be attached yet. */
 	if (h->attach_due && !h->retired) {
 		h->attach_due = false;
+		gp_tasks_cap(h);
 		if (ops->attach)
 			ops->attach(h->backend);
 		if (ops->decide)

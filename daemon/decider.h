@@ -84,7 +84,7 @@ int gp_decider_raises(struct gp_decider *h, const struct gp_process_id *who,
  */
 int gp_decider_set_class(struct gp_decider *h, const struct gp_process_id *who,
 			 const char *class_name, char *previous, char *now, char *why);
-/* May its user, who is not privileged, request a class for it? 0, -ENOSPC, -ESRCH. */
+/* May its user, who is not privileged, request a class for it? -ENOSPC, -ESRCH. */
 int gp_decider_may_request_class(struct gp_decider *h, const struct gp_process_id *who, char *why);
 int gp_decider_hold(struct gp_decider *h, const struct gp_process_id *who, u64 lease_ns,
 		    u64 *granted, char *why);
@@ -140,6 +140,13 @@ const struct gp_gpu_process *gp_decider_by_task(const struct gp_decider *h, u32 
  */
 const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_process *r,
 			       char *text);
+/* What is wrong with users and their processes, a sentence each. @names: users are named. */
+typedef void gp_trouble_fn(void *ctx, const char *text);
+void gp_decider_troubles(const struct gp_decider *h, bool names, gp_trouble_fn *tell, void *ctx);
+/* How many processes should be scheduled and were not admitted; @text: one of them. */
+u32 gp_decider_unplaced(const struct gp_decider *h, char *text);
+/* How many have a lower priority beside one that cannot be preempted (no-online-beside). */
+u32 gp_decider_capped(const struct gp_decider *h);
 /* How many processes cannot be preempted though their class may be; @text: one of them. */
 u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text);
 /* Counters of the backend; those that only it has go to @tell. */

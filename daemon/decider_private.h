@@ -70,6 +70,8 @@ struct gp_gpu_process {
 	u64 devices;
 	struct gp_class told;	/* the class of its task, as the backend was told */
 	u64 stopped_before;	/* by earlier tasks; one more GPU means another task */
+	bool unplaced;		/* it should have a task, and was not admitted: @trouble */
+	u64 place_at_ns;	/* not to be tried again before */
 
 	/* queues.c */
 	struct gp_pointers_set *pointers;
@@ -78,20 +80,25 @@ struct gp_gpu_process {
 	bool watched_stale;
 	u64 watched_at_ns;	/* not to be read again before */
 	u32 watched_tries;
+	bool crowded;		/* its user has too many: some are not watched */
 
 	/* the backend's */
 	u8 attachment;		/* enum gp_attachment */
-	u64 attach_at_ns;		/* not to be attached again before */
+	u64 attach_at_ns;	/* not to be attached again before */
+	u64 attached_ns;	/* since when, if it is */
+	u8 attach_tries;	/* failures that make the next try later */
 	u64 lease_ns;		/* to be held as soon as it is attached; 0: no */
 	u64 lease_until_ns;	/* the request for that expires */
 	bool refused;		/* it could not be attached; @trouble says why */
+	bool mistrusted;	/* the holder of its user hangs: it preempts no process */
+	u32 judged;		/* when that was found out, by scheduler.c */
 	char trouble[128];	/* what is wrong with it; "" */
 };
 
 /* A class that was requested for a process and what it executes. */
 struct gp_class_request {
 	struct gp_process_id who;
-	uid_t uid;		/* of the process */
+	uid_t uid;		/* the user who answers for the process (lib/user.h) */
 	char class_name[GP_CLASS_NAME];
 };
 
@@ -106,7 +113,7 @@ struct gp_decider_stats {
 	u64 refused;		/* actions that the mechanism refused at once */
 	u64 stray;		/* answers to actions that nothing waited for */
 	u64 seen, gone;		/* processes */
-	u64 attached, attach_failed, left;
+	u64 attached, attach_failed;	/* written by the module backend only */
 	u64 resets, lost;	/* of GPUs; processes lost by them */
 	u64 scan_ns_max, look_ns_max;
 	/* of earlier backends and tasks, so that sums only grow */
@@ -147,6 +154,9 @@ struct gp_decider {
 	u64 scan_at_ns;
 	u64 scan_again_ns;	/* not before, whatever asks for a scan */
 	u64 usage_at_ns;	/* not to be read again before */
+	/* unpreemptible = no-online-beside: GPUs with a cap, and the highest priority there. */
+	u64 capped;
+	u32 cap[GP_GPUS_MAX];
 	bool attach_due;	/* a process may have to be attached or left */
 	bool attach_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */
@@ -220,6 +230,8 @@ bool gp_tasks_attached(const struct gp_decider *h, const struct gp_gpu_process *
  */
 const struct gp_gpu_process *gp_tasks_unpreemptible(const struct gp_decider *h,
 						 const struct gp_gpu_process *r);
+/* Finds out beside which processes none may be online, and tells the backend. */
+void gp_tasks_cap(struct gp_decider *h);
 /* Hold the task for @lease_ns as soon as all of it is attached; 0: no (more). */
 void gp_tasks_lease(struct gp_decider *h, const struct gp_gpu_process *r, u64 lease_ns,
 		    u64 until_ns);

@@ -43,6 +43,7 @@ struct holder {
 	u64 active_ns;		/* when a session held something or was in the driver */
 	u64 looked_ns;		/* when the sessions were looked at last */
 	u32 nr_sessions;
+	u32 nr_stuck;		/* as the decider was told */
 	struct gp_holder_session *sessions;
 	_Atomic u32 errands;
 	u64 leave_until_ns;	/* 0: not leaving */
@@ -130,14 +131,21 @@ static int open_session(struct holder *h, const struct gp_holder_request *r, int
 	return 0;
 }
 
-static void report(const struct holder *h, struct gp_holder_session *s, u64 since)
+/* The number of sessions that hang in the driver. It is sent until the channel takes it. */
+static void report_stuck(struct holder *h)
 {
-	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_STUCK,
-					      .pid = s->pid, .ns = since);
+	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_STUCK);
 
-	if (h->control >= 0)
-		gp_channel_send(h->control, &m.is, NULL, 0);
-	s->reported = since;
+	for (const struct gp_holder_session *s = h->sessions; s; s = s->next) {
+		if (!s->stuck_ns)
+			continue;
+		m.count++;
+		m.pid = s->pid;
+		m.ns = s->stuck_ns;
+	}
+	if (m.count != h->nr_stuck && h->control >= 0 &&
+	    !gp_channel_send(h->control, &m.is, NULL, 0))
+		h->nr_stuck = m.count;
 }
 
 /* ---- the backstop ---- */
@@ -197,8 +205,6 @@ static void reap_sessions(struct holder *h)
 			end_now(h, s);
 		*at = s->next;
 		pthread_join(s->thread, NULL);
-		if (s->reported)
-			report(h, s, 0);
 		close(s->channel);
 		free(s);
 		h->nr_sessions--;
@@ -387,10 +393,7 @@ static void check_session(struct holder *h, struct gp_holder_session *s, u64 now
 	if (until && now > until + GP_HOLDER_LATE_NS && !since && !late &&
 	    atomic_load(&s->until_ns) == until && !atomic_load(&s->call_ns))
 		end_now(h, s);
-	if (since && now > since + GP_HOLDER_STUCK_NS && !s->reported)
-		report(h, s, since);
-	else if (!since && s->reported)
-		report(h, s, 0);
+	s->stuck_ns = since && now > since + GP_HOLDER_STUCK_NS ? since : 0;
 }
 
 static void doze(struct holder *h)
@@ -453,6 +456,7 @@ int gp_holder_main(int channel, uid_t user)
 		now = gp_holder_now();
 		for (struct gp_holder_session *s = h.sessions; s; s = s->next)
 			check_session(&h, s, now);
+		report_stuck(&h);
 		h.looked_ns = now;
 		if (h.leave_until_ns && (!h.nr_sessions || now >= h.leave_until_ns))
 			return 0;

@@ -50,7 +50,7 @@ enum gp_holder_kind {
 
 	/* by the holder */
 	GP_HOLDER_KFD,		/* @serial, @err, or a pidfd and the KFD descriptor */
-	GP_HOLDER_STUCK,	/* @pid: its session is in the driver since @ns; 0: no more */
+	GP_HOLDER_STUCK,	/* @count sessions hang in the driver, that of @pid since @ns */
 	/* by a session */
 	GP_HOLDER_ATTACHED,
 	GP_HOLDER_FAILED,	/* @err as of gp_session_open(), -EACCES: of another user */

@@ -23,7 +23,7 @@ struct gp_holder_session {
 	pid_t pid;
 	u64 start;
 	bool stay_attached;
-	bool reported;		/* as stuck */
+	u64 stuck_ns;		/* the call of the driver that it hangs in; 0: none */
 
 	/* The session writes these, the first thread reads them. */
 	/*

@@ -16,7 +16,8 @@
 /* The driver itself gives up on a GPU after 9 s: a call that takes longer hangs on its target. */
 #define DRIVER_NS		(10 * GP_SEC)
 
-enum { TASKS_MAX = 65536, BATCH = 64 };
+/* A run reads at most BATCHES x BATCH channels. Channels with more to read are last in the next. */
+enum { TASKS_MAX = 65536, BATCH = 64, BATCHES = 4 };
 
 static const u32 source_supervisor = GP_SOURCE_SUPERVISOR, source_bell = GP_SOURCE_BELL;
 
@@ -45,23 +46,66 @@ int gp_holders_watch(struct gp_holders *h, int fd, void *source)
 
 /* ---- what it tells ---- */
 
-void gp_holders_tell(struct gp_holders *h, const struct gp_ward *w, struct gp_kfdm_event event)
+void gp_holders_tell(struct gp_holders *h, struct gp_ward *w, struct gp_holders_event event)
 {
-	/* One that was deleted is not talked about. */
+	struct gp_holders_event *e = &w->event[event.what];
+
+	/* The owner deleted it, and hears no more of it. */
 	if (w->state >= GP_WARD_LEAVING || w->task->gone)
 		return;
-	if (h->nr_events == GP_HOLDERS_EVENTS) {
-		h->stats.sessions.events_dropped++;
-		return;
+	if (w->news & BIT_ULL(event.what)) {
+		event.count += e->count;
+		event.ns += e->ns;
 	}
 	event.task = w->task->number;
 	event.pid = w->pid;
-	h->events[(h->first_event + h->nr_events++) % GP_HOLDERS_EVENTS] = event;
+	*e = event;
+	w->news |= (u32)BIT_ULL(event.what);
+	if (w->in_news)
+		return;
+	w->in_news = true;
+	w->next_news = NULL;
+	*h->last_news = w;
+	h->last_news = &w->next_news;
+}
+
+/* The oldest ward with news leaves the list. */
+static void pop_news(struct gp_holders *h)
+{
+	struct gp_ward *w = h->news;
+
+	h->news = w->next_news;
+	if (!h->news)
+		h->last_news = &h->news;
+	w->in_news = false;
+	/* Now it can be freed. */
+	if (w->state == GP_WARD_DEAD)
+		gp_holders_due(h, 0);
+}
+
+static int fetch(struct gp_holders *h, struct gp_holders_event *ret)
+{
+	struct gp_ward *w;
+	u32 what;
+
+	while ((w = h->news)) {
+		if (!w->news || w->task->gone) {
+			pop_news(h);
+			continue;
+		}
+		what = (u32)__builtin_ctz(w->news);
+		*ret = w->event[what];
+		w->news &= ~(u32)BIT_ULL(what);
+		if (!w->news)
+			pop_news(h);
+		return 0;
+	}
+	return -EAGAIN;
 }
 
 void gp_holders_ring(struct gp_holders *h)
 {
-	bool anything = h->answers.nr || h->nr_events;
+	bool anything = h->answers.nr || h->news;
 	u64 count = 1;
 
 	if (anything == h->rung)
@@ -73,17 +117,13 @@ void gp_holders_ring(struct gp_holders *h)
 	h->rung = anything;
 }
 
-int gp_holders_next(struct gp_holders *h, struct gp_kfdm_event *ret)
+int gp_holders_next(struct gp_holders *h, struct gp_holders_event *ret)
 {
-	int err = -EAGAIN;
+	int err = fetch(h, ret);
 
-	if (!h->nr_events)
+	if (err) {
 		gp_holders_run(h);
-	if (h->nr_events) {
-		*ret = h->events[h->first_event];
-		h->first_event = (h->first_event + 1) % GP_HOLDERS_EVENTS;
-		h->nr_events--;
-		err = 0;
+		err = fetch(h, ret);
 	}
 	gp_holders_ring(h);
 	return err;
@@ -116,13 +156,13 @@ static void take(struct gp_holders *h, void *source)
 void gp_holders_run(struct gp_holders *h)
 {
 	struct epoll_event e[BATCH];
-	int n;
+	int n = BATCH;
 
-	do {
+	for (u32 batch = 0; batch < BATCHES && n == BATCH; batch++) {
 		n = epoll_wait(h->epoll, e, BATCH, 0);
 		for (int i = 0; i < n; i++)
 			take(h, e[i].data.ptr);
-	} while (n == BATCH);
+	}
 	if (h->tend_at_ns != GP_NEVER) {
 		u64 now = gp_holders_now(h);
 
@@ -136,7 +176,7 @@ u64 gp_holders_wake_at(struct gp_holders *h)
 {
 	u64 at = gp_holders_deadline(h);
 
-	if (h->answers.nr || h->nr_events)
+	if (h->answers.nr || h->news)
 		return 0;
 	return h->tend_at_ns < at ? h->tend_at_ns : at;
 }
@@ -192,6 +232,7 @@ int gp_holders_task_add(struct gp_holders *h, u32 task, u64 devices)
 
 static void delete_ward(struct gp_holders *h, struct gp_ward *w)
 {
+	w->news = 0;
 	switch (w->state) {
 	case GP_WARD_WATCHED:
 	case GP_WARD_WAITING:
@@ -249,6 +290,8 @@ int gp_holders_process_add(struct gp_holders *h, u32 task, const struct gp_holde
 		return -EEXIST;
 	if (!p->watch_only && gp_hold_user_get(h, p->user, &u))
 		return -ENOMEM;
+	if (u && u->hung_ns && gp_holders_now(h) < u->hung_ns + u->hung_wait_ns)
+		return -ECANCELED;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
@@ -257,6 +300,8 @@ int gp_holders_process_add(struct gp_holders *h, u32 task, const struct gp_holde
 		.start = p->start, .channel = -1,
 		.state = p->watch_only ? GP_WARD_WATCHED : GP_WARD_WAITING,
 	};
+	for (const struct gp_ward *x = h->wards; x; x = x->next)
+		w->follows |= x->pid == p->pid;
 	t->refs++;
 	if (u)
 		u->nr_wards++;
@@ -267,8 +312,13 @@ int gp_holders_process_add(struct gp_holders *h, u32 task, const struct gp_holde
 
 int gp_holders_process_del(struct gp_holders *h, pid_t pid)
 {
-	struct gp_ward *w = find_ward(h, pid);
+	struct gp_ward *w;
 
+	/* The owner hears no more of its earlier sessions either. */
+	for (w = h->wards; w; w = w->next)
+		if (w->pid == pid)
+			w->news = 0;
+	w = find_ward(h, pid);
 	if (!w)
 		return -ENOENT;
 	delete_ward(h, w);
@@ -303,14 +353,15 @@ bool gp_holders_attaching(const struct gp_holders *h)
 
 bool gp_holders_acting(const struct gp_holders *h, u32 device)
 {
-	u64 now = gp_holders_now(h);
+	u64 now = gp_holders_now(h), replied = h->device[device].replied_ns;
 
+	/* What hangs while the driver does other things there hangs on its process. */
 	for (const struct gp_move *m = h->moves; m; m = m->next)
-		if (m->device == device)
+		if (m->device == device && (!m->timed_out || m->deadline_ns >= replied))
 			return true;
 	for (const struct gp_ward *w = h->wards; w; w = w->next)
 		if (w->state == GP_WARD_CLOSING && (w->hung & BIT_ULL(device)) &&
-		    now < w->closing_ns + DRIVER_NS)
+		    now < w->closing_ns + DRIVER_NS && w->closing_ns >= replied)
 			return true;
 	return false;
 }
@@ -319,8 +370,13 @@ bool gp_holders_in_trouble(const struct gp_holders *h, uid_t user)
 {
 	for (const struct gp_hold_user *u = h->users; u; u = u->next)
 		if (u->uid == user)
-			return u->nr_stuck || (!u->child && u->nr_wards);
+			return u->trouble;
 	return false;
+}
+
+u32 gp_holders_troubles(const struct gp_holders *h)
+{
+	return h->troubles;
 }
 
 /* ---- descriptors for the module ---- */
@@ -379,6 +435,7 @@ int gp_holders_alloc(const struct gp_holders_args *args, struct gp_holders **ret
 	h->args.attach_interval_ns = args->attach_interval_ns ? args->attach_interval_ns :
 								DEFAULT_INTERVAL_NS;
 	h->tend_at_ns = GP_NEVER;
+	h->last_news = &h->news;
 	for (u32 i = 0; i < args->nr_gpus; i++)
 		h->device[i].gpu = args->gpus[i];
 	h->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -12,7 +12,8 @@
  * While a task is off, the leases of its processes are renewed. A process whose holder died runs
  * again, by the driver. A call of the driver that has not returned at the deadline of its action is
  * answered with GP_TIMED_OUT, and a moment later its process is given up, so that a hostile process
- * that hangs its session stops no other task.
+ * that hangs its session stops no other task. If the driver has done the other operations of the
+ * action, both come sooner.
  *
  * Times are CLOCK_MONOTONIC ns, and so must be the owner's now_ns.
  */
@@ -26,16 +27,16 @@
 struct gp_holders;
 struct gp_kfd_queue_entry;
 
-struct gp_kfdm_gpu {
+struct gp_holders_gpu {
 	u32 gpu_id;
 	u32 cus;		/* gp_gpu_info; for the permille of a probe */
 };
 
 struct gp_holders_args {
-	const struct gp_kfdm_gpu *gpus;	/* their index is the core's device */
+	const struct gp_holders_gpu *gpus;	/* their index is the core's device */
 	u32 nr_gpus;
 	u32 grace;		/* 1..255; 0: 1 */
-	u64 attach_interval_ns;	/* attaches and detaches are at least so far apart; 0: 10 ms */
+	u64 attach_interval_ns;	/* between two attaches, and between two detaches; 0: 10 ms */
 	u64 lease_ns;		/* of a hold, until it is renewed; 0: 1 s */
 	const char *kfd_root;	/* sysfs, of the probe; NULL: GP_SYSFS_KFD */
 	bool stay_attached;	/* struct gp_session_args; for tests */
@@ -76,7 +77,8 @@ struct gp_holders_process {
 /*
  * A process of @task. Unless it is only watched it is attached: an event says what came of
  * it. Only for processes that may be stopped and whose first compute queue is a second
- * old: the mechanism does not judge that. -ENOENT: no such task. -EEXIST: it is there.
+ * old: the mechanism does not judge that. -ENOENT: no such task. -EEXIST: it is there. -ECANCELED:
+ * the driver hung on another process of the user a short while ago.
  */
 int gp_holders_process_add(struct gp_holders *h, u32 task, const struct gp_holders_process *p);
 /* Leave it: its queues run, soon if they were off. Silent. -ENOENT. */
@@ -91,6 +93,8 @@ bool gp_holders_attaching(const struct gp_holders *h);
 bool gp_holders_acting(const struct gp_holders *h, u32 device);
 /* A session of @user hangs in the driver, or its holder could not be started for a while. */
 bool gp_holders_in_trouble(const struct gp_holders *h, uid_t user);
+/* How often that has changed, for any user. */
+u32 gp_holders_troubles(const struct gp_holders *h);
 
 /*
  * The queues of an attached process, as its session saw them last: those destroyed since are
@@ -99,16 +103,17 @@ bool gp_holders_in_trouble(const struct gp_holders *h, uid_t user);
 int gp_holders_queues(const struct gp_holders *h, pid_t pid, struct gp_kfd_queue_entry *to,
 		      u32 room);
 
-enum gp_kfdm_what {
-	GP_KFDM_ATTACHED,	/* from now on it can be stopped */
-	GP_KFDM_NOT_ATTACHED,	/* @err as of gp_session_open(); it is forgotten */
-	GP_KFDM_LEFT,		/* @err: -EAGAIN: runtime disabled; -ESRCH: gone; forgotten */
-	GP_KFDM_QUEUES,		/* it has new queues; @count of them */
-	GP_KFDM_RETAKEN,	/* it was held: they were suspended, too, @ns after the event */
+enum gp_holders_what {
+	GP_HOLDERS_ATTACHED,	/* from now on it can be stopped */
+	GP_HOLDERS_NOT_ATTACHED,	/* @err as of gp_session_open(); it is forgotten */
+	GP_HOLDERS_LEFT,	/* @err: -EAGAIN: runtime disabled; -ESRCH: gone; forgotten */
+	GP_HOLDERS_QUEUES,	/* it has new queues; @count of them */
+	GP_HOLDERS_RETAKEN,	/* it was held: they were suspended, too, @ns after the event */
+	GP_HOLDERS_WHATS,
 };
 
-struct gp_kfdm_event {
-	u32 what;		/* enum gp_kfdm_what */
+struct gp_holders_event {
+	u32 what;		/* enum gp_holders_what */
 	u32 task;
 	pid_t pid;
 	int err;
@@ -117,10 +122,12 @@ struct gp_kfdm_event {
 };
 
 /*
- * The next thing that happened. -EAGAIN: nothing. Errors besides those of gp_session_open():
- * -ECONNRESET: its holder died; -ETIME: it hangs in the driver; -EACCES: of another user.
+ * The next thing that happened. Events of the same kind of one process that were not fetched yet
+ * are one event, with the sum of their counts and times, so that none is lost. -EAGAIN: nothing.
+ * Errors besides those of gp_session_open(): -ECONNRESET: its holder died; -ETIME: it hangs in the
+ * driver; -ETIMEDOUT: its lease was not renewed in time; -EACCES: of another user.
  */
-int gp_holders_next(struct gp_holders *h, struct gp_kfdm_event *ret);
+int gp_holders_next(struct gp_holders *h, struct gp_holders_event *ret);
 
 /*
  * Ask the holder of @p->user for a pidfd and the KFD descriptor of @p, for the module. The answer
@@ -138,7 +145,7 @@ struct gp_holders_kfd {
 /* -EAGAIN: no answer yet. */
 int gp_holders_next_kfd(struct gp_holders *h, struct gp_holders_kfd *ret);
 
-struct gp_kfdm_stats {
+struct gp_holders_session_stats {
 	u64 attaches, attach_failures, detaches;
 	u64 suspends, resumes;		/* driver calls that worked */
 	u64 suspend_failures;		/* undone */
@@ -146,11 +153,10 @@ struct gp_kfdm_stats {
 	u64 retakes;			/* new queues of held processes, taken off again */
 	u64 retake_ns_max, retake_ns_sum;
 	u64 runtime_ends;		/* targets that shut their runtime down */
-	u64 events_dropped;		/* they were not read */
 };
 
 struct gp_holders_stats {
-	struct gp_kfdm_stats sessions;
+	struct gp_holders_session_stats sessions;
 	u64 started, died;	/* holders */
 	u64 stuck;		/* sessions given up because they hung in the driver */
 	u64 expired;		/* leases that ended before they were renewed */

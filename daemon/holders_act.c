@@ -11,6 +11,13 @@
 
 /* How long after its deadline a call of the driver may return before its process is given up. */
 #define STUCK_NS	(250 * GP_MSEC)
+/* The same if the driver has done something on that GPU since: it hangs on the process. */
+#define STUCK_ALONE_NS	(100 * GP_MSEC)
+/* An operation that is so much later than the others of its action leaves it. */
+#define BEHIND_NS	(10 * GP_MSEC)
+/* After a hang no process of the user is attached for so long, doubled each time. */
+#define HUNG_WAIT_NS	(1 * GP_SEC)
+#define HUNG_WAIT_MAX_NS	(600 * GP_SEC)
 
 /* ---- answers ---- */
 
@@ -148,10 +155,8 @@ static int send_op(struct gp_holders *h, struct gp_ward *w, struct gp_move *m, u
 		.next = w->ops, .serial = h->serial, .device = device, .move = m, .hold = hold,
 	};
 	w->ops = op;
-	if (m) {
-		m->pending++;
-		m->refs++;
-	}
+	m->pending++;
+	m->refs++;
 	if (hold) {
 		w->wanted |= BIT_ULL(device);
 		w->renew_ns = now + lease_of(h) / 4;
@@ -205,6 +210,18 @@ static void count_reply(struct gp_holders *h, bool hold, const struct gp_holder_
 		h->stats.sessions.suspend_failures++;
 }
 
+static void note_reply(struct gp_holders *h, const struct gp_hold_op *op,
+		       const struct gp_holder_reply *r)
+{
+	struct gp_hold_action *a = &h->device[op->device].action;
+
+	if (r->err || !r->command_ns)
+		return;
+	h->device[op->device].replied_ns = gp_holders_now(h);
+	if (a->id == op->move->action)
+		a->replied_ns = gp_holders_now(h);
+}
+
 static void op_done(struct gp_holders *h, struct gp_ward *w, struct gp_hold_op *op,
 		    const struct gp_holder_reply *r)
 {
@@ -214,20 +231,27 @@ static void op_done(struct gp_holders *h, struct gp_ward *w, struct gp_hold_op *
 	int err = op->hold && r->err == -ESRCH ? 0 : r->err;
 
 	count_reply(h, op->hold, r);
+	note_reply(h, op, r);
 	if (op->hold && r->err)
 		w->wanted &= ~bit;
-	else if (!op->hold && err)
-		w->wanted |= bit;	/* it is still off: its lease goes on */
-	if (m) {
-		m->pending--;
-		if (!m->undoing) {
-			m->err = m->err ? m->err : err;
-			add_times(&m->times, r);
-		}
-		settle(h, m);
-		move_put(m);
+	m->pending--;
+	if (!m->undoing) {
+		m->err = m->err ? m->err : err;
+		add_times(&m->times, r);
 	}
+	settle(h, m);
+	move_put(m);
 	free(op);
+}
+
+/* The process runs, or will when its session has ended. */
+static void leave(struct gp_holders *h, struct gp_ward *w, int err)
+{
+	if (w->state == GP_WARD_ATTACHED)
+		gp_holders_tell(h, w, (struct gp_holders_event){
+			.what = GP_HOLDERS_LEFT, .err = err });
+	gp_ward_close(h, w);
+	gp_ward_fail_ops(h, w, err);
 }
 
 void gp_ward_replied(struct gp_holders *h, struct gp_ward *w, const struct gp_holder_reply *r)
@@ -240,27 +264,18 @@ void gp_ward_replied(struct gp_holders *h, struct gp_ward *w, const struct gp_ho
 	if (!op || op->hold != hold)
 		return;
 	*at = op->next;
-	/* One that was held again after its lease was lost, and could not be. */
-	if (!op->move && r->err)
-		gp_holders_tell(h, w, (struct gp_kfdm_event){
-			.what = GP_KFDM_LEFT, .err = r->err });
-	if (!op->move && r->err && w->state == GP_WARD_ATTACHED)
-		gp_ward_close(h, w);
 	op_done(h, w, op, r);
+	/* A process that could not be released is released by the end of its session. */
+	if (!hold && r->err)
+		leave(h, w, r->err);
 }
 
+/* Holding it again would keep it off for ever if we are late each time. */
 void gp_ward_expired(struct gp_holders *h, struct gp_ward *w)
 {
 	h->stats.expired++;
-	for (u32 i = 0; i < h->args.nr_gpus && w->state == GP_WARD_ATTACHED; i++) {
-		struct gp_hold_op *op;
-
-		for (op = w->ops; op && op->device != i; op = op->next)
-			;
-		/* What is under way on that GPU decides itself what becomes of it. */
-		if ((w->wanted & BIT_ULL(i)) && !op)
-			send_op(h, w, NULL, i, true);
-	}
+	if (w->wanted)
+		leave(h, w, -ETIMEDOUT);
 }
 
 void gp_ward_fail_ops(struct gp_holders *h, struct gp_ward *w, int err)
@@ -422,6 +437,22 @@ static int begin(struct gp_mechanism *base, const struct gp_action *action, u64 
 
 /* ---- time ---- */
 
+static void note_hang(struct gp_ward *w, u32 device, u64 now)
+{
+	struct gp_hold_user *u = w->user;
+
+	u->nr_hung += !w->hung;
+	w->hung |= BIT_ULL(device);
+	/* Several processes that hang at once are one hang. */
+	if (u->hung_ns && now < u->hung_ns + STUCK_NS)
+		return;
+	if (!u->hung_ns || now > u->hung_ns + 2 * HUNG_WAIT_MAX_NS)
+		u->hung_wait_ns = HUNG_WAIT_NS;
+	else if (u->hung_wait_ns < HUNG_WAIT_MAX_NS)
+		u->hung_wait_ns *= 2;
+	u->hung_ns = now;
+}
+
 /* The driver has not returned from a call for this move: its processes are given up. */
 static void give_up(struct gp_holders *h, struct gp_move *m, u64 now)
 {
@@ -440,14 +471,35 @@ static void give_up(struct gp_holders *h, struct gp_move *m, u64 now)
 		if (!op)
 			continue;
 		h->stats.stuck++;
-		w->hung |= BIT_ULL(m->device);
-		if (w->state == GP_WARD_ATTACHED)
-			gp_holders_tell(h, w, (struct gp_kfdm_event){
-				.what = GP_KFDM_LEFT, .err = -ETIME });
-		gp_ward_close(h, w);
-		gp_ward_fail_ops(h, w, -ETIME);
+		note_hang(w, m->device, now);
+		gp_holders_due(h, 0);
+		leave(h, w, -ETIME);
 	}
 	move_put(m);
+}
+
+/* When @m is too far behind; GP_NEVER: the driver has done nothing since it began. */
+static u64 behind_at(const struct gp_hold_action *a, const struct gp_move *m)
+{
+	return m->begun && a->replied_ns > m->begun_ns ? a->replied_ns + BEHIND_NS : GP_NEVER;
+}
+
+/* The driver did the other operations of the action: the rest hangs on its processes. */
+static void leave_behind(struct gp_holders *h, u32 device, u64 now)
+{
+	struct gp_hold_action *a = &h->device[device].action;
+	u64 id = a->id;
+
+	for (u32 i = 0; a->id == id && i < a->nr; i++) {
+		struct gp_move *m = a->move[i];
+
+		if (m->over || m->timed_out || !m->begun || now < behind_at(a, m))
+			continue;
+		m->timed_out = true;
+		m->deadline_ns = now;
+		answer(h, m, GP_TIMED_OUT);
+		action_goes_on(h, device);
+	}
 }
 
 static void time_out_action(struct gp_holders *h, u32 device)
@@ -457,7 +509,7 @@ static void time_out_action(struct gp_holders *h, u32 device)
 	for (u32 i = 0; i < a->nr; i++) {
 		struct gp_move *m = a->move[i];
 
-		if (m->over)
+		if (m->over || m->timed_out)
 			continue;
 		m->timed_out = true;
 		answer(h, m, GP_TIMED_OUT);
@@ -469,16 +521,34 @@ static void time_out_action(struct gp_holders *h, u32 device)
 	action_over(h, device);
 }
 
+/* When something is to be done about a move that is not over. */
+static u64 due_at(const struct gp_holders *h, const struct gp_move *m)
+{
+	const struct gp_hold_action *a = &h->device[m->device].action;
+	bool alone = h->device[m->device].replied_ns > m->deadline_ns;
+
+	if (m->timed_out)
+		return m->deadline_ns + (alone ? STUCK_ALONE_NS : STUCK_NS);
+	if (a->id == m->action && behind_at(a, m) < m->deadline_ns)
+		return behind_at(a, m);
+	return m->deadline_ns;
+}
+
 void gp_holders_time_out(struct gp_holders *h, u64 now)
 {
 	struct gp_move *m, *next;
 
-	for (u32 i = 0; i < h->args.nr_gpus; i++)
-		if (h->device[i].action.id && h->device[i].action.deadline_ns <= now)
+	for (u32 i = 0; i < h->args.nr_gpus; i++) {
+		struct gp_hold_action *a = &h->device[i].action;
+
+		if (a->id && a->deadline_ns <= now)
 			time_out_action(h, i);
+		else if (a->id && a->replied_ns)
+			leave_behind(h, i, now);
+	}
 	for (m = h->moves; m; m = next) {
 		next = m->next;
-		if (m->timed_out && !m->over && now >= m->deadline_ns + STUCK_NS) {
+		if (m->timed_out && !m->over && now >= due_at(h, m)) {
 			give_up(h, m, now);
 			next = h->moves;	/* the list has changed */
 		}
@@ -490,7 +560,7 @@ u64 gp_holders_deadline(const struct gp_holders *h)
 	u64 at = ~0ull, when;
 
 	for (const struct gp_move *m = h->moves; m; m = m->next) {
-		when = m->timed_out ? m->deadline_ns + STUCK_NS : m->deadline_ns;
+		when = due_at(h, m);
 		if (when < at)
 			at = when;
 	}

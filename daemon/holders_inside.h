@@ -11,7 +11,13 @@
 #include "holder.h"
 #include "holders.h"
 
-enum { GP_HOLDERS_GPUS = 64, GP_HOLDERS_EVENTS = 1024 };
+enum {
+	GP_HOLDERS_GPUS		= 64,
+	GP_HOLDERS_MESSAGES	= 32,	/* of one channel that are read in one run */
+};
+
+/* Processes take turns in each of these lines. */
+enum { GP_LINE_ATTACH, GP_LINE_LEAVE, GP_HOLDERS_LINES };
 
 struct gp_hold_task {
 	u32 number;
@@ -30,11 +36,17 @@ struct gp_hold_user {
 	uid_t uid;
 	u64 child;		/* of children.h; 0: no holder */
 	int control;		/* -1: it is gone, or there is none */
-	u32 nr_wards, nr_asks, nr_stuck;
+	u32 nr_wards, nr_asks;
+	u32 nr_stuck;		/* sessions that hang, as its holder says */
+	u32 nr_hung;		/* the same, as actions have shown */
+	bool trouble;		/* gp_holders_in_trouble() */
 	u64 started_ns;
 	u64 not_before_ns;	/* no holder is started before */
 	u64 backoff_ns;
 	u64 idle_ns;		/* since then it has nothing to do */
+	u64 turn_ns[GP_HOLDERS_LINES];	/* when it had one last */
+	u64 hung_ns;		/* when the driver hung on one of its processes last */
+	u64 hung_wait_ns;	/* no process of it is attached for so long after that */
 };
 
 /*
@@ -59,7 +71,7 @@ struct gp_hold_op {
 	struct gp_hold_op *next;
 	u64 serial;
 	u32 device;
-	struct gp_move *move;	/* with a reference; NULL: nobody waits, a lease was lost */
+	struct gp_move *move;	/* with a reference */
 	bool hold;
 };
 
@@ -72,6 +84,7 @@ struct gp_ward {
 	struct gp_hold_user *user;	/* NULL: only watched */
 	pid_t pid;
 	u64 start;
+	bool follows;		/* an earlier session of the process may not have ended */
 	int channel;
 	u64 wanted;		/* devices on which it is to be off */
 	u64 renew_ns;		/* when its lease is to be renewed */
@@ -80,6 +93,11 @@ struct gp_ward {
 	struct gp_hold_op *ops;
 	struct gp_kfd_queue_entry *queues;
 	u32 nr_queues, room_queues;
+	/* What happened and was not fetched yet: a bit for each kind, and the sums of each. */
+	u32 news;
+	struct gp_holders_event event[GP_HOLDERS_WHATS];
+	bool in_news;		/* it is in the list of wards with news */
+	struct gp_ward *next_news;
 };
 
 /* One task of an action: on its way out or in. */
@@ -87,7 +105,7 @@ struct gp_move {
 	struct gp_move *next;	/* of all that are not over */
 	u32 refs;		/* the list's, the action's, its operations' */
 	u64 action;
-	u64 deadline_ns;
+	u64 deadline_ns;	/* if @timed_out: when it did */
 	u32 device;
 	struct gp_hold_task *task;	/* with a reference */
 	u32 pending;		/* operations */
@@ -101,6 +119,7 @@ struct gp_move {
 struct gp_hold_action {
 	u64 id;			/* 0: nothing is under way */
 	u64 deadline_ns;
+	u64 replied_ns;		/* when the driver did one of its operations last; 0: none yet */
 	u32 nr, nr_out, open;	/* moves; those without an answer */
 	bool ins_begun;
 	struct gp_move **move;	/* with references */
@@ -121,8 +140,9 @@ struct gp_holders {
 	bool rung;
 	bool broken;		/* the supervisor is gone */
 	struct {
-		struct gp_kfdm_gpu gpu;
+		struct gp_holders_gpu gpu;
 		struct gp_hold_action action;
+		u64 replied_ns;	/* when the driver did something there last */
 	} device[GP_HOLDERS_GPUS];
 	struct gp_hold_task **tasks;	/* by number */
 	u32 room_tasks;
@@ -131,7 +151,8 @@ struct gp_holders {
 	struct gp_move *moves;
 	struct gp_hold_ask *asks;
 	u64 serial;
-	u64 next_attach_ns;
+	u32 troubles;		/* how often gp_holders_in_trouble() changed */
+	u64 next_turn_ns[GP_HOLDERS_LINES];
 	u64 tend_at_ns;		/* when something is due */
 	bool any_dead;
 	struct {
@@ -139,15 +160,14 @@ struct gp_holders {
 		u32 first, nr, room;	/* room: a power of two, or 0 */
 	} answers;
 	u32 nr_moves;
-	struct gp_kfdm_event events[GP_HOLDERS_EVENTS];
-	u32 first_event, nr_events;
+	struct gp_ward *news, **last_news;	/* wards with events, the oldest first */
 	struct gp_holders_stats stats;
 };
 
 /* holders.c */
 u64 gp_holders_now(const struct gp_holders *h);
 int gp_holders_watch(struct gp_holders *h, int fd, void *source);
-void gp_holders_tell(struct gp_holders *h, const struct gp_ward *w, struct gp_kfdm_event event);
+void gp_holders_tell(struct gp_holders *h, struct gp_ward *w, struct gp_holders_event event);
 struct gp_hold_task *gp_holders_task(const struct gp_holders *h, u32 task);
 void gp_hold_task_put(struct gp_hold_task *t);
 /* Something may be due at @ns. */
@@ -178,7 +198,7 @@ extern const struct gp_mechanism_ops gp_holders_ops;
 void gp_hold_act_clear(struct gp_holders *h, u32 device);
 /* The reply to one of its operations: @err and the driver's times. */
 void gp_ward_replied(struct gp_holders *h, struct gp_ward *w, const struct gp_holder_reply *m);
-/* Its lease ended although it is wanted off: hold it again. */
+/* Its lease ended although it is wanted off: it runs, and is left. */
 void gp_ward_expired(struct gp_holders *h, struct gp_ward *w);
 /* The session is gone: what is under way ends with @err. */
 void gp_ward_fail_ops(struct gp_holders *h, struct gp_ward *w, int err);

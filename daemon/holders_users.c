@@ -149,6 +149,7 @@ void gp_ward_forget(struct gp_holders *h, struct gp_ward *w)
 	gp_ward_fail_ops(h, w, -ECONNRESET);
 	if (w->user) {
 		w->user->nr_wards--;
+		w->user->nr_hung -= w->hung != 0;
 		w->user->idle_ns = gp_holders_now(h);
 	}
 	h->any_dead = true;
@@ -171,8 +172,8 @@ static void lose(struct gp_holders *h, struct gp_ward *w, int err)
 	bool attached = w->state == GP_WARD_ATTACHED;
 
 	if (attached || w->state == GP_WARD_OPENING)
-		gp_holders_tell(h, w, (struct gp_kfdm_event){
-			.what = attached ? GP_KFDM_LEFT : GP_KFDM_NOT_ATTACHED, .err = err });
+		gp_holders_tell(h, w, (struct gp_holders_event){
+			.what = attached ? GP_HOLDERS_LEFT : GP_HOLDERS_NOT_ATTACHED, .err = err });
 	h->stats.sessions.attach_failures += w->state == GP_WARD_OPENING;
 	gp_ward_forget(h, w);
 }
@@ -185,8 +186,8 @@ int gp_ward_send(struct gp_holders *h, struct gp_ward *w, struct gp_holder_reque
 		return 0;
 	/* A session that does not read hangs; one that is gone ended with its holder. */
 	if (err == -EAGAIN) {
-		gp_holders_tell(h, w, (struct gp_kfdm_event){
-			.what = GP_KFDM_LEFT, .err = -ETIME });
+		gp_holders_tell(h, w, (struct gp_holders_event){
+			.what = GP_HOLDERS_LEFT, .err = -ETIME });
 		gp_ward_close(h, w);
 		gp_ward_fail_ops(h, w, -ETIME);
 	} else if (err) {
@@ -222,7 +223,8 @@ static void take_left(struct gp_holders *h, struct gp_ward *w, int err)
 {
 	h->stats.sessions.runtime_ends += err == -EAGAIN;
 	if (w->state == GP_WARD_ATTACHED) {
-		gp_holders_tell(h, w, (struct gp_kfdm_event){ .what = GP_KFDM_LEFT, .err = err });
+		gp_holders_tell(h, w, (struct gp_holders_event){
+			.what = GP_HOLDERS_LEFT, .err = err });
 		gp_ward_close(h, w);
 		/* A process that is gone is off; in all other cases it runs. */
 		gp_ward_fail_ops(h, w, err == -ESRCH ? -ESRCH : -EPERM);
@@ -231,7 +233,7 @@ static void take_left(struct gp_holders *h, struct gp_ward *w, int err)
 
 static void count_retake(struct gp_holders *h, u64 ns)
 {
-	struct gp_kfdm_stats *s = &h->stats.sessions;
+	struct gp_holders_session_stats *s = &h->stats.sessions;
 
 	s->retakes++;
 	s->retake_ns_sum += ns;
@@ -249,7 +251,7 @@ static void take_reply(struct gp_holders *h, struct gp_ward *w, const struct gp_
 		if (w->state != GP_WARD_OPENING)
 			return;
 		w->state = GP_WARD_ATTACHED;
-		gp_holders_tell(h, w, (struct gp_kfdm_event){ .what = GP_KFDM_ATTACHED });
+		gp_holders_tell(h, w, (struct gp_holders_event){ .what = GP_HOLDERS_ATTACHED });
 		return;
 	case GP_HOLDER_FAILED:
 		lose(h, w, m->err);
@@ -260,14 +262,14 @@ static void take_reply(struct gp_holders *h, struct gp_ward *w, const struct gp_
 		return;
 	case GP_HOLDER_NEW_QUEUES:
 		if (attached)
-			gp_holders_tell(h, w, (struct gp_kfdm_event){
-				.what = GP_KFDM_QUEUES, .count = m->count, .ns = m->ns });
+			gp_holders_tell(h, w, (struct gp_holders_event){
+				.what = GP_HOLDERS_QUEUES, .count = m->count, .ns = m->ns });
 		return;
 	case GP_HOLDER_RETAKEN:
 		count_retake(h, m->ns);
 		if (attached)
-			gp_holders_tell(h, w, (struct gp_kfdm_event){
-				.what = GP_KFDM_RETAKEN, .count = m->count, .ns = m->ns });
+			gp_holders_tell(h, w, (struct gp_holders_event){
+				.what = GP_HOLDERS_RETAKEN, .count = m->count, .ns = m->ns });
 		return;
 	case GP_HOLDER_EXPIRED:
 		if (attached)
@@ -289,7 +291,7 @@ void gp_ward_read(struct gp_holders *h, struct gp_ward *w)
 	} m;
 	int n;
 
-	while (w->state != GP_WARD_DEAD) {
+	for (u32 i = 0; i < GP_HOLDERS_MESSAGES && w->state != GP_WARD_DEAD; i++) {
 		n = gp_channel_recv(w->channel, &m, sizeof(m), NULL);
 		if (n == -EAGAIN)
 			return;
@@ -330,7 +332,7 @@ void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
 	struct gp_holder_reply m;
 	int fds[GP_CHANNEL_FDS], n;
 
-	while (u->control >= 0) {
+	for (u32 read = 0; read < GP_HOLDERS_MESSAGES && u->control >= 0; read++) {
 		n = gp_channel_recv(u->control, &m, sizeof(m), fds);
 		if (n == -EAGAIN)
 			return;
@@ -344,10 +346,9 @@ void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
 		}
 		if (m.is.kind == GP_HOLDER_KFD)
 			take_kfd(h, &m, fds);
-		else if (m.is.kind == GP_HOLDER_STUCK && m.ns)
-			u->nr_stuck++;
-		else if (m.is.kind == GP_HOLDER_STUCK && u->nr_stuck)
-			u->nr_stuck--;
+		else if (m.is.kind == GP_HOLDER_STUCK)
+			u->nr_stuck = m.count;
+		gp_holders_due(h, 0);
 		for (u32 i = 0; i < GP_CHANNEL_FDS; i++)
 			if (fds[i] >= 0)
 				close(fds[i]);
@@ -358,6 +359,8 @@ void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
 
 static void tend_user(struct gp_holders *h, struct gp_hold_user *u, u64 now)
 {
+	if (u->nr_wards && now < u->hung_ns + u->hung_wait_ns)
+		gp_holders_due(h, u->hung_ns + u->hung_wait_ns);
 	if (u->nr_wards || u->nr_asks) {
 		if (!u->child && now < u->not_before_ns) {
 			gp_holders_due(h, u->not_before_ns);
@@ -408,53 +411,72 @@ static void open_session(struct gp_holders *h, struct gp_ward *w)
 		lose(h, w, err);
 }
 
-/* Another session of the same process must have ended first. */
-static bool is_free(const struct gp_holders *h, const struct gp_ward *w)
+/* An earlier session of the same process must have ended first. */
+static bool is_free(const struct gp_holders *h, struct gp_ward *w)
 {
+	if (!w->follows)
+		return true;
 	for (const struct gp_ward *x = h->wards; x; x = x->next)
 		if (x != w && x->pid == w->pid && x->state >= GP_WARD_LEAVING &&
 		    x->state != GP_WARD_DEAD)
 			return false;
+	w->follows = false;
 	return true;
 }
 
-/*
- * The next ward to be attached or left. Each cycles the queues of everybody on its GPUs, so they
- * take turns, but one that is off is left at once.
- */
-static struct gp_ward *next_errand(const struct gp_holders *h, bool *ret_at_once)
+static bool any_waits(const struct gp_holders *h, bool leave)
+{
+	for (const struct gp_ward *w = h->wards; w; w = w->next)
+		if (w->state == (leave ? GP_WARD_LEAVING : GP_WARD_WAITING))
+			return true;
+	return false;
+}
+
+/* The next ward to be attached or left: the oldest of the user who had a turn longest ago. */
+static struct gp_ward *next_turn(const struct gp_holders *h, bool leave, u64 now)
 {
 	struct gp_ward *w, *next = NULL;
 
 	for (w = h->wards; w; w = w->next) {
-		*ret_at_once = w->state == GP_WARD_LEAVING && (w->wanted || w->ops);
-		if (*ret_at_once)
-			return w;
+		if (w->state != (leave ? GP_WARD_LEAVING : GP_WARD_WAITING) ||
+		    (next && w->user->turn_ns[leave] > next->user->turn_ns[leave]) ||
+		    (!leave && now < w->user->hung_ns + w->user->hung_wait_ns))
+			continue;
 		/* The list begins with the latest. */
-		if (w->state == GP_WARD_LEAVING ||
-		    (w->state == GP_WARD_WAITING && w->user->control >= 0 && is_free(h, w)))
+		if (leave || (w->user->control >= 0 && is_free(h, w)))
 			next = w;
 	}
 	return next;
 }
 
-static void run_errands(struct gp_holders *h, u64 now)
+static void leave(struct gp_holders *h, struct gp_ward *w)
+{
+	gp_ward_close(h, w);
+	gp_ward_fail_ops(h, w, -ECONNRESET);
+}
+
+/*
+ * Attaching and leaving cycle all queues on the GPUs of the process, so they take turns. Processes
+ * that leave do not wait for those that attach. One that is off is left at once.
+ */
+static void take_turns(struct gp_holders *h, u64 now)
 {
 	struct gp_ward *w;
-	bool at_once;
 
-	while ((w = next_errand(h, &at_once))) {
-		if (!at_once && now < h->next_attach_ns) {
-			gp_holders_due(h, h->next_attach_ns);
-			return;
+	for (w = h->wards; w; w = w->next)
+		if (w->state == GP_WARD_LEAVING && (w->wanted || w->ops))
+			leave(h, w);
+	for (u32 line = 0; line < GP_HOLDERS_LINES; line++) {
+		if (now >= h->next_turn_ns[line] && (w = next_turn(h, line, now))) {
+			h->next_turn_ns[line] = now + h->args.attach_interval_ns;
+			w->user->turn_ns[line] = now;
+			if (line == GP_LINE_LEAVE)
+				leave(h, w);
+			else
+				open_session(h, w);
 		}
-		h->next_attach_ns = now + h->args.attach_interval_ns;
-		if (w->state == GP_WARD_WAITING) {
-			open_session(h, w);
-		} else {
-			gp_ward_close(h, w);
-			gp_ward_fail_ops(h, w, -ECONNRESET);
-		}
+		if (now < h->next_turn_ns[line] && any_waits(h, line))
+			gp_holders_due(h, h->next_turn_ns[line]);
 	}
 }
 
@@ -477,15 +499,25 @@ static void bury(struct gp_holders *h)
 {
 	struct gp_ward **at = &h->wards, *w;
 
+	h->any_dead = false;
 	while ((w = *at)) {
-		if (w->state != GP_WARD_DEAD) {
+		if (w->state != GP_WARD_DEAD || w->in_news) {
+			h->any_dead |= w->state == GP_WARD_DEAD;
 			at = &w->next;
 			continue;
 		}
 		*at = w->next;
 		gp_ward_free(h, w);
 	}
-	h->any_dead = false;
+}
+
+/* Its processes cannot be stopped now, or may not be: another process must not suffer from that. */
+static void note_trouble(struct gp_holders *h, struct gp_hold_user *u)
+{
+	bool trouble = u->nr_stuck || u->nr_hung || (!u->child && u->nr_wards);
+
+	h->troubles += trouble != u->trouble;
+	u->trouble = trouble;
 }
 
 void gp_holders_tend(struct gp_holders *h, u64 now)
@@ -507,7 +539,9 @@ void gp_holders_tend(struct gp_holders *h, u64 now)
 	}
 	for (struct gp_ward *w = h->wards; w; w = w->next)
 		renew(h, w, now);
-	run_errands(h, now);
+	take_turns(h, now);
+	for (struct gp_hold_user *u = h->users; u; u = u->next)
+		note_trouble(h, u);
 	if (h->any_dead)
 		bury(h);
 }

@@ -72,7 +72,7 @@ static const struct gp_gpu_process *next_process(const struct gp_decider *h, u64
 
 /* ---- Status, GetPolicy ---- */
 
-static void add_text(json_t *list, const char *text)
+static void add_text(void *list, const char *text)
 {
 	if (text && text[0])
 		json_array_append_new(list, json_string(text));
@@ -91,6 +91,7 @@ static json_t *troubles(const struct gp_decider *h, const struct gp_backend_stat
 			 peer->privileged ? ", such as " : "", peer->privileged ? text : "");
 		add_text(list, line);
 	}
+	gp_decider_troubles(h, peer->privileged, add_text, list);
 	if (!h->nr_gpus)
 		add_text(list, "the driver has no GPU; see gpreempt doctor");
 	if (h->dump_error)
@@ -413,6 +414,9 @@ static void add_decider(json_t *to, const struct gp_decider *h)
 		{ "scan_ns_max", s->scan_ns_max }, { "look_ns_max", s->look_ns_max },
 		{ "gpu_resets", s->resets }, { "processes_lost", s->lost },
 		{ "processes_unpreemptible", gp_decider_unpreemptible(h, text) },
+		{ "processes_beside_unpreemptible", gp_decider_capped(h) },
+		{ "processes_left_out", gp_scanner_left_out(h->scanner) },
+		{ "processes_not_admitted", gp_decider_unplaced(h, text) },
 		{ "policy_ejections", status.ejections },
 		{ "stale_samples", status.stale_samples },
 		{ "scan_faults_descriptors", gp_scanner_faults(h->scanner, GP_SCAN_DESCRIPTORS) },

@@ -161,7 +161,8 @@ static void enter(struct gp_scheduler *s, struct gp_gpu_process *r)
 		if (ring->queue != GP_NONE || !(at[i].flags & GP_RING_READ))
 			continue;
 		now = (struct gp_pointers){ at[i].rptr, at[i].wptr };
-		if (gp_queue_add(s->sched, r->task, ring->device, &now, s->base.h->now_ns,
+		if (!gp_scheduler_may_watch(s, r) ||
+		    gp_queue_add(s->sched, r->task, ring->device, &now, s->base.h->now_ns,
 				 &ring->queue))
 			ring->queue = GP_NONE;
 	}

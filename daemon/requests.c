@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "decider_private.h"
+#include "lib/user.h"
 
 /* A hold that waits for its process to be attached is forgotten after that. */
 #define ATTACH_NS	(3 * GP_SEC)
@@ -148,19 +149,36 @@ static void class_now(struct gp_decider *h, const struct gp_process_id *is, char
 	gp_subject_free(&subject);
 }
 
+/* The process that @who names now, and the user who answers for it. */
+static int identify_user(struct gp_decider *h, const struct gp_process_id *who,
+			 struct gp_process_id *is, uid_t *ret, char *why)
+{
+	uid_t uid;
+	int err = identify(h, who, is);
+
+	if (!err)
+		err = gp_decider_owner(h, is, &uid);
+	if (!err)
+		err = gp_user_of(h->subuids, h->args.proc, is->pid, uid, ret);
+	if (err && err != -ESRCH)
+		return refuse(why, err, "the user of that process cannot be found out; try again");
+	return err ? refuse(why, -ESRCH, "no such process") : 0;
+}
+
 int gp_decider_may_request_class(struct gp_decider *h, const struct gp_process_id *who, char *why)
 {
 	u32 i, nr = 0;
 	struct gp_process_id is;
-	uid_t uid;
+	uid_t user;
+	int err = identify_user(h, who, &is, &user, why);
 
-	if (identify(h, who, &is) || gp_decider_owner(h, &is, &uid))
-		return refuse(why, -ESRCH, "no such process");
+	if (err)
+		return err;
 	/* Another class for one that has one needs no room. */
 	if (gp_class_request_find(h, is.pid, is.start))
 		return 0;
 	for (i = 0; i < h->nr_requests; i++)
-		nr += h->request[i].uid == uid;
+		nr += h->request[i].uid == user;
 	if (nr >= GP_CLASS_REQUESTS_PER_USER)
 		return refuse(why, -ENOSPC, "too many processes of that user with a class of their "
 			      "own");
@@ -191,11 +209,11 @@ int gp_decider_set_class(struct gp_decider *h, const struct gp_process_id *who,
 	const struct gp_class_request *old;
 	struct gp_gpu_process *r;
 	struct gp_process_id is;
-	uid_t uid;
-	int err;
+	uid_t user;
+	int err = identify_user(h, who, &is, &user, why);
 
-	if (identify(h, who, &is) || gp_decider_owner(h, &is, &uid))
-		return refuse(why, -ESRCH, "no such process");
+	if (err)
+		return err;
 	r = gp_decider_find(h, &is);
 	if (class_name) {
 		class = gp_rules_class(&h->config->rules, class_name);
@@ -214,7 +232,7 @@ int gp_decider_set_class(struct gp_decider *h, const struct gp_process_id *who,
 		return refuse(why, -ENOSPC, "too many processes with a class of their own");
 	if (class) {
 		h->request[h->nr_requests].who = is;
-		h->request[h->nr_requests].uid = uid;
+		h->request[h->nr_requests].uid = user;
 		snprintf(h->request[h->nr_requests++].class_name, GP_CLASS_NAME, "%s", class->name);
 	}
 	class_now(h, &is, now);

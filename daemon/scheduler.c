@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "scheduler.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Room for a large node; the memory of what is not used is never touched. */
 static const struct gp_limits limits = {
-	.devices = GP_MAX_DEVICES, .tasks = 1024, .seats = GP_SCHEDULER_SEATS, .queues = 16384,
+	.devices = GP_MAX_DEVICES, .tasks = GP_SCHEDULER_TASKS, .seats = GP_SCHEDULER_SEATS,
+	.queues = 16384,
 };
 
 enum { ANSWERS = 4096 };	/* of one run; the rest waits for the next */
@@ -30,7 +33,8 @@ int gp_scheduler_init(struct gp_scheduler *s, struct gp_decider *h, struct gp_me
 	s->samples = calloc(limits.queues, sizeof(*s->samples));
 	s->tasks = calloc(limits.tasks, sizeof(*s->tasks));
 	s->probe = calloc(GP_SCHEDULER_PROBES, sizeof(*s->probe));
-	if (!s->memory || !s->samples || !s->tasks || !s->probe)
+	s->unknown = calloc(limits.tasks, sizeof(*s->unknown));
+	if (!s->memory || !s->samples || !s->tasks || !s->probe || !s->unknown)
 		return -ENOMEM;
 	err = gp_sched_init(s->memory, &args, &s->sched);
 	for (i = 0; !err && i < h->nr_gpus; i++)
@@ -46,6 +50,7 @@ void gp_scheduler_fini(struct gp_scheduler *s)
 	free(s->samples);
 	free(s->tasks);
 	free(s->probe);
+	free(s->unknown);
 }
 
 /* ---- settings ---- */
@@ -118,6 +123,40 @@ void gp_scheduler_reset(struct gp_backend *b)
 		gp_device_reset(gp_scheduler_of(b)->sched, d, b->h->now_ns);
 }
 
+/* ---- queues ---- */
+
+#define CROWDED	"it cannot be watched: too many queues of its user"
+
+static u32 queues_of(const struct gp_decider *h, uid_t user)
+{
+	u32 i, j, n = 0;
+
+	for (i = 0; i < h->nr_processes; i++)
+		for (j = 0; h->process[i]->user == user && j < h->process[i]->nr_watched; j++)
+			n += h->process[i]->watched[j].queue != GP_NONE;
+	return n;
+}
+
+/* An eighth of all, half of that when few are left. Root is no attacker. */
+bool gp_scheduler_may_watch(struct gp_scheduler *s, struct gp_gpu_process *r)
+{
+	bool crowded = s->sched->queues_used >= limits.queues / 4 * 3;
+	u64 now = s->base.h->now_ns;
+
+	if (s->share.user != r->user || s->share.at_ns != now) {
+		s->share.user = r->user;
+		s->share.at_ns = now;
+		s->share.queues = queues_of(s->base.h, r->user);
+	}
+	r->crowded = r->user && s->share.queues >= limits.queues / (crowded ? 16 : 8);
+	if (r->crowded && !r->trouble[0])
+		snprintf(r->trouble, sizeof(r->trouble), CROWDED);
+	if (!r->crowded && !strcmp(r->trouble, CROWDED))
+		r->trouble[0] = 0;
+	s->share.queues += !r->crowded;
+	return !r->crowded;
+}
+
 /* ---- by hand ---- */
 
 int gp_scheduler_hold(struct gp_backend *b, u32 task, u64 lease_ns)
@@ -135,18 +174,36 @@ int gp_scheduler_hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns)
 
 /* ---- looks, actions and answers ---- */
 
+static bool is_mistrusted(struct gp_scheduler *s, struct gp_gpu_process *r)
+{
+	if (r->judged != s->troubles + 1) {
+		r->mistrusted = s->mistrusts && s->mistrusts(s, r->user);
+		r->judged = s->troubles + 1;
+	}
+	return r->mistrusted;
+}
+
 void gp_scheduler_look(struct gp_backend *b, u32 device)
 {
 	struct gp_scheduler *s = gp_scheduler_of(b);
 	struct gp_decider *h = b->h;
 	u64 began = h->args.clock(h->args.ctx), took;
-	u32 i, n = 0;
+	u32 i, task, n = 0;
 
+	for (i = 0; i < limits.tasks; i++)
+		s->unknown[i] = false;
 	for (i = 0; i < h->nr_processes; i++) {
-		struct gp_gpu_process *r = h->process[i];
-
-		if (r->task != GP_NONE && (r->devices & BIT_ULL(device)))
-			n += gp_queues_look(s, r, device, s->samples + n, limits.queues - n);
+		task = h->process[i]->task;
+		if (task == GP_NONE || !(h->process[i]->devices & BIT_ULL(device)))
+			continue;
+		n += gp_queues_look(s, h->process[i], device, s->samples + n, limits.queues - n);
+		s->unknown[task] |= is_mistrusted(s, h->process[i]) ||
+				    h->process[i]->crowded;
+	}
+	for (i = 0; i < h->nr_processes; i++) {
+		task = h->process[i]->task;
+		if (task != GP_NONE && (h->process[i]->devices & BIT_ULL(device)))
+			gp_task_set_unknown(s->sched, task, s->unknown[task], h->now_ns);
 	}
 	h->stats.looks++;
 	took = h->args.clock(h->args.ctx) - began;

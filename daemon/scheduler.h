@@ -9,7 +9,8 @@
 #include "decider_private.h"
 
 enum {
-	GP_SCHEDULER_SEATS	= 4096,
+	GP_SCHEDULER_TASKS	= 1024,
+	GP_SCHEDULER_SEATS	= 8 * GP_SCHEDULER_TASKS,
 	GP_SCHEDULER_PROBES	= GP_SCHEDULER_SEATS,	/* a seat has at most one at a time */
 };
 
@@ -30,12 +31,27 @@ struct gp_scheduler {
 	struct gp_probe *probe;	/* a ring of GP_SCHEDULER_PROBES */
 	u32 first_probe, nr_probes;
 
+	/* Which tasks have a process that is not known or not trusted; of one look. */
+	bool *unknown;
+	/* How many queues @user had at @at_ns. */
+	struct {
+		uid_t user;
+		u64 at_ns;
+		u32 queues;
+	} share;
+
 	/*
 	 * Of backend_debug, else NULL. @acting: a question to the driver about @device would have
 	 * to wait for an action. @queues: the queues of an attached process, at most
 	 * GP_PROCESS_QUEUES_MAX; returns how many, or -errno if they are not known now.
 	 */
 	bool (*acting)(struct gp_scheduler *s, u32 device);
+	/*
+	 * The processes of @user are to preempt no process: theirs cannot be stopped now. @troubles
+	 * changes when an answer changes.
+	 */
+	bool (*mistrusts)(struct gp_scheduler *s, uid_t user);
+	u32 troubles;
 	int (*queues)(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_entry *to);
 };
 
@@ -52,6 +68,12 @@ static inline bool gp_scheduler_acting(struct gp_scheduler *s, u32 device)
 /* -ENOMEM. @s is zeroed but for base.ops; gp_scheduler_fini() in any case. */
 int gp_scheduler_init(struct gp_scheduler *s, struct gp_decider *h, struct gp_mechanism *mechanism);
 void gp_scheduler_fini(struct gp_scheduler *s);
+
+/*
+ * May @r have one queue more in the scheduler? If not, its trouble says so and its task is unknown.
+ * To be asked before each gp_queue_add().
+ */
+bool gp_scheduler_may_watch(struct gp_scheduler *s, struct gp_gpu_process *r);
 
 /* The functions of struct gp_backend_ops. */
 int gp_scheduler_set_policy(struct gp_backend *b, const char **why);
@@ -81,6 +103,7 @@ void gp_scheduler_describe(struct gp_backend *b);
 
 /* Those that backend_none and backend_debug have in common. */
 #define GP_SCHEDULER_OPS							\
+	.tasks = GP_SCHEDULER_TASKS,						\
 	.set_policy = gp_scheduler_set_policy, .set = gp_scheduler_set,		\
 	.task_class = gp_scheduler_task_class,					\
 	.admits = gp_scheduler_admits, .reset = gp_scheduler_reset,		\

@@ -63,20 +63,64 @@ bool gp_tasks_attached(const struct gp_decider *h, const struct gp_gpu_process *
 	return true;
 }
 
+static bool may_preempt(const struct gp_decider *h)
+{
+	return gp_decider_acts(h) && h->backend->ops->preempts;
+}
+
 const struct gp_gpu_process *gp_tasks_unpreemptible(const struct gp_decider *h,
 						 const struct gp_gpu_process *r)
 {
 	const struct gp_gpu_process *x;
 	u32 i = 0;
 
-	if (r->task == GP_NONE || r->lost || !gp_decider_acts(h) || !h->backend->ops->preempts ||
-	    !(r->class.is.flags & GP_PREEMPTIBLE))
+	if (r->lost || !may_preempt(h) || !(r->class.is.flags & GP_PREEMPTIBLE))
 		return NULL;
+	if (r->task == GP_NONE)
+		return r->unplaced ? r : NULL;
 	if (r->refused || !r->gang[0])
 		return r->refused ? r : NULL;
 	while ((x = next_of(h, r->task, &i)) && !x->refused)
 		;
 	return x;
+}
+
+u64 gp_tasks_devices(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	u64 devices = 0;
+	u32 i, d;
+
+	for (i = 0; i < r->nr_queues; i++) {
+		d = gp_decider_device(h, r->queues[i].gpu_id);
+		if (d != GP_NONE)
+			devices |= BIT_ULL(d);
+	}
+	return devices;
+}
+
+/* GPUs on which @r cannot be preempted, for a reason of its own. */
+static u64 unpreemptible_on(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	if (!(r->refused || r->unplaced) || !gp_tasks_unpreemptible(h, r))
+		return 0;
+	return r->devices | gp_tasks_devices(h, r);
+}
+
+/* The highest priority that may be on the GPUs of @r beside what cannot be preempted. */
+static u32 cap_of(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	u32 d, cap = ~0u;
+
+	for (d = 0; (h->capped & r->devices) && d < h->nr_gpus; d++)
+		if ((h->capped & r->devices & BIT_ULL(d)) && h->cap[d] < cap)
+			cap = h->cap[d];
+	return cap;
+}
+
+/* Is it beside a process that it should preempt and cannot? */
+static bool is_capped(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	return r->task != GP_NONE && r->class.is.priority > cap_of(h, r);
 }
 
 /* A process of a lower class on a GPU of @r that cannot be preempted; NULL. */
@@ -85,13 +129,10 @@ static const struct gp_gpu_process *unpreemptible_beside(const struct gp_decider
 {
 	u32 i;
 
-	for (i = 0; r->task != GP_NONE && i < h->nr_processes; i++) {
-		const struct gp_gpu_process *x = h->process[i];
-
-		if (x->refused && (x->devices & r->devices) && x->task != r->task &&
-		    x->class.is.priority < r->class.is.priority && gp_tasks_unpreemptible(h, x))
-			return x;
-	}
+	for (i = 0; is_capped(h, r) && i < h->nr_processes; i++)
+		if ((unpreemptible_on(h, h->process[i]) & r->devices) &&
+		    h->process[i]->class.is.priority < r->class.is.priority)
+			return h->process[i];
 	return NULL;
 }
 
@@ -105,13 +146,16 @@ const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_p
 	else if (x)
 		snprintf(text, GP_DECIDER_WHY, "%s (%d) of its gang cannot be preempted: %s",
 			 x->name, x->pid, x->trouble);
+	else if (r->mistrusted)
+		snprintf(text, GP_DECIDER_WHY, "the holder of its user hangs or is gone: it "
+			 "preempts no process until the holder is back");
 	else if (r->undescribed[0])
 		snprintf(text, GP_DECIDER_WHY, "%s", r->undescribed);
-	else if (h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE &&
-		 (x = unpreemptible_beside(h, r)))
-		snprintf(text, GP_DECIDER_WHY, "shares a GPU with %s (%d), which cannot be "
-			 "preempted: %s", x->uid == r->uid ? x->name : "another user's process",
-			 x->pid, x->uid == r->uid ? x->trouble : "gpreempt list as root says why");
+	else if ((x = unpreemptible_beside(h, r)))
+		snprintf(text, GP_DECIDER_WHY, "has a lower priority: shares a GPU with %s (%d), "
+			 "which cannot be preempted: %.100s", x->uid == r->uid ? x->name :
+			 "another user's process", x->pid, x->uid == r->uid ? x->trouble :
+			 "gpreempt list as root says why");
 	else
 		return NULL;
 	return text;
@@ -120,20 +164,115 @@ const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_p
 u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text)
 {
 	static bool of_task[GP_MAX_TASKS];
+	struct gp_scan_user user;
 	u32 i, n = 0;
 
 	memset(of_task, 0, sizeof(of_task));
 	for (i = 0; i < h->nr_processes; i++) {
 		const struct gp_gpu_process *r = h->process[i];
 
-		if (!r->refused || !gp_tasks_unpreemptible(h, r))
+		if (!(r->refused || r->unplaced) || !gp_tasks_unpreemptible(h, r))
 			continue;
-		of_task[r->task] = true;
+		n += r->unplaced;
+		if (r->task != GP_NONE)
+			of_task[r->task] = true;
 		snprintf(text, GP_DECIDER_WHY, "%s (%d): %s", r->name, r->pid, r->trouble);
 	}
 	for (i = 0; i < h->nr_processes; i++)
 		n += h->process[i]->task != GP_NONE && of_task[h->process[i]->task];
+	/* Of processes that are left out the class is not known. */
+	for (i = 0; may_preempt(h) && gp_scanner_user(h->scanner, i, &user); i++) {
+		if (user.busy)
+			snprintf(text, GP_DECIDER_WHY, "those of user %u that are left out",
+				 user.user);
+		n += user.busy;
+	}
 	return n;
+}
+
+enum { USERS = 8 };		/* that are named for the same reason */
+
+/* Users whose holder hangs. */
+static void tell_mistrusted(const struct gp_decider *h, gp_trouble_fn *tell, void *ctx)
+{
+	char line[GP_DECIDER_WHY];
+	uid_t told[USERS];
+	u32 i, j, n = 0;
+
+	for (i = 0; i < h->nr_processes && n < USERS; i++) {
+		const struct gp_gpu_process *r = h->process[i];
+
+		for (j = 0; j < n && told[j] != r->user; j++)
+			;
+		if (!r->mistrusted || j < n)
+			continue;
+		told[n++] = r->user;
+		snprintf(line, sizeof(line), "user %u: the holder hangs in the driver or cannot be "
+			 "started; processes of this user preempt no process", r->user);
+		tell(ctx, line);
+	}
+}
+
+/* Users with processes beyond a limit of the scanner. */
+static void tell_left_out(const struct gp_decider *h, gp_trouble_fn *tell, void *ctx)
+{
+	struct gp_scan_user user;
+	char line[GP_DECIDER_WHY];
+	u32 i, n = 0;
+
+	for (i = 0; n < USERS && gp_scanner_user(h->scanner, i, &user); i++) {
+		if (!user.left_out)
+			continue;
+		n++;
+		snprintf(line, sizeof(line), "user %u: %u GPU processes are left out and keep "
+			 "running; %u of them have queues", user.user, user.left_out, user.busy);
+		tell(ctx, line);
+	}
+}
+
+u32 gp_decider_unplaced(const struct gp_decider *h, char *text)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *r = h->process[i];
+
+		if (r->unplaced)
+			snprintf(text, GP_DECIDER_WHY, "%s (%d): %s", r->name, r->pid, r->trouble);
+		n += r->unplaced;
+	}
+	return n;
+}
+
+u32 gp_decider_capped(const struct gp_decider *h)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < h->nr_processes; i++)
+		n += is_capped(h, h->process[i]);
+	return n;
+}
+
+void gp_decider_troubles(const struct gp_decider *h, bool names, gp_trouble_fn *tell, void *ctx)
+{
+	char line[GP_DECIDER_WHY + 64], one[GP_DECIDER_WHY];
+	u32 n = gp_decider_unplaced(h, one);
+
+	if (n) {
+		snprintf(line, sizeof(line), "%u processes found no place in the scheduler%s%s", n,
+			 names ? ", such as " : "", names ? one : "");
+		tell(ctx, line);
+	}
+	n = gp_decider_capped(h);
+	if (n) {
+		snprintf(line, sizeof(line), "%u processes have a lower priority because they "
+			 "share a GPU with one that cannot be preempted", n);
+		tell(ctx, line);
+	}
+	if (names) {
+		tell_mistrusted(h, tell, ctx);
+		tell_left_out(h, tell, ctx);
+	}
 }
 
 void gp_tasks_lease(struct gp_decider *h, const struct gp_gpu_process *r, u64 lease_ns,
@@ -177,7 +316,8 @@ static void part(struct gp_gpu_process *r, const struct gp_account *a)
 {
 	r->stopped_before += a->stopped;
 	r->attachment = GP_NOT_ATTACHED;
-	r->refused = false;
+	r->refused = r->mistrusted = false;
+	r->judged = 0;
 	r->task = GP_NONE;
 	r->devices = 0;
 }
@@ -198,13 +338,19 @@ static void end_task(struct gp_decider *h, u32 task)
 	h->attach_due = true;
 }
 
-/* ---- class and GPUs ---- */
+/* ---- class ---- */
 
-/* A task with a process that is not attached is not preemptible. */
+/*
+ * A task with a process that is not attached is not preemptible. One that is beside a process that
+ * it cannot preempt has that one's priority, so that it stops no other for nothing.
+ */
 static struct gp_class class_of(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	struct gp_class class = r->class.is;
+	u32 cap = cap_of(h, r);
 
+	if (class.priority > cap)
+		class.priority = cap;
 	if (h->backend->ops->preempts && (r->task == GP_NONE || !gp_tasks_attached(h, r)))
 		class.flags &= ~(u32)GP_PREEMPTIBLE;
 	return class;
@@ -239,17 +385,33 @@ static void tell_class(struct gp_decider *h, struct gp_gpu_process *r)
 		x->told = class;
 }
 
-u64 gp_tasks_devices(const struct gp_decider *h, const struct gp_gpu_process *r)
+void gp_tasks_cap(struct gp_decider *h)
 {
-	u64 devices = 0;
-	u32 i, d;
+	u32 i, d, cap[GP_GPUS_MAX] = { 0 };
+	u64 capped = 0, on;
 
-	for (i = 0; i < r->nr_queues; i++) {
-		d = gp_decider_device(h, r->queues[i].gpu_id);
-		if (d != GP_NONE)
-			devices |= BIT_ULL(d);
+	if (h->config->daemon.unpreemptible != GP_UNPREEMPTIBLE_NOT_BESIDE && !h->capped)
+		return;
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *r = h->process[i];
+
+		on = h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE ?
+		     unpreemptible_on(h, r) : 0;
+		for (d = 0; on && d < h->nr_gpus; d++) {
+			if (!(on & BIT_ULL(d)))
+				continue;
+			if (!(capped & BIT_ULL(d)) || r->class.is.priority < cap[d])
+				cap[d] = r->class.is.priority;
+			capped |= BIT_ULL(d);
+		}
 	}
-	return devices;
+	if (capped == h->capped && !memcmp(cap, h->cap, sizeof(cap)))
+		return;
+	h->capped = capped;
+	memcpy(h->cap, cap, sizeof(cap));
+	for (i = 0; i < h->nr_processes; i++)
+		if (h->process[i]->task != GP_NONE)
+			tell_class(h, h->process[i]);
 }
 
 /* ---- coming and going ---- */
@@ -259,6 +421,9 @@ void gp_tasks_leave(struct gp_decider *h, struct gp_gpu_process *r)
 	static struct gp_account a;
 	struct gp_gpu_process *mate;
 
+	if (r->unplaced)
+		r->trouble[0] = 0;
+	r->unplaced = false;
 	if (r->task == GP_NONE) {
 		r->attachment = GP_NOT_ATTACHED;
 		return;
@@ -284,23 +449,60 @@ static void admit(struct gp_gpu_process *r, const struct gp_gpu_process *as)
 	r->told = as->told;
 	r->watched_stale = true;
 	r->watched_at_ns = 0;
+	r->unplaced = false;
 	r->trouble[0] = 0;
+}
+
+/*
+ * Has the user of @r as many tasks or seats as a user may have? That is a quarter of all, and half
+ * of that when few are left. Root is no attacker.
+ */
+static bool has_too_many(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	static bool counted[GP_MAX_TASKS];
+	u32 i, all = 0, tasks = 0, seats = 0, room = h->backend->ops->tasks;
+
+	if (!r->user)
+		return false;
+	memset(counted, 0, sizeof(counted));
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *x = h->process[i];
+
+		if (x->task == GP_NONE || counted[x->task])
+			continue;
+		counted[x->task] = true;
+		all++;
+		tasks += x->user == r->user;
+		seats += x->user == r->user ? (u32)__builtin_popcountll(x->devices) : 0;
+	}
+	room /= all >= room / 4 * 3 ? 8 : 4;
+	return tasks >= room || seats >= 8 * room;
 }
 
 static void enter(struct gp_decider *h, struct gp_gpu_process *r, u64 devices)
 {
-	const char *why = NULL;
+	const char *why = "too many tasks of its user";
 	u32 i;
 
+	if (h->now_ns < r->place_at_ns)
+		return;
+	if (has_too_many(h, r)) {
+		r->place_at_ns = h->now_ns + GP_SEC;
+		r->unplaced = true;
+		not_admitted(r, why);
+		return;
+	}
+	why = NULL;
 	/* The other members may have left their task because the gang uses one more GPU. */
 	for (i = 0; i < h->nr_processes; i++)
 		if (together(r, h->process[i]))
 			devices |= gp_tasks_devices(h, h->process[i]);
-	r->told = class_of(h, r);
 	r->devices = devices;
+	r->told = class_of(h, r);
 	if (h->backend->ops->task_add(h->backend, devices, &r->told, &r->task, &why)) {
 		r->task = GP_NONE;
 		r->devices = 0;
+		r->unplaced = true;
 		not_admitted(r, why);
 		return;
 	}

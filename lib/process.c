@@ -20,6 +20,9 @@ enum {
 	/* Directories that are remembered: the driver has 2^16 numbers for address spaces. */
 	ENTRIES_MAX	= 1 << 16,
 	FIRST_ROOM	= 64,
+	/* Processes beyond a limit whose queues are looked for, in a scan and in a step. */
+	PEEKS		= 128,
+	PEEKS_IN_STEP	= 8,
 };
 
 /*
@@ -32,12 +35,14 @@ struct entry {
 	u64 birth;
 	uid_t user;
 	bool has_user;		/* the user is known */
+	bool busy;		/* it is beyond a limit and has queues */
+	u32 peeked;		/* the scan that found that out */
 	struct gp_process_record *record;
 };
 
 struct user {
 	uid_t uid;
-	u32 processes, tracked;
+	u32 processes, tracked, busy;
 };
 
 /* Where a scan is: in @dir, or at the entry @at that may have to be removed. */
@@ -64,6 +69,7 @@ struct gp_scanner {
 
 	enum phase phase;
 	u32 scan, what, left;	/* @left: steps of this call */
+	u32 peeks;		/* of this scan */
 	struct gp_sysfs_dir dir;
 	u32 at;
 	/* The directory that the walk has reached, and how many new queues of it may be read. */
@@ -304,6 +310,8 @@ static void unset_user(struct gp_scanner *s, struct entry *e)
 	if (!u)
 		return;
 	e->has_user = false;
+	u->busy -= e->busy;
+	e->busy = false;
 	s->nr_with_user--;
 	if (--u->processes)
 		return;
@@ -333,6 +341,7 @@ bool gp_scanner_user(const struct gp_scanner *s, u32 i, struct gp_scan_user *ret
 	*ret = (struct gp_scan_user){
 		.user = s->user[i].uid, .tracked = s->user[i].tracked,
 		.left_out = s->user[i].processes - s->user[i].tracked,
+		.busy = s->user[i].busy,
 	};
 	return true;
 }
@@ -390,24 +399,28 @@ static int track(struct gp_scanner *s, struct entry *e, const struct gp_process_
 	return 0;
 }
 
+static void drop_record(struct gp_scanner *s, struct entry *e)
+{
+	u32 at = record_place(s, e->pid);
+
+	s->nr_records--;
+	memmove(&s->record[at], &s->record[at + 1],
+		(s->nr_records - at) * sizeof(struct gp_process_record *));
+	find_user(s, e->user)->tracked--;
+	gp_process_record_free(e->record);
+	e->record = NULL;
+}
+
 /* The process of @e is gone. */
 static void untrack(struct gp_scanner *s, struct entry *e)
 {
-	if (e->record) {
-		u32 at = record_place(s, e->pid);
-
-		s->nr_records--;
-		memmove(&s->record[at], &s->record[at + 1],
-			(s->nr_records - at) * sizeof(struct gp_process_record *));
-		find_user(s, e->user)->tracked--;
-		gp_process_record_free(e->record);
-		e->record = NULL;
-	}
+	if (e->record)
+		drop_record(s, e);
 	unset_user(s, e);
 }
 
-/* Finds out whose process it is, and tracks it if the user's limit allows it. */
-static void admit(struct gp_scanner *s, struct entry *e, u64 now_ns)
+/* Finds out whose process it is, and tracks it if it has a place or the user's limit allows it. */
+static void admit(struct gp_scanner *s, struct entry *e, bool placed, u64 now_ns)
 {
 	struct gp_process_record r;
 	int err = gp_process_record_identify(&r, s->proc, e->pid);
@@ -417,7 +430,7 @@ static void admit(struct gp_scanner *s, struct entry *e, u64 now_ns)
 		err = gp_user_of(s->subuids, s->proc, e->pid, r.uid, &r.user);
 	if (!err && !set_user(s, e, r.user))
 		err = -ENOMEM;
-	if (!err && may_track(s, e->user)) {
+	if (!err && (placed || may_track(s, e->user))) {
 		r.birth = e->birth;
 		r.seen_ns = now_ns;
 		err = track(s, e, &r);
@@ -462,6 +475,66 @@ static bool update(struct gp_scanner *s, struct entry *e, u64 now_ns)
 	return !look.unfinished || !s->now.queues;
 }
 
+/* The oldest tracked process of @user that has no queues; NULL: each has some. */
+static struct entry *find_idle(const struct gp_scanner *s, uid_t user)
+{
+	const struct gp_process_record *idle = NULL;
+
+	for (u32 i = 0; i < s->nr_records; i++) {
+		const struct gp_process_record *r = s->record[i];
+
+		if (r->user == user && r->queues_known && !r->nr_queues &&
+		    (!idle || r->seen_ns < idle->seen_ns))
+			idle = r;
+	}
+	return idle ? find_entry(s, idle->pid) : NULL;
+}
+
+static void peek(struct gp_scanner *s, struct entry *e)
+{
+	struct gp_sysfs_dir dir;
+	char path[32];
+	u64 id, birth;
+	int err;
+
+	snprintf(path, sizeof(path), "%d/queues", e->pid);
+	err = gp_sysfs_dir_open(&dir, s->dir.fd, path);
+	if (!err) {
+		err = gp_sysfs_dir_number(&dir, 0, UINT32_MAX, &id, &birth);
+		gp_sysfs_dir_close(&dir);
+	}
+	if (err < 0 && !gp_sys_is_gone(err)) {
+		count_fault(s, err);
+		return;
+	}
+	find_user(s, e->user)->busy += (err > 0) - e->busy;
+	e->busy = err > 0;
+}
+
+/*
+ * A process beyond a limit that has queues takes the place of one of the same user that has none,
+ * so that idle processes do not keep a busy one from being managed. false: more steps are needed.
+ */
+static bool displace(struct gp_scanner *s, struct entry *e)
+{
+	struct entry *idle;
+
+	if (s->peeks >= PEEKS || s->scan - e->peeked <= gp_scanner_left_out(s) / PEEKS)
+		return true;
+	if (!s->left)
+		return false;
+	e->peeked = s->scan;
+	s->left -= !(++s->peeks % PEEKS_IN_STEP);
+	peek(s, e);
+	idle = e->busy ? find_idle(s, e->user) : NULL;
+	if (idle) {
+		s->left -= s->left > 0;
+		drop_record(s, idle);
+		admit(s, e, true, gp_sys->monotonic_ns());
+	}
+	return true;
+}
+
 /* The directory that the walk has reached. false: more steps are needed. */
 static bool visit(struct gp_scanner *s)
 {
@@ -476,12 +549,14 @@ static bool visit(struct gp_scanner *s)
 		untrack(s, e);
 		e->birth = s->now.birth;
 	}
+	if (!e->record && e->has_user && !may_track(s, e->user) && !displace(s, e))
+		return false;
 	if (e->record || !e->has_user || may_track(s, e->user)) {
 		now_ns = gp_sys->monotonic_ns();
 		if (!e->record) {
 			if (!take_step(s))
 				return false;
-			admit(s, e, now_ns);
+			admit(s, e, false, now_ns);
 		}
 		if (e->record && !update(s, e, now_ns))
 			return false;
@@ -569,6 +644,7 @@ static int begin(struct gp_scanner *s, u32 what)
 	s->what = what;
 	s->scan++;
 	s->beyond = 0;
+	s->peeks = 0;
 	s->at = 0;
 	s->now.begun = false;
 	return 0;

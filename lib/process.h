@@ -15,7 +15,8 @@
  *
  * At most user_max processes of one user are tracked (lib/user.h says what a user is), so that one
  * user's processes never displace another's. The last quarter of GP_PROCESSES_MAX is for users who
- * have less than an eighth of user_max. Processes beyond these limits are counted.
+ * have less than an eighth of user_max. Processes beyond these limits are counted. One of them that
+ * has queues takes the place of one of the same user that has none, within a few scans.
  *
  * Identity: a pid is reused, so a process is (pid, start). An exec keeps both and
  * makes another process for the driver: (pid, birth) tells them apart.
@@ -134,6 +135,7 @@ u32 gp_scanner_left_out(const struct gp_scanner *s);
 struct gp_scan_user {
 	uid_t user;
 	u32 tracked, left_out;
+	u32 busy;		/* of those left out: with queues, as far as is known */
 };
 /* The @i-th user by uid, from 0. false: there are fewer. */
 bool gp_scanner_user(const struct gp_scanner *s, u32 i, struct gp_scan_user *ret);

@@ -77,8 +77,8 @@ int gp_holders_process_add(struct gp_holders *m, u32 task, const struct gp_holde
 	debug->attaching = debug->attach_hangs;
 	if (debug->attaching)
 		return 0;
-	debug->event[debug->nr_events++] = (struct gp_kfdm_event){
-		.what = debug->attach_error ? GP_KFDM_NOT_ATTACHED : GP_KFDM_ATTACHED,
+	debug->event[debug->nr_events++] = (struct gp_holders_event){
+		.what = debug->attach_error ? GP_HOLDERS_NOT_ATTACHED : GP_HOLDERS_ATTACHED,
 		.task = task, .pid = p->pid, .err = debug->attach_error,
 	};
 	return 0;
@@ -105,6 +105,18 @@ bool gp_holders_acting(const struct gp_holders *m, u32 device)
 	return debug->acting;
 }
 
+bool gp_holders_in_trouble(const struct gp_holders *m, uid_t user)
+{
+	(void)m;
+	return debug->troubles % 2 && debug->hung == user;
+}
+
+u32 gp_holders_troubles(const struct gp_holders *m)
+{
+	(void)m;
+	return debug->troubles;
+}
+
 int gp_holders_queues(const struct gp_holders *m, pid_t pid, struct gp_kfd_queue_entry *to,
 		      u32 room)
 {
@@ -115,7 +127,7 @@ int gp_holders_queues(const struct gp_holders *m, pid_t pid, struct gp_kfd_queue
 	return -EAGAIN;
 }
 
-int gp_holders_next(struct gp_holders *m, struct gp_kfdm_event *ret)
+int gp_holders_next(struct gp_holders *m, struct gp_holders_event *ret)
 {
 	(void)m;
 	if (!debug->nr_events)

@@ -40,10 +40,12 @@ struct world_debug {
 	bool attach_hangs;	/* it does not end */
 	bool attaching;		/* one hangs, and is heard of no more */
 	bool acting;		/* it is in a call of the driver */
+	u32 troubles;		/* odd: the holder of @hung hangs */
+	uid_t hung;
 	bool leave_hangs;	/* gp_holders_leave() does not end */
 	u32 made, freed;	/* how often it was */
 	u32 attaches, deletes;
-	struct gp_kfdm_event event[64];
+	struct gp_holders_event event[64];
 	u32 nr_events;
 };
 

@@ -6,6 +6,7 @@
 
 #include "daemon/subject.h"
 #include "decider_world.h"
+#include "lib/user.h"
 
 static void a_hold_by_hand_has_a_lease(void **state)
 {
@@ -151,10 +152,46 @@ static void a_change_of_the_mechanism_waits_for_no_session(void **state)
 	EXPECT_EQ(world_find(w, offline)->attachment, GP_ATTACHED);
 }
 
+static void the_uids_of_a_namespace_share_the_classes_of_their_owner(void **state)
+{
+	struct world *w = *state;
+	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME], why[GP_DECIDER_WHY], etc[256], proc[256];
+	struct gp_process_id who = { 0 };
+	char text[256];
+	u32 i;
+
+	world_decider(w, WORLD_ACTING);
+	fake_tree_put(w->tree, "1000:100000:65536\n", "etc/subuid");
+	fake_tree_put(w->tree, "", "etc/passwd");
+	snprintf(etc, sizeof(etc), "%s/etc", w->tree->path);
+	snprintf(proc, sizeof(proc), "%s/p", w->tree->path);
+	gp_subuids_free(w->decider->subuids);
+	EXPECT_EQ(gp_subuids_alloc(etc, &w->decider->subuids), 0);
+	w->decider->args.proc = proc;
+	for (i = 0; i <= GP_CLASS_REQUESTS_PER_USER; i++) {
+		snprintf(text, sizeof(text), "%u (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 "
+			 "18 7 99 98\n", 100 + i);
+		fake_tree_put(w->tree, text, "p/%u/stat", 100 + i);
+		snprintf(text, sizeof(text), "Name:\tx\nUid:\t%u\t%u\t%u\t%u\nGid:\t1\t1\t1\t1"
+			 "\n", 100000 + i, 100000 + i, 100000 + i, 100000 + i);
+		fake_tree_put(w->tree, text, "p/%u/status", 100 + i);
+		fake_tree_put(w->tree, "0 1000 1\n1 100000 65535\n", "p/%u/uid_map", 100 + i);
+		who.pid = (pid_t)(100 + i);
+		if (i == GP_CLASS_REQUESTS_PER_USER)
+			break;
+		EXPECT_EQ(gp_decider_may_request_class(w->decider, &who, why), 0);
+		EXPECT_EQ(gp_decider_set_class(w->decider, &who, "idle", previous, now, why), 0);
+		EXPECT_EQ(w->decider->request[i].uid, 1000);
+	}
+	EXPECT_EQ(gp_decider_may_request_class(w->decider, &who, why), -ENOSPC);
+	w->decider->args.proc = NULL;
+}
+
 PROVE(
 	CLAIM_WITH(a_change_of_the_mechanism_waits_for_no_session, world_up, world_down),
 	CLAIM_WITH(a_hold_by_hand_has_a_lease, world_up, world_down),
 	CLAIM_WITH(a_class_changed_while_off_releases, world_up, world_down),
+	CLAIM_WITH(the_uids_of_a_namespace_share_the_classes_of_their_owner, world_up, world_down),
 	CLAIM_WITH(who_raises, world_up, world_down),
 	CLAIM_WITH(a_set_uid_program_is_roots, world_up, world_down),
 	CLAIM_WITH(a_reload_matches_all_processes_again, world_up, world_down),

@@ -527,10 +527,10 @@ static u32 outcome_of(struct gp_holders *h, u64 id, u32 nr_out)
 
 static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void **state)
 {
-	struct gp_kfdm_gpu gpu = { GPU_ID, 80 };
+	struct gp_holders_gpu gpu = { GPU_ID, 80 };
 	struct gp_holders_args args = { .gpus = &gpu, .nr_gpus = 1, .attach_interval_ns = 1 };
 	struct gp_holders_stats stats;
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 	struct gp_holders *h;
 	int channel;
 
@@ -543,7 +543,7 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 		EXPECT_EQ(gp_holders_process_add(h, 1, &(struct gp_holders_process){
 			.pid = driver->target[i].pid, .user = getuid() }), 0);
 		AWAIT(!gp_holders_next(h, &e));
-		EXPECT_EQ(e.what, GP_KFDM_ATTACHED);
+		EXPECT_EQ(e.what, GP_HOLDERS_ATTACHED);
 	}
 	for (u32 i = 0; i < 2; i++) {
 		driver->fails = 2;
@@ -570,7 +570,7 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 
 static void the_table_is_honest(void **state)
 {
-	const struct gp_kfdm_gpu gpu = { 1, 1 };
+	const struct gp_holders_gpu gpu = { 1, 1 };
 	struct gp_holders_args args = { .gpus = &gpu, .nr_gpus = 1 }, bad = args;
 	struct gp_mechanism *m;
 	struct gp_holders *h;

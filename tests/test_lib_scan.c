@@ -85,6 +85,39 @@ static void a_process_that_was_left_out_takes_the_place_of_one_that_ends(void **
 	EXPECT_EQ(gp_scanner_left_out(w->scanner), 20);
 }
 
+static void a_process_with_queues_displaces_an_idle_one_of_its_user(void **state)
+{
+	struct process_world *w = *state;
+	struct gp_scan_user user;
+
+	gp_scanner_free(w->scanner);
+	w->scanner = process_world_scanner(w, 20);
+	for (int i = 1; i <= 300; i++)
+		process_world_put_idle(w, i, ALICE);
+	process_world_put_idle(w, 400, BOB);
+	process_world_scan(w, 0);
+	process_world_put_process(w, 500);
+	process_world_put_process(w, 501);
+	/* Three scans look at 300 processes. */
+	for (u32 i = 0; i < 4; i++)
+		scan_in_steps(w, 0, 1);
+	EXPECT(find(w, 500) && find(w, 500)->nr_queues == 3 && find(w, 501));
+	EXPECT(find(w, 400));
+	EXPECT_EQ(w->count, 21);
+	EXPECT(gp_scanner_user(w->scanner, 0, &user));
+	EXPECT(user.tracked == 20 && user.left_out == 282 && !user.busy);
+	/* When all have queues, those left out are counted. */
+	for (int i = 502; i < 530; i++)
+		process_world_put_process(w, i);
+	for (u32 i = 0; i < 8; i++)
+		process_world_scan(w, 0);
+	EXPECT_EQ(w->count, 21);
+	for (u32 i = 0; i < w->count; i++)
+		EXPECT(w->p[i].nr_queues || w->p[i].pid == 400);
+	EXPECT(gp_scanner_user(w->scanner, 0, &user));
+	EXPECT(user.tracked == 20 && user.busy == 10);
+}
+
 static void many_users_leave_room_for_users_who_have_few(void **state)
 {
 	struct process_world *w = *state;
@@ -520,6 +553,7 @@ static void a_process_that_a_directory_read_misses_stays(void **state)
 PROVE(
 	IN_WORLD(another_users_process_is_found_beside_4096_of_one_user),
 	IN_WORLD(a_process_that_was_left_out_takes_the_place_of_one_that_ends),
+	IN_WORLD(a_process_with_queues_displaces_an_idle_one_of_its_user),
 	IN_WORLD(many_users_leave_room_for_users_who_have_few),
 	IN_WORLD(uids_of_a_user_namespace_count_as_their_owners),
 	IN_WORLD(an_incomplete_scan_changes_nothing_that_is_seen),

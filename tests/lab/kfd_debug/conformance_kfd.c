@@ -10,7 +10,7 @@ static void attach(struct kfd_bench *k, u32 task)
 {
 	struct gp_holders_process p = { .pid = k->pid[task], .user = getuid() };
 	struct pollfd fd = { .fd = gp_holders_fd(k->holders), .events = POLLIN };
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 
 	EXPECT_EQ(gp_process_start(NULL, p.pid, &p.start), 0);
 	EXPECT_EQ(gp_holders_task_add(k->holders, task, 1), 0);
@@ -21,7 +21,7 @@ static void attach(struct kfd_bench *k, u32 task)
 
 		EXPECT(poll(&fd, 1, due ? 20 : PATIENCE_MS) == 1 || due);
 	}
-	EXPECT_EQ(e.what, GP_KFDM_ATTACHED);
+	EXPECT_EQ(e.what, GP_HOLDERS_ATTACHED);
 	EXPECT_EQ(e.task, task);
 }
 
@@ -35,7 +35,7 @@ static void refuse(struct kfd_bench *k, u32 task)
 
 static struct gp_mechanism *open_it(struct kfd_bench *k, const struct gp_gpu_info *gpu)
 {
-	struct gp_kfdm_gpu one = { .gpu_id = gpu->gpu_id, .cus = gpu->cus };
+	struct gp_holders_gpu one = { .gpu_id = gpu->gpu_id, .cus = gpu->cus };
 	struct gp_holders_args args = { .nr_gpus = 1, .gpus = &one };
 	int channel;
 

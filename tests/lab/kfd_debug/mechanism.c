@@ -20,13 +20,13 @@ enum { TASK = 7, PATIENCE_MS = 30000 };
 static struct gp_holders *mechanism_with(struct gp_holders_args args)
 {
 	struct gp_gpu_info info;
-	struct gp_kfdm_gpu gpu;
+	struct gp_holders_gpu gpu;
 	struct gp_holders *m;
 	int channel;
 	u32 count;
 
 	NEED(gp_gpus_read(NULL, &info, 1, &count) == 0 && count == 1);
-	gpu = (struct gp_kfdm_gpu){ .gpu_id = info.gpu_id, .cus = info.cus };
+	gpu = (struct gp_holders_gpu){ .gpu_id = info.gpu_id, .cus = info.cus };
 	args.gpus = &gpu;
 	args.nr_gpus = 1;
 	gp_children_disconnect();
@@ -51,9 +51,9 @@ static void doze(struct gp_holders *m)
 	     ms == 20);
 }
 
-static struct gp_kfdm_event event(struct gp_holders *m)
+static struct gp_holders_event event(struct gp_holders *m)
 {
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 
 	while (gp_holders_next(m, &e))
 		doze(m);
@@ -63,7 +63,7 @@ static struct gp_kfdm_event event(struct gp_holders *m)
 /* Until it is as it should be, with the mechanism at work meanwhile. */
 static bool comes_to_be_mapped(struct gp_holders *m, const struct target *t, u32 ring)
 {
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 
 	while (gp_holders_attaching(m))
 		if (gp_holders_next(m, &e))
@@ -81,11 +81,11 @@ static void add(struct gp_holders *m, const struct target *t)
 
 static void attach(struct gp_holders *m, const struct target *t)
 {
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 
 	add(m, t);
 	e = event(m);
-	EQ(e.what, GP_KFDM_ATTACHED);
+	EQ(e.what, GP_HOLDERS_ATTACHED);
 	EQ(e.err, 0);
 	EQ(e.pid, t->pid);
 	EQ(e.task, TASK);
@@ -118,16 +118,16 @@ static void new_queue_while_held(void)
 	struct gp_holders *m = mechanism(false);
 	struct target t = target_busy(1);
 	struct gp_holders_stats stats;
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 
 	attach(m, &t);
 	EQ(act(m, true), GP_DONE);
 	target_queue(&t, 1);
 	e = event(m);
-	EQ(e.what, GP_KFDM_QUEUES);
+	EQ(e.what, GP_HOLDERS_QUEUES);
 	EQ(e.count, 1);
 	e = event(m);
-	EQ(e.what, GP_KFDM_RETAKEN);
+	EQ(e.what, GP_HOLDERS_RETAKEN);
 	CHECK(e.ns > 0);
 	CHECK(device_maps(t.pid, t.ring[1], false));
 	CHECK(held(&t, 0) && held(&t, 1));
@@ -138,7 +138,7 @@ static void new_queue_while_held(void)
 	CHECK(device_maps(t.pid, t.ring[0], true) && device_maps(t.pid, t.ring[1], true));
 	/* not held: only told */
 	target_queue(&t, 2);
-	EQ(event(m).what, GP_KFDM_QUEUES);
+	EQ(event(m).what, GP_HOLDERS_QUEUES);
 	CHECK(device_maps(t.pid, t.ring[2], true));
 	gp_holders_free(m);
 	target_ends_right(&t);
@@ -148,14 +148,14 @@ static void killed_while_held(void)
 {
 	struct gp_holders *m = mechanism(false);
 	struct target t = target_busy(1);
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 
 	attach(m, &t);
 	EQ(act(m, true), GP_DONE);
 	kill(t.pid, SIGKILL);
 	EQ(waitpid(t.pid, NULL, 0), t.pid);
 	e = event(m);
-	EQ(e.what, GP_KFDM_LEFT);
+	EQ(e.what, GP_HOLDERS_LEFT);
 	EQ(e.err, -ESRCH);
 	EQ(act(m, false), GP_DONE);
 	gp_holders_free(m);
@@ -167,13 +167,13 @@ static void shut_down_while_held(void)
 	struct gp_holders *m = mechanism(false);
 	struct target t = target_busy(1);
 	struct gp_holders_stats stats;
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 
 	attach(m, &t);
 	EQ(act(m, true), GP_DONE);
 	EQ(target_ask(&t, ASK_RUNTIME, 0), 0);
 	e = event(m);
-	EQ(e.what, GP_KFDM_LEFT);
+	EQ(e.what, GP_HOLDERS_LEFT);
 	EQ(e.err, -EAGAIN);
 	gp_holders_stats(m, &stats);
 	EQ(stats.sessions.runtime_ends, 1);
@@ -228,7 +228,7 @@ static void a_gang(void)
 	/* One is gone: the other is stopped. */
 	kill(t.pid, SIGKILL);
 	EQ(waitpid(t.pid, NULL, 0), t.pid);
-	EQ(event(m).what, GP_KFDM_LEFT);
+	EQ(event(m).what, GP_HOLDERS_LEFT);
 	EQ(act(m, true), GP_DONE);
 	CHECK(held(&u, 0));
 	EQ(act(m, false), GP_DONE);
@@ -240,12 +240,12 @@ static void not_ready_yet(void)
 {
 	struct gp_holders *m = mechanism(false);
 	struct target t = target_start();
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 
 	EQ(target_ask(&t, ASK_OPEN, 1), 0);
 	add(m, &t);
 	e = event(m);
-	EQ(e.what, GP_KFDM_NOT_ATTACHED);
+	EQ(e.what, GP_HOLDERS_NOT_ATTACHED);
 	EQ(e.err, -EAGAIN);
 	EQ(act(m, true), GP_REFUSED);
 	EQ(target_ask(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE), 0);
@@ -346,7 +346,7 @@ static void holder_killed(void)
 	struct gp_holders *m = mechanism(false);
 	struct target t = target_busy(1), u = target_busy(1);
 	struct gp_holders_stats stats;
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 	pid_t pid;
 
 	attach(m, &t);
@@ -361,7 +361,7 @@ static void holder_killed(void)
 		EQ(kill(pid, stopped ? SIGSTOP : SIGKILL), 0);
 		for (u32 j = 0; j < 2; j++) {
 			e = event(m);
-			EQ(e.what, GP_KFDM_LEFT);
+			EQ(e.what, GP_HOLDERS_LEFT);
 			EQ(e.err, -ECONNRESET);
 		}
 		CHECK(driver_forgot(pid));
@@ -383,7 +383,7 @@ static void holder_killed(void)
 static pid_t decider_of(struct target *t, u64 lease_ns)
 {
 	pid_t pid = fork_until_ready();
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 	struct gp_holders *m;
 
 	if (pid)
@@ -428,13 +428,13 @@ static void user_of_another(void)
 	struct gp_holders_process p = { .user = 4711 };
 	struct target t = target_busy(1);
 	struct gp_holders_kfd kfd;
-	struct gp_kfdm_event e;
+	struct gp_holders_event e;
 
 	p.pid = t.pid;
 	NEED(gp_process_start(NULL, t.pid, &p.start) == 0);
 	EQ(gp_holders_process_add(m, TASK, &p), 0);
 	e = event(m);
-	EQ(e.what, GP_KFDM_NOT_ATTACHED);
+	EQ(e.what, GP_HOLDERS_NOT_ATTACHED);
 	EQ(e.err, -EACCES);
 	EQ(gp_holders_ask_kfd(m, &p), 0);
 	while (gp_holders_next_kfd(m, &kfd))
