@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "decider_world.h"
 #include "lib/kmod.h"
@@ -16,7 +17,12 @@
 /* ---- the module ---- */
 
 static struct {
+	struct world *world;
 	int attach_error;
+	u64 attach_ns;		/* how long a try takes that fails */
+	u32 tries;		/* to attach */
+	pid_t attachable;	/* of this process they do not fail */
+	u64 slow_run;		/* the last run of the decider in which a try took long */
 	u32 attaches, detaches;
 	u32 held, handle;	/* how often, and which task was last */
 	u64 lease_ns;
@@ -51,8 +57,15 @@ int gp_kmod_attach(int fd, const struct gp_kmod_process *processes, u32 nr,
 	(void)fd;
 	(void)class;
 	EXPECT(nr && processes[0].pid);
-	if (module.attach_error)
+	module.tries++;
+	if (module.attach_error && processes[0].pid != module.attachable) {
+		module.world->now_ns += module.attach_ns;
+		/* One in a run is enough. */
+		if (module.attach_ns)
+			EXPECT(module.slow_run != module.world->decider->stats.runs);
+		module.slow_run = module.world->decider->stats.runs;
 		return module.attach_error;
+	}
 	*ret = ++module.attaches;
 	return 0;
 }
@@ -172,6 +185,7 @@ static int up(void **state)
 	w = *state;
 	w->kmod = "/dev/null";
 	memset(&module, 0, sizeof(module));
+	module.world = w;
 	return 0;
 }
 
@@ -264,6 +278,77 @@ static void who_is_attached_anew_stays_held_for_the_rest_of_its_lease(void **sta
 	EXPECT_EQ(module.held, 2);
 	EXPECT_EQ(module.handle, module.attaches);
 	EXPECT(module.lease_ns < granted && module.lease_ns > granted - 100 * GP_MSEC);
+}
+
+/* ---- processes that keep the module waiting ---- */
+
+static void make_slow(struct world *w, u32 nr, int err, u64 ns)
+{
+	world_decider(w, CONFIG);
+	module.attach_error = err;
+	module.attach_ns = ns;
+	while (nr--)
+		world_queue(w, world_process(w), 0);
+}
+
+static void the_processes_of_one_user_keep_the_decider_for_a_tenth_of_the_time(void **state)
+{
+	struct world *w = *state;
+	u64 began = w->now_ns;
+	u32 i;
+
+	/* Each of them is due every second. */
+	make_slow(w, 3, -EBADF, 100 * GP_MSEC);
+	world_run(w, 30 * GP_SEC);
+	EXPECT(module.tries * module.attach_ns <= (w->now_ns - began) / 10 + module.attach_ns);
+	/* All of them have their turn. */
+	EXPECT(module.tries > 20);
+	for (i = 0; i < 3; i++)
+		EXPECT(world_find(w, i)->refused);
+}
+
+static void a_slow_user_delays_no_other_user(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	if (getuid())
+		skip();
+	make_slow(w, 3, -EBADF, 100 * GP_MSEC);
+	world_run(w, 2 * GP_SEC);
+	i = world_process_of(w, 12345);
+	module.attachable = w->process[i].pid;
+	world_queue(w, i, 0);
+	world_run(w, 150 * GP_MSEC);
+	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
+}
+
+/* gp_kmod_attach() expects it. */
+static void a_run_waits_for_one_of_several_users_only(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	if (getuid())
+		skip();
+	make_slow(w, 0, -EBADF, 10 * GP_MSEC);
+	for (i = 0; i < 3; i++)
+		world_queue(w, world_process_of(w, 12345 + i), 0);
+	world_run(w, 100 * GP_MSEC);
+	EXPECT_EQ(module.tries, 3);
+}
+
+static void a_process_that_keeps_its_memory_locked_is_tried_less_and_less(void **state)
+{
+	struct world *w = *state;
+
+	make_slow(w, 1, -EAGAIN, 10 * GP_MSEC);
+	world_run(w, 60 * GP_SEC);
+	EXPECT_EQ(module.tries, 6);		/* after 0, 1, 3, 7, 15 and 31 s */
+	EXPECT(strstr(world_find(w, 0)->trouble, "memory locked"));
+	module.attach_error = 0;
+	world_run(w, 5 * GP_SEC);
+	EXPECT_EQ(world_find(w, 0)->attachment, GP_ATTACHED);
 }
 
 /* ---- the view ---- */
@@ -457,6 +542,11 @@ PROVE(
 	CLAIM_WITH(a_hold_of_who_cannot_be_attached_yet_comes_when_it_can, up, world_down),
 	CLAIM_WITH(a_hold_that_came_too_late_is_none, up, world_down),
 	CLAIM_WITH(who_is_attached_anew_stays_held_for_the_rest_of_its_lease, up, world_down),
+	CLAIM_WITH(the_processes_of_one_user_keep_the_decider_for_a_tenth_of_the_time, up,
+		   world_down),
+	CLAIM_WITH(a_slow_user_delays_no_other_user, up, world_down),
+	CLAIM_WITH(a_run_waits_for_one_of_several_users_only, up, world_down),
+	CLAIM_WITH(a_process_that_keeps_its_memory_locked_is_tried_less_and_less, up, world_down),
 	CLAIM_WITH(a_preemption_is_told_with_its_parts, up, world_down),
 	CLAIM_WITH(a_part_that_is_within_another_is_not_counted, up, world_down),
 	CLAIM_WITH(a_preemption_on_an_unknown_gpu_is_only_counted, up, world_down),

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Attaching tasks to the module.
+ *
+ * A process can make the module wait for it: it keeps its memory locked. So a run attaches until
+ * it has waited for a moment, and the next run goes on behind. Attaching for one user takes a share
+ * of the time at most, so that the processes of other users have theirs.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "module_private.h"
+
+enum {
+	USER_SHARE	= 10,	/* attaching for one user takes a tenth of the time at most */
+	TRIES_DOUBLE	= 6,
+};
+
+/* Between two tries to attach a task; doubles while the process keeps its memory locked. */
+#define AGAIN_NS	(1 * GP_SEC)
+/* The module waits for a process to attach it. After so long the others wait for the next run. */
+#define ATTACH_RUN_NS	(2 * GP_MSEC)
+/* What a user may use up at once of its share. */
+#define USER_BURST_NS	(ATTACH_RUN_NS * USER_SHARE)
+
+const char *gp_module_why_not(int err)
+{
+	switch (err) {
+	case -EEXIST:
+		return "another program has attached it to the module";
+	case -EXDEV:
+	case -EBADF:
+		return "it has no descriptor of the driver that is its own";
+	case -EPERM:
+		return "it may not be traced, so its descriptor cannot be had";
+	case -ENOSPC:
+		return "the module does not admit it";
+	case -EOPNOTSUPP:
+		return "the driver is not the one the module was built for";
+	case -ENODEV:
+		return "a GPU was unbound since it began";
+	case -EAGAIN:
+		return "it keeps its memory locked; gpreemptd tries again";
+	default:
+		return strerror(-err);
+	}
+}
+
+void gp_module_detach(struct gp_module *m, struct gp_module_task *t)
+{
+	if (!t->handle)
+		return;
+	gp_kmod_detach(m->base.fd, t->handle);
+	m->detaches++;
+	t->handle = t->nr = 0;
+	t->number = GP_NONE;
+}
+
+/* The processes of @task, as they are now. */
+static u32 members_of(const struct gp_decider *h, u32 task, struct gp_kmod_process *to)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < h->nr_processes && n < GP_UAPI_MEMBERS; i++)
+		if (h->process[i]->task == task)
+			to[n++] = (struct gp_kmod_process){ h->process[i]->pid,
+							    h->process[i]->start };
+	return n;
+}
+
+static bool same_members(const struct gp_module_task *t, const struct gp_kmod_process *p, u32 nr)
+{
+	u32 i;
+
+	if (!t->handle || t->nr != nr)
+		return false;
+	for (i = 0; i < nr; i++)
+		if (t->pid[i] != p[i].pid)
+			return false;
+	return true;
+}
+
+/* Tells the processes of @task what became of attaching it. */
+static void attached(struct gp_decider *h, u32 task, int err)
+{
+	u32 i;
+
+	for (i = 0; i < h->nr_processes; i++) {
+		struct gp_gpu_process *r = h->process[i];
+
+		if (r->task != task)
+			continue;
+		r->attachment = err ? GP_NOT_ATTACHED : GP_ATTACHED;
+		r->refused = err && err != -ESRCH;
+		if (!err) {
+			h->stats.attached++;
+			r->trouble[0] = 0;
+			gp_decider_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
+		} else if (err != -ESRCH && strcmp(r->trouble, gp_module_why_not(err))) {
+			h->stats.attach_failed++;
+			snprintf(r->trouble, sizeof(r->trouble), "%s", gp_module_why_not(err));
+			gp_decider_news(h, GP_NEWS_TROUBLE, r, "cannot be preempted: %s",
+				     r->trouble);
+		}
+		/* The class says whether it is preemptible. */
+		gp_tasks_update(h, r);
+	}
+}
+
+/* A hold that waited for the task to be attached, or that ended when it was attached again. */
+static void hold_again(struct gp_module *m, u32 task)
+{
+	struct gp_decider *h = m->base.h;
+	const struct gp_gpu_process *r = gp_decider_by_task(h, task);
+	u64 until = m->task[task]->held_until_ns;
+	u64 lease = until > h->now_ns ? until - h->now_ns : 0;
+
+	if (!r)
+		return;
+	if (r->lease_ns && h->now_ns < r->lease_until_ns)
+		lease = r->lease_ns;
+	if (lease)
+		gp_module_trouble(m, "a hold", gp_module_hold(&m->base, task, lease));
+	gp_tasks_lease(h, r, 0, 0);
+}
+
+/* The entry of @user, or the one whose share has paid first, which becomes @user's. */
+static struct gp_module_user *user_of(struct gp_module *m, uid_t user)
+{
+	struct gp_module_user *best = &m->user[0];
+	u32 i;
+
+	for (i = 0; i < GP_MODULE_USERS; i++) {
+		if (m->user[i].paid_ns && m->user[i].user == user)
+			return &m->user[i];
+		if (m->user[i].paid_ns < best->paid_ns)
+			best = &m->user[i];
+	}
+	*best = (struct gp_module_user){ .user = user };
+	return best;
+}
+
+/* Attaching for @user took @ns. */
+static void charge(struct gp_module *m, uid_t user, u64 ns)
+{
+	struct gp_module_user *u = user_of(m, user);
+	u64 now = m->base.h->now_ns;
+
+	u->paid_ns = (u->paid_ns > now ? u->paid_ns : now) + ns * USER_SHARE;
+}
+
+static bool may_attach(struct gp_module *m, u32 task, uid_t user)
+{
+	u64 now = m->base.h->now_ns;
+	u32 i;
+
+	for (i = 0; i < GP_MODULE_USERS; i++)
+		if (m->user[i].user == user && m->user[i].paid_ns > now + USER_BURST_NS)
+			return false;
+	return now >= m->task[task]->again_ns;
+}
+
+/* When to try @t again after @err. */
+static u64 again_at(const struct gp_decider *h, struct gp_module_task *t, int err)
+{
+	u64 wait = AGAIN_NS << t->tries;
+
+	if (err != -EAGAIN) {
+		t->tries = 0;
+		return err ? h->now_ns + AGAIN_NS : 0;
+	}
+	if (t->tries < TRIES_DOUBLE)
+		t->tries++;
+	return h->now_ns + wait;
+}
+
+static void attach(struct gp_module *m, u32 task, const struct gp_kmod_process *p, u32 nr)
+{
+	struct gp_module_task *t = m->task[task];
+	struct gp_decider *h = m->base.h;
+	u32 i;
+	int err;
+
+	gp_module_detach(m, t);
+	err = gp_kmod_attach(m->base.fd, p, nr, &t->class, &t->handle);
+	t->again_ns = again_at(h, t, err);
+	m->attaches += !err;
+	m->failures += !!err;
+	t->nr = nr;
+	for (i = 0; i < nr; i++)
+		t->pid[i] = p[i].pid;
+	/* A task that was attached or left a moment ago is on. */
+	gp_module_all_seats(m, task, GP_ON);
+	attached(h, task, err);
+	if (!err)
+		hold_again(m, task);
+}
+
+static void leave_all(struct gp_module *m)
+{
+	u32 i;
+
+	for (i = 0; i < GP_MODULE_TASKS; i++) {
+		if (!m->task[i])
+			continue;
+		if (m->task[i]->handle)
+			gp_module_all_seats(m, i, GP_ON);
+		gp_module_detach(m, m->task[i]);
+	}
+	for (i = 0; i < m->base.h->nr_processes; i++)
+		m->base.h->process[i]->attachment = GP_NOT_ATTACHED;
+}
+
+/* Attaches the task of process @i, if that is due. Returns how long that took. */
+static u64 attach_one(struct gp_module *m, u32 i)
+{
+	struct gp_kmod_process p[GP_UAPI_MEMBERS];
+	struct gp_decider *h = m->base.h;
+	const struct gp_gpu_process *r = h->process[i];
+	u64 began, took;
+	u32 nr;
+
+	if (r->task == GP_NONE || r->lost || !gp_tasks_first(h, i))
+		return 0;
+	nr = members_of(h, r->task, p);
+	if (same_members(m->task[r->task], p, nr) || !may_attach(m, r->task, r->user))
+		return 0;
+	began = h->args.clock(h->args.ctx);
+	attach(m, r->task, p, nr);
+	took = h->args.clock(h->args.ctx) - began;
+	charge(m, r->user, took);
+	m->tried = r->pid;
+	return took;
+}
+
+void gp_module_attach(struct gp_backend *b)
+{
+	struct gp_module *m = gp_module_of(b);
+	struct gp_decider *h = b->h;
+	u32 i, first = 0;
+	u64 took = 0;
+
+	if (h->leaving) {
+		leave_all(m);
+		return;
+	}
+	while (first < h->nr_processes && h->process[first]->pid <= m->tried)
+		first++;
+	for (i = 0; i < h->nr_processes && took < ATTACH_RUN_NS; i++)
+		took += attach_one(m, (first + i) % h->nr_processes);
+	if (i < h->nr_processes)
+		h->attach_due = true;
+}
