@@ -39,6 +39,8 @@ const char *gp_module_why_not(int err)
 		return "the driver is not the one the module was built for";
 	case -ENODEV:
 		return "a GPU was unbound since it began";
+	case -E2BIG:
+		return "its gang has more than 64 processes, the most that the module takes";
 	case -EAGAIN:
 		return "it keeps its memory locked; gpreemptd tries again";
 	default:
@@ -56,15 +58,15 @@ void gp_module_detach(struct gp_module *m, struct gp_module_task *t)
 	t->number = GP_NONE;
 }
 
-/* The processes of @task, as they are now. */
+/* The processes of @task, as they are now. Returns how many; GP_UAPI_MEMBERS at most are given. */
 static u32 members_of(const struct gp_decider *h, u32 task, struct gp_kmod_process *to)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < h->nr_processes && n < GP_UAPI_MEMBERS; i++)
-		if (h->process[i]->task == task)
-			to[n++] = (struct gp_kmod_process){ h->process[i]->pid,
-							    h->process[i]->start };
+	for (i = 0; i < h->nr_processes; i++)
+		if (h->process[i]->task == task && n++ < GP_UAPI_MEMBERS)
+			to[n - 1] = (struct gp_kmod_process){ h->process[i]->pid,
+							      h->process[i]->start };
 	return n;
 }
 
@@ -182,12 +184,14 @@ static void attach(struct gp_module *m, u32 task, const struct gp_kmod_process *
 	int err;
 
 	gp_module_detach(m, t);
-	err = gp_kmod_attach(m->base.fd, p, nr, &t->class, &t->handle);
+	/* A part of a gang would keep the rest waiting. */
+	err = nr > GP_UAPI_MEMBERS ? -E2BIG :
+	      gp_kmod_attach(m->base.fd, p, nr, &t->class, &t->handle);
 	t->again_ns = again_at(h, t, err);
 	m->attaches += !err;
 	m->failures += !!err;
 	t->nr = nr;
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr && i < GP_UAPI_MEMBERS; i++)
 		t->pid[i] = p[i].pid;
 	/* A task that was attached or left a moment ago is on. */
 	gp_module_all_seats(m, task, GP_ON);

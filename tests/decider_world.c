@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORDS = 512, RING = 4096, SHARED = 1 << 16, CLOCKS_MAX = 1000 };
+enum { WORDS = 512, RING = 4096, SHARED = 1 << 17, CLOCKS_MAX = 1000 };
 
 /* ---- the mechanism kfd-debug ---- */
 

@@ -14,7 +14,7 @@
 #include "gp_test.h"
 #include "null_mechanism.h"
 
-enum { WORLD_PROCESSES = 4, WORLD_READERS = 16, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
+enum { WORLD_PROCESSES = 72, WORLD_READERS = 16, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
 
 /*
  * The age of queues is real: the scanner's. The world is so far ahead that all are old; a test

@@ -3,6 +3,7 @@
  * The module backend: what it tells the module, and its view of what the module did. The functions
  * of lib/kmod.h are in this file: they note what they are told, and tell the events of a test.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -280,6 +281,40 @@ static void who_is_attached_anew_stays_held_for_the_rest_of_its_lease(void **sta
 	EXPECT(module.lease_ns < granted && module.lease_ns > granted - 100 * GP_MSEC);
 }
 
+/* A queue that only sysfs shows: the module backend reads no dump. */
+static void queue_in_sysfs(struct world *w, u32 i)
+{
+	pid_t pid = w->process[i].pid;
+	char id[16];
+
+	snprintf(id, sizeof(id), "%u", WORLD_GPU);
+	fake_tree_put(w->tree, "0", "kfd/proc/%d/queues/0/type", pid);
+	fake_tree_put(w->tree, "4096", "kfd/proc/%d/queues/0/size", pid);
+	fake_tree_put(w->tree, id, "kfd/proc/%d/queues/0/gpuid", pid);
+}
+
+static void a_gang_of_more_processes_than_the_module_takes_is_refused_as_a_whole(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	world_decider(w, CONFIG GANG);
+	for (i = 0; i <= GP_UAPI_MEMBERS; i++)
+		queue_in_sysfs(w, world_process(w));
+	/* They join one after the other, as they are described; a refused task is tried each second. */
+	world_run(w, 3 * GP_SEC);
+	EXPECT_EQ(module.attaches, module.detaches);
+	for (i = 0; i <= GP_UAPI_MEMBERS; i++) {
+		EXPECT_EQ(world_find(w, i)->attachment, GP_NOT_ATTACHED);
+		EXPECT(strstr(world_find(w, i)->trouble, "more than 64 processes"));
+	}
+	/* With one less it fits. */
+	world_end(w, GP_UAPI_MEMBERS);
+	world_run(w, 2 * GP_SEC);
+	EXPECT_EQ(module.attaches, module.detaches + 1);
+	EXPECT_EQ(world_find(w, 0)->attachment, GP_ATTACHED);
+}
+
 /* ---- processes that keep the module waiting ---- */
 
 static void make_slow(struct world *w, u32 nr, int err, u64 ns)
@@ -542,6 +577,8 @@ PROVE(
 	CLAIM_WITH(a_hold_of_who_cannot_be_attached_yet_comes_when_it_can, up, world_down),
 	CLAIM_WITH(a_hold_that_came_too_late_is_none, up, world_down),
 	CLAIM_WITH(who_is_attached_anew_stays_held_for_the_rest_of_its_lease, up, world_down),
+	CLAIM_WITH(a_gang_of_more_processes_than_the_module_takes_is_refused_as_a_whole, up,
+		   world_down),
 	CLAIM_WITH(the_processes_of_one_user_keep_the_decider_for_a_tenth_of_the_time, up,
 		   world_down),
 	CLAIM_WITH(a_slow_user_delays_no_other_user, up, world_down),
