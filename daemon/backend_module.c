@@ -198,6 +198,7 @@ static int module_task_add(struct gp_backend *b, u64 devices, const struct gp_cl
 
 static void module_task_del(struct gp_backend *b, u32 task)
 {
+	gp_module_drop_fetches(gp_module_of(b), task);
 	gp_module_detach(gp_module_of(b), gp_module_of(b)->task[task]);
 	free(gp_module_of(b)->task[task]);
 	gp_module_of(b)->task[task] = NULL;
@@ -398,8 +399,17 @@ static void module_run(struct gp_backend *b)
 	for (i = 0; i < EVENTS && !gp_kmod_next(b->fd, &e); i++)
 		take_event(gp_module_of(b), &e);
 	take_records(gp_module_of(b));
+	gp_module_take_descriptors(gp_module_of(b));
 	if (gp_module_of(b)->missed && i < EVENTS)
 		module_scanned(b);
+}
+
+static u64 module_wake_at(struct gp_backend *b)
+{
+	u64 at = gp_holders_wake_at(gp_module_of(b)->holders);
+	u64 until = gp_module_fetch_until(gp_module_of(b));
+
+	return at < until ? at : until;
 }
 
 /* ---- reading ---- */
@@ -490,6 +500,8 @@ static void module_free(struct gp_backend *b)
 	u32 i;
 
 	stop_recording(m);
+	gp_module_drop_fetches(m, GP_NONE);
+	gp_holders_free(m->holders);
 	if (m->stats)
 		munmap((void *)m->stats, (size_t)sysconf(_SC_PAGESIZE));
 	close(b->fd);
@@ -514,6 +526,7 @@ static const struct gp_backend_ops module_ops = {
 	.run		= module_run,
 	.scanned	= module_scanned,
 	.attach		= gp_module_attach,
+	.wake_at	= module_wake_at,
 	.seat		= module_seat_view,
 	.account	= module_account,
 	.device		= module_device,
@@ -524,9 +537,29 @@ static const struct gp_backend_ops module_ops = {
 	.record_task	= module_record_task,
 };
 
+/* Their sessions are not used: they have the right to fetch descriptors. */
+static int start_holders(struct gp_module *m, struct gp_decider *h)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_BACKEND };
+	struct gp_kfdm_gpu gpus[GP_GPUS_MAX];
+	const struct gp_holders_args args = { .gpus = gpus, .nr_gpus = h->nr_gpus };
+	u32 i;
+	int err;
+
+	for (i = 0; i < h->nr_gpus; i++)
+		gpus[i] = (struct gp_kfdm_gpu){ h->gpu[i].gpu_id, h->gpu[i].cus };
+	err = gp_holders_alloc(&args, &m->holders);
+	if (!err && epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_holders_fd(m->holders), &e))
+		err = -errno;
+	return err;
+}
+
 static int start(struct gp_module *m, struct gp_decider *h)
 {
-	int err;
+	int err = start_holders(m, h);
+
+	if (err)
+		return err;
 
 	/* A GPU that cannot be told a grace period keeps the driver's. */
 	err = gp_kmod_set_mechanism(m->base.fd, "auto", h->config->daemon.grace);

@@ -4,11 +4,13 @@
 #define GP_DAEMON_MODULE_PRIVATE_H
 
 #include "decider_private.h"
+#include "holders.h"
 #include "lib/kmod.h"
 
 enum {
 	GP_MODULE_TASKS	= 1024,
 	GP_MODULE_USERS	= 64,	/* whose attaching is counted */
+	GP_MODULE_FETCHES = 32,	/* tasks whose descriptors are fetched at once, one of a user */
 };
 
 /* A task on a GPU, as the kernel told last. */
@@ -39,6 +41,21 @@ struct gp_module_user {
 	u64 paid_ns;		/* when its share has paid for them */
 };
 
+/*
+ * A task that is to be attached: the holder of the user fetches descriptors of its processes,
+ * because that may take as long as a process wants.
+ */
+struct gp_module_fetch {
+	u32 nr;			/* processes; 0: unused */
+	u32 left;		/* of them without an answer */
+	u32 task;
+	uid_t user;
+	u32 which, count;	/* which KFD descriptor of each; the most that one of them has */
+	int err;		/* of the first that failed */
+	u64 until_ns;		/* the answers are not waited for any longer */
+	struct gp_holders_kfd member[GP_UAPI_MEMBERS];
+};
+
 struct gp_module {
 	struct gp_backend base;	/* first; its fd is subscribed to events */
 	int record_fd;		/* subscribed to records; -1: no recorder */
@@ -51,6 +68,8 @@ struct gp_module {
 	u64 attaches, failures, detaches;
 	pid_t tried;		/* the process that was attached last; the next one goes first */
 	struct gp_module_user user[GP_MODULE_USERS];
+	struct gp_holders *holders;	/* they only fetch descriptors */
+	struct gp_module_fetch fetch[GP_MODULE_FETCHES];
 	struct gp_module_task *task[GP_MODULE_TASKS];	/* NULL: no such task */
 };
 
@@ -70,6 +89,12 @@ int gp_module_hold(struct gp_backend *b, u32 task, u64 lease_ns);
 /* gp_backend_ops.attach() */
 void gp_module_attach(struct gp_backend *b);
 void gp_module_detach(struct gp_module *m, struct gp_module_task *t);
+/* Takes the descriptors that have come, and sets decider.attach_due if a task has all of its. */
+void gp_module_take_descriptors(struct gp_module *m);
+/* When descriptors are not waited for any longer; GP_NEVER. */
+u64 gp_module_fetch_until(const struct gp_module *m);
+/* Descriptors of @task are not wanted any more. GP_NONE: of all tasks. */
+void gp_module_drop_fetches(struct gp_module *m, u32 task);
 /* Why the module refuses a task. */
 const char *gp_module_why_not(int err);
 

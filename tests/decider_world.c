@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "decider_world.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,7 +52,7 @@ struct gp_mechanism *gp_holders_mechanism(struct gp_holders *m)
 int gp_holders_fd(const struct gp_holders *m)
 {
 	(void)m;
-	return -1;
+	return debug->bell;
 }
 
 int gp_holders_task_add(struct gp_holders *m, u32 task, u64 devices)
@@ -125,10 +128,42 @@ int gp_holders_next(struct gp_holders *m, struct gp_kfdm_event *ret)
 	return 0;
 }
 
+int gp_holders_ask_kfd(struct gp_holders *m, const struct gp_holders_process *p)
+{
+	(void)m;
+	EXPECT(p->start && debug->nr_asks < 128);
+	debug->ask[debug->nr_asks++] = *p;
+	debug->asked++;
+	return 0;
+}
+
+int gp_holders_next_kfd(struct gp_holders *m, struct gp_holders_kfd *ret)
+{
+	const struct gp_holders_process *p;
+	u32 i;
+
+	(void)m;
+	for (i = 0; i < debug->nr_asks && debug->ask[i].pid == debug->asks_hang; i++)
+		;
+	if (i == debug->nr_asks)
+		return -EAGAIN;
+	p = &debug->ask[i];
+	*ret = (struct gp_holders_kfd){ .pid = p->pid, .start = p->start, .err = debug->ask_error,
+					.pidfd = -1, .kfd_fd = -1 };
+	if (!ret->err) {
+		ret->count = debug->descriptors ? debug->descriptors : 1;
+		ret->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+		ret->kfd_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		EXPECT(ret->kfd_fd >= 0);
+	}
+	memmove(&debug->ask[i], &debug->ask[i + 1], (--debug->nr_asks - i) * sizeof(*p));
+	return 0;
+}
+
 u64 gp_holders_wake_at(struct gp_holders *m)
 {
 	(void)m;
-	return debug->nr_events ? 0 : null_next(&debug->m);
+	return debug->nr_events || (debug->nr_asks && !debug->asks_hang) ? 0 : null_next(&debug->m);
 }
 
 void gp_holders_stats(const struct gp_holders *m, struct gp_holders_stats *ret)
@@ -256,6 +291,7 @@ int world_up(void **state)
 	null_init(&w->debug.m, 0);
 	world_gpu(w);
 	debug = &w->debug;
+	debug->bell = eventfd(0, EFD_CLOEXEC);
 	*state = w;
 	return 0;
 }
@@ -272,6 +308,7 @@ int world_down(void **state)
 	for (i = 0; i < WORLD_PROCESSES; i++)
 		if (w->process[i].pid)
 			world_end(w, i);
+	close(w->debug.bell);
 	munmap(w->shared, SHARED);
 	fake_tree_free(w->tree);
 	free(w);

@@ -36,6 +36,7 @@ struct world_process {
 /* daemon/holders.h on the null mechanism: its functions are in decider_world.c. */
 struct world_debug {
 	struct null_mechanism m;
+	int bell;		/* gp_holders_fd(); never readable */
 	int attach_error;	/* what attaching ends with */
 	bool attach_hangs;	/* it does not end */
 	bool attaching;		/* one hangs, and is heard of no more */
@@ -45,6 +46,13 @@ struct world_debug {
 	u32 attaches, deletes;
 	struct gp_kfdm_event event[64];
 	u32 nr_events;
+	/* for the module: each process is asked for one descriptor of the driver */
+	struct gp_holders_process ask[128];
+	u32 nr_asks;
+	pid_t asks_hang;	/* those for this process are not answered */
+	u32 asked;		/* so far */
+	int ask_error;		/* what asking ends with */
+	u32 descriptors;	/* that each process has; 0: 1 */
 };
 
 /* A reader of daemon/reader_process.h in this process and in the world's time. */

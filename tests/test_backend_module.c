@@ -3,6 +3,7 @@
  * The module backend: what it tells the module, and its view of what the module did. The functions
  * of lib/kmod.h are in this file: they note what they are told, and tell the events of a test.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -22,6 +23,7 @@ static struct {
 	int attach_error;
 	u64 attach_ns;		/* how long a try takes that fails */
 	u32 tries;		/* to attach */
+	u32 failures;		/* tries until one works, itself among them; 0: as @attach_error */
 	pid_t attachable;	/* of this process they do not fail */
 	u64 slow_run;		/* the last run of the decider in which a try took long */
 	u32 attaches, detaches;
@@ -52,14 +54,33 @@ int gp_kmod_call(int fd, unsigned long call, void *arg)
 	return 0;
 }
 
-int gp_kmod_attach(int fd, const struct gp_kmod_process *processes, u32 nr,
-		   const struct gp_class *class, u32 *ret)
+/* The process of a pidfd. */
+static pid_t pid_of(int pidfd)
+{
+	char path[64], line[64];
+	pid_t pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	f = fopen(path, "r");
+	EXPECT(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "Pid: %d", &pid) == 1)
+			break;
+	fclose(f);
+	return pid;
+}
+
+int gp_kmod_attach_members(int fd, const struct gp_uapi_member *members, u32 nr,
+			   const struct gp_class *class, u32 *ret)
 {
 	(void)fd;
 	(void)class;
-	EXPECT(nr && processes[0].pid);
+	EXPECT(nr && members[0].kfd_fd >= 0);
 	module.tries++;
-	if (module.attach_error && processes[0].pid != module.attachable) {
+	if (module.failures && !--module.failures)
+		module.attach_error = 0;
+	if (module.attach_error && pid_of(members[0].pidfd) != module.attachable) {
 		module.world->now_ns += module.attach_ns;
 		/* One in a run is enough. */
 		if (module.attach_ns)
@@ -301,7 +322,7 @@ static void a_gang_of_more_processes_than_the_module_takes_is_refused_as_a_whole
 	world_decider(w, CONFIG GANG);
 	for (i = 0; i <= GP_UAPI_MEMBERS; i++)
 		queue_in_sysfs(w, world_process(w));
-	/* They join one after the other, as they are described; a refused task is tried each second. */
+	/* They join one after the other; a refused task is tried each second. */
 	world_run(w, 3 * GP_SEC);
 	EXPECT_EQ(module.attaches, module.detaches);
 	for (i = 0; i <= GP_UAPI_MEMBERS; i++) {
@@ -358,7 +379,7 @@ static void a_slow_user_delays_no_other_user(void **state)
 	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
 }
 
-/* gp_kmod_attach() expects it. */
+/* gp_kmod_attach_members() expects it. */
 static void a_run_waits_for_one_of_several_users_only(void **state)
 {
 	struct world *w = *state;
@@ -384,6 +405,99 @@ static void a_process_that_keeps_its_memory_locked_is_tried_less_and_less(void *
 	module.attach_error = 0;
 	world_run(w, 5 * GP_SEC);
 	EXPECT_EQ(world_find(w, 0)->attachment, GP_ATTACHED);
+}
+
+/* ---- descriptors that the holders fetch ---- */
+
+static u32 open_descriptors(void)
+{
+	u32 n = 0;
+	int fd;
+
+	for (fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void a_process_whose_descriptor_does_not_come_keeps_no_other_waiting(void **state)
+{
+	struct world *w = *state;
+	u32 hung, i;
+
+	world_decider(w, CONFIG);
+	hung = world_process(w);
+	i = world_process(w);
+	world_queue(w, hung, 0);
+	w->debug.asks_hang = w->process[hung].pid;
+	world_run(w, 20 * GP_MSEC);
+	world_queue(w, i, 0);
+	/* Of the same user: when the first is not waited for any longer. */
+	world_run(w, 3 * GP_SEC);
+	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
+	EXPECT_EQ(world_find(w, hung)->attachment, GP_NOT_ATTACHED);
+	EXPECT(strstr(world_find(w, hung)->trouble, "in time"));
+	if (getuid())
+		return;
+	/* Of another user: at once. */
+	i = world_process_of(w, 12345);
+	world_queue(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
+	/* It is asked for less and less: after 0, 3, 7 and 13 s, 2 s each time. */
+	world_run(w, 15 * GP_SEC);
+	EXPECT(w->debug.asked <= 2 + 4);
+	w->debug.asks_hang = 0;
+	world_run(w, 20 * GP_SEC);
+	EXPECT_EQ(world_find(w, hung)->attachment, GP_ATTACHED);
+}
+
+static void a_descriptor_of_the_parent_is_not_the_last_one_tried(void **state)
+{
+	struct world *w = *state;
+	u32 i, before;
+
+	world_decider(w, CONFIG);
+	w->debug.descriptors = 3;
+	module.attach_error = -EXDEV;
+	module.failures = 3;
+	i = world_process(w);
+	world_queue(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(w->debug.asked, 3);
+	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
+
+	/* Of one more process all three are the parent's. */
+	before = open_descriptors();
+	module.failures = 0;
+	module.attach_error = -EXDEV;
+	i = world_process(w);
+	world_queue(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(w->debug.asked, 6);
+	EXPECT(strstr(world_find(w, i)->trouble, "that is its own"));
+	/* Only the pidfd of the process is kept. */
+	EXPECT_EQ(open_descriptors(), before + 1);
+}
+
+static void descriptors_of_a_task_that_ended_are_closed(void **state)
+{
+	struct world *w = *state;
+	u32 before, i;
+
+	world_decider(w, CONFIG);
+	world_run(w, 20 * GP_MSEC);
+	i = world_process(w);
+	world_queue(w, i, 0);
+	w->debug.asks_hang = w->process[i].pid;
+	world_run(w, 20 * GP_MSEC);
+	before = open_descriptors();
+	world_queue_gone(w, i, 0);
+	world_run(w, 20 * GP_MSEC);
+	w->debug.asks_hang = 0;
+	world_run(w, 20 * GP_MSEC);
+	EXPECT_EQ(w->debug.nr_asks, 0);
+	EXPECT_EQ(module.tries, 0);
+	EXPECT_EQ(open_descriptors(), before);
 }
 
 /* ---- the view ---- */
@@ -584,6 +698,10 @@ PROVE(
 	CLAIM_WITH(a_slow_user_delays_no_other_user, up, world_down),
 	CLAIM_WITH(a_run_waits_for_one_of_several_users_only, up, world_down),
 	CLAIM_WITH(a_process_that_keeps_its_memory_locked_is_tried_less_and_less, up, world_down),
+	CLAIM_WITH(a_process_whose_descriptor_does_not_come_keeps_no_other_waiting, up,
+		   world_down),
+	CLAIM_WITH(a_descriptor_of_the_parent_is_not_the_last_one_tried, up, world_down),
+	CLAIM_WITH(descriptors_of_a_task_that_ended_are_closed, up, world_down),
 	CLAIM_WITH(a_preemption_is_told_with_its_parts, up, world_down),
 	CLAIM_WITH(a_part_that_is_within_another_is_not_counted, up, world_down),
 	CLAIM_WITH(a_preemption_on_an_unknown_gpu_is_only_counted, up, world_down),
