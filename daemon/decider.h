@@ -112,8 +112,6 @@ void gp_decider_trace(struct gp_decider *h, const struct gp_trace *watcher,
 		      const struct gp_trace *recorder);
 /* Describes the scheduler that decides to the recorder (gp_trace_describe). */
 void gp_decider_describe(struct gp_decider *h);
-/* Reads how much memory each process has on each GPU into gp_gpu_process.usage, not too often. */
-void gp_decider_read_usage(struct gp_decider *h);
 
 /* ---- reading, the same for every backend ---- */
 
@@ -126,6 +124,8 @@ int gp_decider_seat(const struct gp_decider *h, const struct gp_gpu_process *r, 
 /* Copies 50 KB. -ENOENT: it has no task. */
 int gp_decider_account(const struct gp_decider *h, const struct gp_gpu_process *r,
 		       struct gp_account *ret);
+/* How much memory it has on a GPU now; 0 also if that cannot be read. */
+u64 gp_decider_vram(const struct gp_decider *h, const struct gp_gpu_process *r, u32 gpu_id);
 /* Until when it is held by hand; 0: it is not. */
 u64 gp_decider_held_until(const struct gp_decider *h, const struct gp_gpu_process *r);
 void gp_decider_device_view(const struct gp_decider *h, u32 device, struct gp_device_view *ret);

@@ -234,23 +234,12 @@ int gp_method_list(struct gp_methods *m, struct gp_call *call, const struct gp_a
 			 l->gpu);
 		return -ENOENT;
 	}
-	gp_decider_read_usage(m->args.decider);
 	gpus = json_array();
 	for (d = 0; d < m->args.decider->nr_gpus; d++)
 		if (devices & BIT_ULL(m->args.decider->gpu[d].index))
 			json_array_append_new(gpus, gpu_json(m->args.decider, d));
 	*ret = json_pack("{s:o}", "gpus", gpus);
 	return *ret ? GP_CALL_LIST : -ENOMEM;
-}
-
-static u64 vram_of(const struct gp_gpu_process *r, u32 gpu_id)
-{
-	u32 i;
-
-	for (i = 0; i < r->nr_usage; i++)
-		if (r->usage[i].gpu_id == gpu_id)
-			return r->usage[i].vram_bytes;
-	return 0;
 }
 
 /* The seats; the times are of all seats together and given with the first. */
@@ -278,7 +267,7 @@ static json_t *seats_json(const struct gp_decider *h, const struct gp_gpu_proces
 				"on_ns", first ? (json_int_t)a.state_ns[GP_ON] : 0,
 				"off_ns", first ? (json_int_t)off : 0,
 				"waiting_ns", first ? (json_int_t)a.waiting_ns : 0,
-				"vram_bytes", (json_int_t)vram_of(r, h->gpu[d].gpu_id)));
+				"vram_bytes", (json_int_t)gp_decider_vram(h, r, h->gpu[d].gpu_id)));
 		json_array_append_new(list, o);
 		first = false;
 	}

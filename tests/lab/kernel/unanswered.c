@@ -204,7 +204,7 @@ const struct story unanswered[] = {
 	  "attached meanwhile is taken off when the GPU has answered", late_fence },
 	{ "a grace period that one GPU refuses is set back on the other, and the mechanism stays",
 	  grace_refused },
-	{ "a grace period for a GPU that does not answer is given up promptly, and can be set later",
+	{ "a grace period for a GPU that does not answer is given up promptly and can be set later",
 	  grace_late },
 	{ "an order for a task that was detached is not carried out on who has its number now",
 	  number_of_another },
