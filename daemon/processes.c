@@ -19,7 +19,7 @@
 
 /* What one run does of a scan, so that other work waits for a moment at most. */
 enum {
-	STEPS_PER_RUN	= 64,	/* of the scanner */
+	STEPS_PER_RUN	= 16,	/* of the scanner: about 0.1 ms */
 	MEET_PER_RUN	= 256,	/* processes of its result, */
 	MEET_CHANGED	= 16,	/* of which one that is new or has changed counts so often */
 };

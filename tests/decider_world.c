@@ -14,7 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sys_faults.h"
+
 enum { WORDS = 512, RING = 4096, SHARED = 1 << 17, CLOCKS_MAX = 1000 };
+enum { WORLD_IDLE_PID = 5000000 };	/* above all real ones */
 
 /* ---- the mechanism kfd-debug ---- */
 
@@ -318,7 +321,7 @@ int world_down(void **state)
 void world_decider(struct world *w, const char *config)
 {
 	struct gp_decider_args args = {
-		.kfd = w->kfd, .mqds = w->mqds, .kmod = w->kmod, .node = "/dev/null",
+		.kfd = w->kfd, .proc = w->proc[0] ? w->proc : NULL, .mqds = w->mqds, .kmod = w->kmod, .node = "/dev/null",
 		.clock = clock_of, .news = news, .holding = holding,
 		.make_reader = make_reader, .kill_reader = kill_reader, .ctx = w,
 	};
@@ -340,6 +343,7 @@ u32 world_process(struct world *w)
 
 u32 world_process_of(struct world *w, uid_t uid)
 {
+	char real[32], path[32];
 	volatile u64 *ready;
 	u32 i;
 
@@ -361,9 +365,39 @@ u32 world_process_of(struct world *w, uid_t uid)
 	}
 	while (!*ready)
 		usleep(100);
+	if (w->proc[0]) {
+		snprintf(real, sizeof(real), "/proc/%d", w->process[i].pid);
+		snprintf(path, sizeof(path), "p/%d", w->process[i].pid);
+		fake_tree_link(w->tree, real, path);
+	}
 	fake_tree_put(w->tree, "32769\n", "kfd/proc/%d/pasid", w->process[i].pid);
 	world_occupy(w, i, 0);
 	return i;
+}
+
+void world_own_proc(struct world *w)
+{
+	fake_tree_dir(w->tree, "p");
+	snprintf(w->proc, sizeof(w->proc), "%s/p", w->tree->path);
+}
+
+void world_idle(struct world *w, uid_t uid, u32 nr)
+{
+	char text[64], path[64];
+	u32 i;
+
+	/* They share a directory, because a test has thousands of them. */
+	fake_tree_put(w->tree, "1 (idle) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1 2\n",
+		      "p/idle/stat");
+	snprintf(text, sizeof(text), "Name:\tidle\nUid:\t%u\nGid:\t1\n", uid);
+	fake_tree_put(w->tree, text, "p/idle/status");
+	fake_tree_put(w->tree, "0 0 4294967295\n", "p/idle/uid_map");
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "p/%u", WORLD_IDLE_PID + i);
+		fake_tree_link(w->tree, "idle", path);
+		snprintf(path, sizeof(path), "kfd/proc/%u", WORLD_IDLE_PID + i);
+		fake_tree_dir(w->tree, path);
+	}
 }
 
 static void write_dump(struct world *w);
@@ -374,6 +408,10 @@ void world_end(struct world *w, u32 i)
 
 	snprintf(path, sizeof(path), "kfd/proc/%d", w->process[i].pid);
 	fake_tree_remove(w->tree, path);
+	if (w->proc[0]) {
+		snprintf(path, sizeof(path), "p/%d", w->process[i].pid);
+		fake_tree_remove(w->tree, path);
+	}
 	kill(w->process[i].pid, SIGKILL);
 	waitpid(w->process[i].pid, NULL, 0);
 	memset(&w->process[i], 0, sizeof(w->process[i]));
@@ -512,13 +550,33 @@ static bool is_readable(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
+static u64 calls_so_far(void)
+{
+	u64 calls = 0;
+	u32 i;
+
+	for (i = 0; i < GP_SYS_NR; i++)
+		calls += sys_faults_calls(i);
+	return calls;
+}
+
+static void run_once(struct world *w)
+{
+	u64 before = calls_so_far(), calls;
+
+	w->clocks = 0;
+	gp_decider_run(w->decider, w->now_ns);
+	calls = calls_so_far() - before;
+	if (calls > w->calls_max)
+		w->calls_max = calls;
+}
+
 void world_run(struct world *w, u64 ns)
 {
 	u64 until = w->now_ns + ns, step, at;
 
 	do {
-		w->clocks = 0;
-		gp_decider_run(w->decider, w->now_ns);
+		run_once(w);
 		run_readers(w);
 		at = is_readable(gp_readers_fd(w->decider->readers)) ? w->now_ns :
 		     gp_decider_wake_at(w->decider);
@@ -527,8 +585,7 @@ void world_run(struct world *w, u64 ns)
 			step = GP_MSEC;
 		w->now_ns += step;
 	} while (w->now_ns < until);
-	w->clocks = 0;
-	gp_decider_run(w->decider, w->now_ns);
+	run_once(w);
 }
 
 struct gp_sched *world_sched(struct world *w)

@@ -67,6 +67,8 @@ struct world {
 	struct fake_tree *tree;
 	char kfd[128], mqds[128], state[128];
 	const char *kmod;	/* NULL: there is no module */
+	char proc[128];		/* "": /proc; else its processes, and those of world_idle() */
+	u64 calls_max;		/* system calls of one run, while sys_faults.h counts them */
 	u64 *shared;
 	u32 xccs;		/* of GPUs made from now on; 0: 4 */
 	struct world_process process[WORLD_PROCESSES];
@@ -101,6 +103,10 @@ u32 world_process(struct world *w);
 /* The same of another user; only root can. */
 u32 world_process_of(struct world *w, uid_t uid);
 void world_end(struct world *w, u32 i);
+/* Has a /proc of its own from now on; before there is a decider. */
+void world_own_proc(struct world *w);
+/* @nr processes of @uid that have the driver open and no queue; with a /proc of its own. */
+void world_idle(struct world *w, uid_t uid, u32 nr);
 void world_queue(struct world *w, u32 i, u32 queue);
 void world_queue_on(struct world *w, u32 i, u32 queue, u32 gpu);
 void world_queue_gone(struct world *w, u32 i, u32 queue);
