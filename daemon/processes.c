@@ -56,22 +56,34 @@ static int open_pidfd(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
+static void stop_watching(struct gp_gpu_process *r)
+{
+	if (r->pidfd >= 0)
+		close(r->pidfd);
+	r->pidfd = -1;
+}
+
+/*
+ * A process with a task is watched for its end. A scan sees the end of the others, so that a user
+ * cannot use up descriptors with idle processes. In tests processes are not real ones.
+ */
 static void watch_end(struct gp_decider *h, struct gp_gpu_process *r)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (u64)r->pid };
 	u64 start;
 
-	/* A scan sees the end of unmanaged processes. In tests processes are not real ones. */
-	if (h->args.proc || !r->class.managed || r->pidfd >= 0)
+	if (h->args.proc || !r->class.managed || !r->nr_queues) {
+		stop_watching(r);
+		return;
+	}
+	if (r->pidfd >= 0)
 		return;
 	r->pidfd = open_pidfd(r->pid);
 	if (r->pidfd < 0)
 		return;
-	if (!gp_process_start(h->args.proc, r->pid, &start) && start == r->start &&
-	    !epoll_ctl(h->epoll, EPOLL_CTL_ADD, r->pidfd, &e))
-		return;
-	close(r->pidfd);
-	r->pidfd = -1;
+	if (gp_process_start(h->args.proc, r->pid, &start) || start != r->start ||
+	    epoll_ctl(h->epoll, EPOLL_CTL_ADD, r->pidfd, &e))
+		stop_watching(r);
 }
 
 /* A process names itself; what it writes goes to logs, terminals and JSON. */
@@ -129,8 +141,7 @@ static void depart(struct gp_decider *h, u32 at)
 	if (r->announced)
 		gp_decider_news(h, GP_NEWS_PROCESS, r, "is gone");
 	gp_tasks_leave(h, r);
-	if (r->pidfd >= 0)
-		close(r->pidfd);
+	stop_watching(r);
 	free(r->queues);
 	gp_subject_free(&r->subject);
 	free(r);
@@ -186,13 +197,13 @@ void gp_processes_classify(struct gp_decider *h, struct gp_gpu_process *r)
 	snprintf(r->class_from, sizeof(r->class_from), "%s", class ? "asked for" : match.why);
 	snprintf(r->gang, sizeof(r->gang), "%s", match.gang);
 	if (class || r->described || r->undescribed[0]) {
-		watch_end(h, r);
 		announce(h, r);
-		return;
+	} else {
+		r->class.managed = false;
+		snprintf(r->class_from, sizeof(r->class_from), "not known yet: its command line is "
+			 "being read");
 	}
-	r->class.managed = false;
-	snprintf(r->class_from, sizeof(r->class_from), "not known yet: its command line is being "
-		 "read");
+	watch_end(h, r);
 }
 
 /* ---- scan ---- */
@@ -213,6 +224,7 @@ static void copy_queues(struct gp_decider *h, struct gp_gpu_process *r, const st
 	r->nr_queues = p->nr_queues;
 	r->watched_stale = true;
 	r->watched_at_ns = 0;
+	watch_end(h, r);
 	gp_tasks_update(h, r);
 }
 

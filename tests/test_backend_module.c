@@ -485,12 +485,12 @@ static void descriptors_of_a_task_that_ended_are_closed(void **state)
 	u32 before, i;
 
 	world_decider(w, CONFIG);
-	world_run(w, 20 * GP_MSEC);
 	i = world_process(w);
+	world_run(w, 20 * GP_MSEC);
+	before = open_descriptors();
 	world_queue(w, i, 0);
 	w->debug.asks_hang = w->process[i].pid;
 	world_run(w, 20 * GP_MSEC);
-	before = open_descriptors();
 	world_queue_gone(w, i, 0);
 	world_run(w, 20 * GP_MSEC);
 	w->debug.asks_hang = 0;

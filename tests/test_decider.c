@@ -351,6 +351,27 @@ static void a_process_that_ends_while_held_leaves_nothing(void **state)
 	EXPECT_EQ(w->decider->stats.ended.stopped, 1);
 }
 
+static void only_a_managed_process_with_queues_costs_a_descriptor(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	world_decider(w, WORLD_ACTING);
+	i = world_process(w);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_find(w, i)->pidfd, -1);
+	world_queue(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT(world_find(w, i)->pidfd >= 0);
+	world_class(w, i, "unmanaged");
+	EXPECT_EQ(world_find(w, i)->pidfd, -1);
+	world_class(w, i, "offline");
+	EXPECT(world_find(w, i)->pidfd >= 0);
+	world_queue_gone(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_find(w, i)->pidfd, -1);
+}
+
 static void what_is_held_is_released_before_leaving(void **state)
 {
 	struct world *w = *state;
@@ -564,6 +585,7 @@ PROVE(
 	CLAIM_WITH(the_driver_is_not_asked_while_the_doer_is_in_it, world_up, world_down),
 	CLAIM_WITH(the_kill_switch_releases_and_outlasts_the_home, world_up, world_down),
 	CLAIM_WITH(a_process_that_ends_while_held_leaves_nothing, world_up, world_down),
+	CLAIM_WITH(only_a_managed_process_with_queues_costs_a_descriptor, world_up, world_down),
 	CLAIM_WITH(what_is_held_is_released_before_leaving, world_up, world_down),
 	CLAIM_WITH(a_process_that_cannot_be_attached_is_no_target, world_up, world_down),
 	CLAIM_WITH(queues_come_and_go, world_up, world_down),
