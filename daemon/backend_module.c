@@ -430,11 +430,16 @@ static int module_account(struct gp_backend *b, u32 task, struct gp_account *ret
 	const struct gp_module_task *t = gp_module_of(b)->task[task];
 	u32 d;
 
-	*ret = t->account;
+	memcpy(ret, &t->account, offsetof(struct gp_account, part));
 	for (d = 0; d < b->h->nr_gpus; d++)
 		if (t->devices & BIT_ULL(d))
 			ret->state_ns[t->seat[d].state] += b->h->now_ns - t->seat[d].since_ns;
 	return 0;
+}
+
+static const struct gp_hist *module_parts(struct gp_backend *b, u32 task)
+{
+	return gp_module_of(b)->task[task]->account.part;
 }
 
 /* Why a task was stopped is not in the module's events. */
@@ -529,6 +534,7 @@ static const struct gp_backend_ops module_ops = {
 	.wake_at	= module_wake_at,
 	.seat		= module_seat_view,
 	.account	= module_account,
+	.parts		= module_parts,
 	.device		= module_device,
 	.status		= module_status,
 	.counters	= module_counters,

@@ -389,6 +389,11 @@ int gp_decider_account(const struct gp_decider *h, const struct gp_gpu_process *
 	return r->task == GP_NONE ? -ENOENT : h->backend->ops->account(h->backend, r->task, ret);
 }
 
+const struct gp_hist *gp_decider_parts(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	return r->task == GP_NONE ? NULL : h->backend->ops->parts(h->backend, r->task);
+}
+
 u64 gp_decider_held_until(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	struct gp_seat_view seat;

@@ -121,9 +121,11 @@ const char *gp_decider_policy_name(const struct gp_decider *h);
 /* -ENOENT: it has no task, or the task is not on @device. */
 int gp_decider_seat(const struct gp_decider *h, const struct gp_gpu_process *r, u32 device,
 		    struct gp_seat_view *ret);
-/* Copies 50 KB. -ENOENT: it has no task. */
+/* All but @part. -ENOENT: it has no task. */
 int gp_decider_account(const struct gp_decider *h, const struct gp_gpu_process *r,
 		       struct gp_account *ret);
+/* gp_account.part of its task; NULL: it has none. */
+const struct gp_hist *gp_decider_parts(const struct gp_decider *h, const struct gp_gpu_process *r);
 /* How much memory it has on a GPU now; 0 also if that cannot be read. */
 u64 gp_decider_vram(const struct gp_decider *h, const struct gp_gpu_process *r, u32 gpu_id);
 /* Until when it is held by hand; 0: it is not. */

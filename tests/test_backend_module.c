@@ -555,6 +555,7 @@ static const struct gp_account *account(struct world *w, u32 i)
 	static struct gp_account a;
 
 	EXPECT_EQ(gp_decider_account(w->decider, world_find(w, i), &a), 0);
+	memcpy(a.part, gp_decider_parts(w->decider, world_find(w, i)), sizeof(a.part));
 	return &a;
 }
 

@@ -28,6 +28,23 @@ static void online_work_takes_the_gpu_and_gives_it_back(void **state)
 	EXPECT_EQ(a.started, 1);
 }
 
+static void sums_are_read_without_the_histograms(void **state)
+{
+	static struct gp_account a, b;
+	struct world *w = *state;
+	u32 online, offline;
+
+	world_two(w, &online, &offline);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	memset(&a, 0xa5, sizeof(a));
+	memset(&b, 0xa5, sizeof(b));
+	EXPECT_EQ(gp_decider_account(w->decider, world_find(w, online), &a), 0);
+	EXPECT_EQ(a.preempted_others, 1);
+	EXPECT(!memcmp(a.part, b.part, sizeof(a.part)));
+	EXPECT_EQ(gp_decider_parts(w->decider, world_find(w, online))[GP_PART_TOTAL].count, 1);
+}
+
 static void the_online_process_is_never_attached(void **state)
 {
 	struct world *w = *state;
@@ -572,6 +589,7 @@ static void what_the_driver_says_of_resets(void **state)
 
 PROVE(
 	CLAIM_WITH(online_work_takes_the_gpu_and_gives_it_back, world_up, world_down),
+	CLAIM_WITH(sums_are_read_without_the_histograms, world_up, world_down),
 	CLAIM_WITH(the_online_process_is_never_attached, world_up, world_down),
 	CLAIM_WITH(who_attaches_is_listened_to, world_up, world_down),
 	CLAIM_WITH(who_attaches_is_listened_to_after_it_was_switched_off, world_up, world_down),
