@@ -72,7 +72,7 @@ struct gp_backend_ops {
 	int (*set_policy)(struct gp_backend *b, const char **why);
 	/*
 	 * decider.param, .enabled or .leaving may have changed. Not enabled or leaving: releases
-	 * everything and takes nothing off.
+	 * everything and takes nothing off. A parameter that it refuses gets its old value back.
 	 */
 	void (*set)(struct gp_backend *b);
 

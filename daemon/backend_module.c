@@ -154,18 +154,21 @@ static int module_set_policy(struct gp_backend *b, const char **why)
 	return 0;
 }
 
-/* The module has bounds of its own for parameters; a value beyond them is not set. */
+/* The module has bounds of its own for parameters: what it refuses stays as it was. */
 static void module_set(struct gp_backend *b)
 {
-	const struct gp_decider *h = b->h;
 	struct gp_module *m = gp_module_of(b);
+	struct gp_decider *h = b->h;
 	u32 i;
+	int err;
 
 	for (i = 0; i < GP_NR_PARAMS; i++) {
 		if (m->param[i] == h->param[i])
 			continue;
-		gp_module_trouble(m, gp_params[i].name,
-			gp_kmod_set_param(b->fd, gp_params[i].name, h->param[i]));
+		err = gp_kmod_set_param(b->fd, gp_params[i].name, h->param[i]);
+		gp_module_trouble(m, gp_params[i].name, err);
+		if (err && m->param[i] != GP_NEVER)
+			h->param[i] = m->param[i];
 		m->param[i] = h->param[i];
 	}
 	gp_module_trouble(m, "the switch", gp_kmod_enable(b->fd, h->enabled && !h->leaving));

@@ -99,7 +99,7 @@ int gp_decider_enable(struct gp_decider *h, bool on, char *why);
 int gp_decider_set_policy(struct gp_decider *h, const struct gp_policy *policy, char *why);
 /* Would @policy admit the present tasks? The module cannot be asked: 0. */
 int gp_decider_try_policy(struct gp_decider *h, const struct gp_policy *policy, char *why);
-/* -ERANGE, -EINVAL. */
+/* -ERANGE: beyond its bounds or the module's. -EINVAL. */
 int gp_decider_set_param(struct gp_decider *h, enum gp_param param, u64 value);
 /* @config is owned by the decider if 0 is returned, and by the caller otherwise. */
 int gp_decider_reload(struct gp_decider *h, struct gp_config *config, char *why);

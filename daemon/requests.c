@@ -425,7 +425,7 @@ int gp_decider_set_param(struct gp_decider *h, enum gp_param param, u64 value)
 		return -ERANGE;
 	h->param[param] = value;
 	h->backend->ops->set(h->backend);
-	return 0;
+	return h->param[param] == value ? 0 : -ERANGE;
 }
 
 int gp_decider_reload(struct gp_decider *h, struct gp_config *config, char *why)

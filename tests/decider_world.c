@@ -321,7 +321,8 @@ int world_down(void **state)
 void world_decider(struct world *w, const char *config)
 {
 	struct gp_decider_args args = {
-		.kfd = w->kfd, .proc = w->proc[0] ? w->proc : NULL, .mqds = w->mqds, .kmod = w->kmod, .node = "/dev/null",
+		.kfd = w->kfd, .proc = w->proc[0] ? w->proc : NULL,
+		.mqds = w->mqds, .kmod = w->kmod, .node = "/dev/null",
 		.clock = clock_of, .news = news, .holding = holding,
 		.make_reader = make_reader, .kill_reader = kill_reader, .ctx = w,
 	};

@@ -33,6 +33,7 @@ static struct {
 	u32 nr_events;
 	struct gp_uapi_seat seat;	/* what GP_IOC_SEAT answers; task 0: refused */
 	bool refuses_class;
+	u64 refuses_value;	/* of the parameter slice */
 } module;
 
 int gp_kmod_open(const char *path, struct gp_uapi_version *is)
@@ -137,9 +138,7 @@ int gp_kmod_set_policy(int fd, const char *name)
 int gp_kmod_set_param(int fd, const char *name, u64 value)
 {
 	(void)fd;
-	(void)name;
-	(void)value;
-	return 0;
+	return value == module.refuses_value && !strcmp(name, "slice") ? -ERANGE : 0;
 }
 
 int gp_kmod_set_mechanism(int fd, const char *name, u32 grace)
@@ -665,6 +664,22 @@ static void an_ejection_in_the_kernel_is_shown(void **state)
 	EXPECT(!strcmp(gp_decider_policy_name(w->decider), "priority"));
 }
 
+static void a_parameter_that_the_module_refuses_keeps_its_value(void **state)
+{
+	struct world *w = *state;
+	struct seen seen;
+	u64 before;
+
+	stage(w, &seen);
+	before = w->decider->param[GP_SLICE];
+	module.refuses_value = 3 * GP_MSEC;
+	EXPECT_EQ(gp_decider_set_param(w->decider, GP_SLICE, 3 * GP_MSEC), -ERANGE);
+	EXPECT_EQ(w->decider->param[GP_SLICE], before);
+	EXPECT(strstr(w->news, "refuses slice"));
+	EXPECT_EQ(gp_decider_set_param(w->decider, GP_SLICE, 4 * GP_MSEC), 0);
+	EXPECT_EQ(w->decider->param[GP_SLICE], 4 * GP_MSEC);
+}
+
 static void a_class_that_the_module_refuses_is_trouble(void **state)
 {
 	struct world *w = *state;
@@ -709,6 +724,7 @@ PROVE(
 	CLAIM_WITH(states_that_were_not_told_must_have_passed, up, world_down),
 	CLAIM_WITH(states_are_read_only_after_events_were_dropped, up, world_down),
 	CLAIM_WITH(an_ejection_in_the_kernel_is_shown, up, world_down),
+	CLAIM_WITH(a_parameter_that_the_module_refuses_keeps_its_value, up, world_down),
 	CLAIM_WITH(a_class_that_the_module_refuses_is_trouble, up, world_down),
 	CLAIM_WITH(a_reset_loses_the_seats_of_the_view, up, world_down),
 )
