@@ -17,7 +17,7 @@
 #include "lib/kmod.h"
 #include "module_private.h"
 
-enum { EVENTS = 4096 };	/* of one run; the rest waits for the next */
+enum { EVENTS = 512 };	/* of one run; the rest waits for the next */
 
 void gp_module_trouble(struct gp_module *m, const char *what, int err)
 {

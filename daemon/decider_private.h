@@ -150,6 +150,7 @@ struct gp_decider {
 	u32 nr_processes;
 	struct gp_class_request request[GP_CLASS_REQUESTS];
 	u32 nr_requests;
+	u32 request_at;		/* those before are to be looked at in the next scan */
 	u64 scan_at_ns;
 	u64 scan_again_ns;	/* not before, whatever asks for a scan */
 	u64 scan_began_ns;	/* the last one */
@@ -239,6 +240,7 @@ void gp_resets_event(struct gp_decider *h, u32 device, u32 what);
 /* requests.c */
 const struct gp_class_request *gp_class_request_find(const struct gp_decider *h, pid_t pid,
 						     u64 start);
+/* Some of the requests whose process has ended, the others in the next calls. */
 void gp_class_request_forget_ended(struct gp_decider *h);
 /* Is the kill switch off, by the state folder? */
 bool gp_switched_off(const struct gp_decider *h);

@@ -108,6 +108,26 @@ static void idle_processes_of_one_user_change_nothing_for_another(void **state)
 	EXPECT(beside.calls_max > alone.calls_max && beside.calls_max <= RUN_CALLS);
 }
 
+static void classes_set_by_hand_cost_a_scan_little(void **state)
+{
+	const struct gp_class_request old = { .who = { 1, 1 }, .class_name = "offline" };
+	struct world *w = *state;
+	u32 i;
+
+	world_decider(w, WORLD_ACTING);
+	sys_faults_begin(NULL);
+	world_run(w, 100 * GP_MSEC);
+	/* Their process has ended, and another has its pid. */
+	for (i = 0; i < GP_CLASS_REQUESTS; i++)
+		w->decider->request[i] = old;
+	w->decider->nr_requests = i;
+	world_run(w, 2 * GP_SEC);
+	EXPECT_EQ(w->decider->nr_requests, 0);
+	EXPECT(w->calls_max <= RUN_CALLS);
+	sys_faults_end();
+}
+
 PROVE(
+	CLAIM_WITH(classes_set_by_hand_cost_a_scan_little, world_up, world_down),
 	CLAIM(idle_processes_of_one_user_change_nothing_for_another),
 )
