@@ -62,8 +62,6 @@ struct gp_gpu_process {
 	/* from sysfs */
 	struct gp_process_queue *queues;
 	u32 nr_queues;
-	struct gp_process_gpu *usage;	/* as of the last gp_decider_read_usage() */
-	u32 nr_usage;
 
 	/* tasks.c; all processes of a gang have the same task */
 	u32 task;		/* GP_NONE: none: no queues, not managed, not admitted */
@@ -93,6 +91,13 @@ struct gp_gpu_process {
 	bool mistrusted;	/* the holder of its user hangs: it preempts no process */
 	u32 judged;		/* when that was found out, by scheduler.c */
 	char trouble[128];	/* what is wrong with it; "" */
+};
+
+/* A scan takes several runs if there are many processes. */
+enum gp_scan_state {
+	GP_SCAN_NONE,
+	GP_SCAN_STEPPING,	/* the scanner is not done */
+	GP_SCAN_TAKING,		/* its result is being taken */
 };
 
 /* A class that was requested for a process and what it executes. */
@@ -151,12 +156,15 @@ struct gp_decider {
 	u32 nr_processes;
 	struct gp_class_request request[GP_CLASS_REQUESTS];
 	u32 nr_requests;
+	u32 request_at;		/* those before are to be looked at in the next scan */
 	u64 scan_at_ns;
 	u64 scan_again_ns;	/* not before, whatever asks for a scan */
-	u64 usage_at_ns;	/* not to be read again before */
 	/* unpreemptible = no-online-beside: GPUs with a cap, and the highest priority there. */
 	u64 capped;
 	u32 cap[GP_GPUS_MAX];
+	u64 scan_began_ns;	/* the last one */
+	u8 scan_state;		/* enum gp_scan_state */
+	u32 scan_met;		/* processes of its result that were taken */
 	bool attach_due;	/* a process may have to be attached or left */
 	bool attach_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */
@@ -192,8 +200,8 @@ void gp_backend_reap(struct gp_decider *h);
 void gp_backend_drop_all(struct gp_decider *h);
 
 /* processes.c */
-/* @what: enum gp_scan_what */
-void gp_processes_scan(struct gp_decider *h, u32 what);
+/* Begins a scan, or goes on with it. Returns true at its end. */
+bool gp_processes_scan(struct gp_decider *h);
 /* @pid ended: cheaper than a scan. */
 void gp_processes_gone(struct gp_decider *h, pid_t pid);
 void gp_processes_clear(struct gp_decider *h);
@@ -250,6 +258,7 @@ u32 gp_reset_parse(const char *text, size_t bytes);
 /* requests.c */
 const struct gp_class_request *gp_class_request_find(const struct gp_decider *h, pid_t pid,
 						     u64 start);
+/* Some of the requests whose process has ended, the others in the next calls. */
 void gp_class_request_forget_ended(struct gp_decider *h);
 /* Is the kill switch off, by the state folder? */
 bool gp_switched_off(const struct gp_decider *h);

@@ -320,6 +320,7 @@ static void take_kfd(struct gp_holders *h, const struct gp_holder_reply *m, int 
 	if (!a->answer.err) {
 		a->answer.pidfd = fds[0];
 		a->answer.kfd_fd = fds[1];
+		a->answer.count = m->count;
 		fds[0] = fds[1] = -1;
 	}
 	a->answered = true;
@@ -528,7 +529,7 @@ void gp_holders_tend(struct gp_holders *h, u64 now)
 	for (struct gp_hold_ask *a = h->asks; a; a = a->next) {
 		struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request,
 			GP_HOLDER_GET_KFD, .pid = a->answer.pid, .start = a->answer.start,
-			.serial = h->serial + 1);
+			.which = a->which, .serial = h->serial + 1);
 
 		if (a->serial || a->user->control < 0)
 			continue;

@@ -321,7 +321,12 @@ int gp_scheduler_seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat
 
 int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret)
 {
-	return gp_sched_account(gp_scheduler_of(b)->sched, task, b->h->now_ns, ret);
+	return gp_sched_sums(gp_scheduler_of(b)->sched, task, b->h->now_ns, ret);
+}
+
+const struct gp_hist *gp_scheduler_parts(struct gp_backend *b, u32 task)
+{
+	return gp_scheduler_of(b)->sched->tasks[task].account.part;
 }
 
 void gp_scheduler_device(struct gp_backend *b, u32 device, struct gp_device_view *ret)

@@ -96,6 +96,7 @@ u64 gp_scheduler_wake_at(struct gp_backend *b);
 bool gp_scheduler_busy(struct gp_backend *b);
 int gp_scheduler_seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret);
 int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret);
+const struct gp_hist *gp_scheduler_parts(struct gp_backend *b, u32 task);
 void gp_scheduler_device(struct gp_backend *b, u32 device, struct gp_device_view *ret);
 void gp_scheduler_status(struct gp_backend *b, struct gp_backend_status *ret);
 void gp_scheduler_trace(struct gp_backend *b);
@@ -110,7 +111,8 @@ void gp_scheduler_describe(struct gp_backend *b);
 	.hold = gp_scheduler_hold, .hint = gp_scheduler_hint,			\
 	.look = gp_scheduler_look, .decide = gp_scheduler_decide,		\
 	.scanned = gp_queues_refresh, .seat = gp_scheduler_seat,		\
-	.account = gp_scheduler_account, .device = gp_scheduler_device,		\
+	.account = gp_scheduler_account, .parts = gp_scheduler_parts,		\
+	.device = gp_scheduler_device,						\
 	.status = gp_scheduler_status, .trace = gp_scheduler_trace,		\
 	.describe = gp_scheduler_describe
 

@@ -68,8 +68,8 @@ static int class_from(const struct gp_uapi_class *from, struct gp_class *ret)
 	return from->zero || gp_class_wrong(ret) ? -EINVAL : 0;
 }
 
-/* How long ATTACH tries to lock the memory of all its processes. */
-#define FIND_NS		(100 * GP_MSEC)
+/* How long ATTACH tries to lock the memory of all its processes: its caller serves others too. */
+#define FIND_NS		(10 * GP_MSEC)
 
 /* Does everything that may wait for one of the processes, without a lock of the module. */
 static int find_members(const struct gp_dev_arg *a, struct gp_member **members)

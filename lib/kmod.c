@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "kmod.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,14 +8,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "process.h"
 #include "uapi/kfd.h"
-
-enum { CANDIDATES = 8 };	/* KFD descriptors of one process that are tried */
 
 int gp_kmod_call(int fd, unsigned long call, void *arg)
 {
@@ -44,38 +40,10 @@ int gp_kmod_open(const char *path, struct gp_uapi_version *is)
 
 /* ---- attaching ---- */
 
-/* The descriptors of /dev/kfd of a process, the newest first: a child may have its parent's. */
-static int list_kfd_fds(pid_t pid, int *to)
-{
-	struct stat kfd, st;
-	char path[64];
-	struct dirent *e;
-	int n = 0, fd;
-	DIR *dir;
-
-	if (stat(GP_KFD_DEVICE, &kfd))
-		return -errno;
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	dir = opendir(path);
-	if (!dir)
-		return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
-	while ((e = readdir(dir))) {
-		if (e->d_name[0] == '.' || fstatat(dirfd(dir), e->d_name, &st, 0) ||
-		    !S_ISCHR(st.st_mode) || st.st_rdev != kfd.st_rdev)
-			continue;
-		fd = atoi(e->d_name);
-		if (n == CANDIDATES)
-			memmove(to, to + 1, (size_t)--n * sizeof(*to));
-		to[n++] = fd;
-	}
-	closedir(dir);
-	return n ? n : -EBADF;
-}
-
 /* One process's end of attaching: @which of its descriptors, or the last there is. */
 static int take(const struct gp_kmod_process *p, int which, struct gp_uapi_member *ret)
 {
-	int theirs[CANDIDATES], n;
+	int theirs[GP_PROCESS_KFD_FDS], n;
 	u64 start = 0;
 
 	ret->kfd_fd = -1;
@@ -85,12 +53,12 @@ static int take(const struct gp_kmod_process *p, int which, struct gp_uapi_membe
 	/* With the pidfd in hand its number cannot become another's unnoticed. */
 	if (p->start && (gp_process_start(NULL, p->pid, &start) || start != p->start))
 		return -ESRCH;
-	n = list_kfd_fds(p->pid, theirs);
+	n = gp_process_kfd_fds(p->pid, theirs);
 	if (n < 0)
 		return n;
 	if (which >= n)
 		return -EXDEV;
-	ret->kfd_fd = (int)syscall(SYS_pidfd_getfd, ret->pidfd, theirs[n - 1 - which], 0);
+	ret->kfd_fd = (int)syscall(SYS_pidfd_getfd, ret->pidfd, theirs[which], 0);
 	return ret->kfd_fd < 0 ? -errno : 0;
 }
 
@@ -146,8 +114,20 @@ int gp_kmod_attach(int fd, const struct gp_kmod_process *processes, u32 nr,
 
 	if (!nr || nr > GP_UAPI_MEMBERS)
 		return -EINVAL;
-	for (which = 0; err == -EXDEV && which < CANDIDATES; which++)
+	for (which = 0; err == -EXDEV && which < GP_PROCESS_KFD_FDS; which++)
 		err = try_attach(fd, processes, which, &a);
+	if (!err)
+		*ret = a.task;
+	return err;
+}
+
+int gp_kmod_attach_members(int fd, const struct gp_uapi_member *members, u32 nr,
+			   const struct gp_class *class, u32 *ret)
+{
+	struct gp_uapi_attach a = { .nr_members = nr, .class = class_of(class),
+				    .members = (u64)(uintptr_t)members };
+	int err = gp_kmod_call(fd, GP_IOC_ATTACH, &a);
+
 	if (!err)
 		*ret = a.task;
 	return err;

@@ -164,4 +164,12 @@ int gp_process_start(const char *proc, pid_t pid, u64 *ret);
 /* cu_occupancy of one process on one GPU, now. -ENOENT: not there (any more). */
 int gp_process_occupancy(const char *kfd, pid_t pid, u32 gpu_id, u32 *ret);
 
+/* KFD descriptors of one process that are tried. */
+enum { GP_PROCESS_KFD_FDS = 8 };
+/*
+ * The newest KFD descriptors of @pid, the newest first, because a child may have its parent's too:
+ * GP_PROCESS_KFD_FDS at most. Returns how many; -EBADF: none; -ESRCH, -EPERM.
+ */
+int gp_process_kfd_fds(pid_t pid, int *to);
+
 #endif /* GP_LIB_PROCESS_H */

@@ -5,14 +5,18 @@
  */
 #include "process_record.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "sys.h"
 #include "sysfs.h"
+#include "uapi/kfd.h"
 
 enum { STAT_START = 22, GPUS_MAX = GP_GPUS_MAX };
 
@@ -369,4 +373,39 @@ void gp_process_record_show(struct gp_process_record *r, struct gp_process *ret)
 	};
 	r->shown = true;
 	r->queues_changed = false;
+}
+
+/*
+ * statx() with AT_STATX_DONT_SYNC asks no file system: a file of the process may be on one that
+ * does not answer. The name of the file would not do, because the process can rename it.
+ */
+int gp_process_kfd_fds(pid_t pid, int *to)
+{
+	int fds[GP_PROCESS_KFD_FDS], n = 0, i;
+	struct statx st;
+	struct stat kfd;
+	char path[64];
+	struct dirent *e;
+	DIR *dir;
+
+	if (stat(GP_KFD_DEVICE, &kfd))
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
+	while ((e = readdir(dir))) {
+		if (e->d_name[0] == '.' ||
+		    statx(dirfd(dir), e->d_name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) ||
+		    !S_ISCHR(st.stx_mode) || st.stx_rdev_major != major(kfd.st_rdev) ||
+		    st.stx_rdev_minor != minor(kfd.st_rdev))
+			continue;
+		if (n == GP_PROCESS_KFD_FDS)
+			memmove(fds, fds + 1, (size_t)--n * sizeof(*fds));
+		fds[n++] = atoi(e->d_name);
+	}
+	closedir(dir);
+	for (i = 0; i < n; i++)
+		to[i] = fds[n - 1 - i];
+	return n ? n : -EBADF;
 }
