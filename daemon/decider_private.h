@@ -28,7 +28,7 @@ enum gp_attachment {
 	GP_ATTACHED,
 };
 
-/* A queue whose pointers we can read. */
+/* A queue whose pointers the reader can read. */
 struct gp_watched {
 	struct gp_ring_pointers at;
 	u32 gpu_id;
@@ -73,8 +73,8 @@ struct gp_gpu_process {
 	u64 stopped_before;	/* by earlier tasks; one more GPU means another task */
 
 	/* queues.c */
-	struct gp_pointers_set *pointers;
-	struct gp_watched *watched;
+	struct gp_watch *watch;	/* of the reader; NULL: none */
+	struct gp_watched *watched;	/* in the order of @watch */
 	u32 nr_watched;
 	bool watched_stale;
 	u64 watched_at_ns;	/* not to be read again before */
@@ -151,6 +151,7 @@ struct gp_decider {
 	bool attach_due;	/* a process may have to be attached or left */
 	bool attach_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */
+	pid_t dump_only;	/* the process of the dump under way; 0: all */
 
 	int epoll;
 	int inotify;
