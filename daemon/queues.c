@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/gpreempt.h"
 #include "lib/mqd_dump.h"
 #include "scheduler.h"
 #include "uapi/kfd.h"
@@ -111,9 +112,9 @@ static struct gp_watched *collect_attached(struct gp_scheduler *s, const struct 
 
 	if (r->attachment == GP_ATTACHED && s->queues)
 		nr = s->queues(s, r->pid, queues);
-	if (nr <= 0)
+	if (nr < 0)
 		return NULL;
-	watched = calloc((size_t)nr, sizeof(*watched));
+	watched = calloc((size_t)nr + 1, sizeof(*watched));
 	for (i = 0; watched && i < nr; i++) {
 		const struct gp_kfd_queue_entry *q = &queues[i];
 		const struct gp_ring_pointers at = {
@@ -148,23 +149,26 @@ static void carry_over(struct gp_scheduler *s, struct gp_gpu_process *r, struct 
 	}
 }
 
-static void adopt(struct gp_scheduler *s, struct gp_gpu_process *r, struct gp_watched *watched,
-		  u32 nr)
+/* -ENOMEM, -ENOSPC, -EINVAL: its queues cannot be watched, and its task is unknown. */
+static int adopt(struct gp_scheduler *s, struct gp_gpu_process *r, struct gp_watched *watched,
+		 u32 nr)
 {
 	const struct gp_reader_target who = { r->user, r->pid, r->start };
 	struct gp_ring_pointers *at = calloc(nr ? nr : 1, sizeof(*at));
 	const struct gp_reader_wanted wanted = { at, nr, GP_WAKE_WRITE };
 	struct gp_readers *rs = s->base.h->readers;
 	u64 number;
+	int err;
 	u32 i;
 
 	for (i = 0; at && i < nr; i++)
 		at[i] = watched[i].at;
-	if (!at || gp_readers_watch(rs, &who, &wanted, &r->watch)) {
+	err = at ? gp_readers_watch(rs, &who, &wanted, &r->watch) : -ENOMEM;
+	if (err) {
 		free(at);
 		free(watched);
 		gp_queues_forget(s, r);
-		return;
+		return err;
 	}
 	carry_over(s, r, watched, nr);
 	free(r->watched);
@@ -174,6 +178,7 @@ static void adopt(struct gp_scheduler *s, struct gp_gpu_process *r, struct gp_wa
 	s->intervals_due = true;
 	/* If the reader is just being started it looks when it is there. */
 	gp_readers_look(rs, r->user, &number);
+	return 0;
 }
 
 /* Are as many queues known as sysfs shows? If not, they are just being made. */
@@ -186,25 +191,39 @@ static bool complete(const struct gp_decider *h, const struct gp_gpu_process *r)
 	return r->watch && r->nr_watched == expected;
 }
 
-#define UNWATCHED	"it cannot be watched: the driver's dump in debugfs cannot be read"
+#define UNWATCHED	"it cannot be watched: "
+
+static void cannot_be_watched(struct gp_gpu_process *r, const char *why)
+{
+	if (!r->trouble[0])
+		snprintf(r->trouble, sizeof(r->trouble), UNWATCHED "%s", why);
+}
+
+static void again(const struct gp_decider *h, struct gp_gpu_process *r)
+{
+	r->watched_at_ns = h->now_ns + (AGAIN_NS << r->watched_tries);
+	if (r->watched_tries < TRIES_DOUBLE)
+		r->watched_tries++;
+}
 
 /* Now or, if sysfs shows other queues, a while later. */
 static void refresh_one(struct gp_scheduler *s, struct gp_gpu_process *r,
 			struct gp_watched *watched, u32 nr)
 {
-	const struct gp_decider *h = s->base.h;
+	u32 tries = r->watched_tries;
+	int err = adopt(s, r, watched, nr);
 
-	adopt(s, r, watched, nr);
-	r->watched_stale = !complete(h, r);
-	if (!r->watched_stale) {
+	if (err)
+		cannot_be_watched(r, err == -ENOSPC ? "its user has too many queues" :
+						      gp_strerror(err));
+	else if (!strncmp(r->trouble, UNWATCHED, strlen(UNWATCHED)))
+		r->trouble[0] = 0;
+	r->watched_tries = tries;
+	r->watched_stale = err || !complete(s->base.h, r);
+	if (r->watched_stale)
+		again(s->base.h, r);
+	else
 		r->watched_tries = 0;
-		if (!strcmp(r->trouble, UNWATCHED))
-			r->trouble[0] = 0;
-		return;
-	}
-	r->watched_at_ns = h->now_ns + (AGAIN_NS << r->watched_tries);
-	if (r->watched_tries < TRIES_DOUBLE)
-		r->watched_tries++;
 }
 
 static bool due(const struct gp_decider *h, const struct gp_gpu_process *r)
@@ -212,7 +231,10 @@ static bool due(const struct gp_decider *h, const struct gp_gpu_process *r)
 	return r->task != GP_NONE && r->watched_stale && h->now_ns >= r->watched_at_ns;
 }
 
-/* Attached processes need no dump. Returns how many processes do, and the pid of one of them. */
+/*
+ * A process whose session has said what its queues are needs no dump. Returns how many processes
+ * do, and the pid of one of them.
+ */
 static u32 refresh_attached(struct gp_scheduler *s, pid_t *ret_one)
 {
 	struct gp_decider *h = s->base.h;
@@ -233,22 +255,6 @@ static u32 refresh_attached(struct gp_scheduler *s, pid_t *ret_one)
 		left++;
 	}
 	return left;
-}
-
-/* The dump waits while a process is being stopped; then it is read soon after. */
-static bool put_off(struct gp_scheduler *s)
-{
-	struct gp_decider *h = s->base.h;
-	u32 i;
-
-	for (i = 0; i < h->nr_gpus; i++) {
-		if (!gp_scheduler_acting(s, i))
-			continue;
-		if (h->scan_at_ns > h->now_ns + AGAIN_NS)
-			h->scan_at_ns = h->now_ns + AGAIN_NS;
-		return true;
-	}
-	return false;
 }
 
 static void take_dump(struct gp_scheduler *s, const struct gp_readers_event *e)
@@ -272,9 +278,9 @@ static void take_dump(struct gp_scheduler *s, const struct gp_readers_event *e)
 		if (watched)
 			refresh_one(s, r, watched, nr);
 		else
-			r->watched_at_ns = h->now_ns + GP_SEC;
-		if (e->error && !r->trouble[0])
-			snprintf(r->trouble, sizeof(r->trouble), "%s", UNWATCHED);
+			again(h, r);
+		if (!watched && e->error)
+			cannot_be_watched(r, "the driver's dump in debugfs cannot be read");
 	}
 }
 
@@ -285,8 +291,7 @@ void gp_queues_refresh(struct gp_backend *b)
 	u32 nr = refresh_attached(gp_scheduler_of(b), &one);
 
 	/* If one is being read already, the next scan asks again. */
-	if (!nr || put_off(gp_scheduler_of(b)) ||
-	    gp_readers_dump(h->readers, nr == 1 ? one : 0))
+	if (!nr || gp_readers_dump(h->readers, nr == 1 ? one : 0))
 		return;
 	h->dump_only = nr == 1 ? one : 0;
 	h->stats.dumps++;
@@ -360,8 +365,9 @@ bool gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device
 
 	if (!r->watch)
 		return false;
+	/* While new queues are being found, those that are known count. */
 	known = gp_readers_samples(h->readers, r->watch, x, GP_READER_SLOTS) >= 0 &&
-		complete(h, r);
+		(!r->watched_tries || complete(h, r));
 	for (i = 0; i < r->nr_watched; i++) {
 		struct gp_watched *ring = &r->watched[i];
 		const struct gp_pointers now = { x[i].rptr, x[i].wptr };

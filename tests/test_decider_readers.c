@@ -209,6 +209,56 @@ static void a_dump_that_hangs_hangs_nobody(void **state)
 	EXPECT(!*trouble_of(w, late));
 }
 
+static void whose_queues_find_no_place_is_unknown(void **state)
+{
+	static struct gp_ring_pointers rings[GP_READER_SLOTS];
+	const struct gp_reader_wanted wanted = { rings, GP_READER_SLOTS - 2, 0 };
+	const struct gp_reader_target who = { getuid(), getpid(), 1 };
+	struct gp_watch *watch = NULL;
+	struct world *w = *state;
+	u32 online, offline, late;
+
+	world_two(w, &online, &offline);
+	for (u32 i = 0; i < GP_READER_SLOTS; i++)
+		rings[i] = (struct gp_ring_pointers){ .read_at = 16 * i + 8, .write_at = 16 * i + 16,
+						      .ring_bytes = 4096, .kind = GP_RING_AQL };
+	EXPECT_EQ(gp_readers_watch(w->decider->readers, &who, &wanted, &watch), 0);
+	late = world_process(w);
+	world_queue(w, late, 0);
+	world_run(w, 100 * GP_MSEC);
+	EXPECT_EQ(work_of(w, late), GP_UNKNOWN);
+	EXPECT(strstr(trouble_of(w, late), "too many queues"));
+	EXPECT_EQ(work_of(w, offline), GP_PENDING);
+	gp_readers_unwatch(w->decider->readers, watch);
+	world_run(w, 10 * GP_SEC);
+	EXPECT_EQ(work_of(w, late), GP_IDLE);
+	EXPECT(!*trouble_of(w, late));
+}
+
+/* Its own queue is on the GPU while the next one is looked for. */
+static void a_new_queue_makes_the_others_no_less_known(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline;
+
+	world_two(w, &online, &offline);
+	world_occupy(w, online, 80);
+	world_submit(w, online, 0, 1);
+	world_run(w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	w->hangs = true;
+	w->hung = GP_READER_DUMP_USER;
+	world_queue(w, online, 1);
+	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(world_find(w, online)->nr_queues, 2);
+	EXPECT_EQ(work_of(w, online), GP_PENDING);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	/* The dump is given up: then it is not known what the process does. */
+	world_run(w, 3 * GP_SEC);
+	EXPECT_EQ(work_of(w, online), GP_UNKNOWN);
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+}
+
 static struct gp_reader_self *reader_of(struct world *w, uid_t user)
 {
 	u32 i;
@@ -298,6 +348,8 @@ PROVE(
 	CLAIM_WITH(whose_pointers_cannot_be_read_preempts_nobody, world_up, world_down),
 	CLAIM_WITH(whose_pointers_cannot_be_read_is_stopped_like_others, world_up, world_down),
 	CLAIM_WITH(a_dump_that_hangs_hangs_nobody, world_up, world_down),
+	CLAIM_WITH(whose_queues_find_no_place_is_unknown, world_up, world_down),
+	CLAIM_WITH(a_new_queue_makes_the_others_no_less_known, world_up, world_down),
 	CLAIM_WITH(a_look_that_is_asked_for_leaves_out_no_other, world_up, world_down),
 	CLAIM_WITH(an_order_is_taken_although_a_look_is_due, world_up, world_down),
 	CLAIM_WITH(readers_that_hang_for_ever_are_bounded, world_up, world_down),
