@@ -14,7 +14,7 @@
 #include "decider_private.h"
 #include "lib/gpreempt.h"
 #include "lib/user.h"
-#include "reader_process.h"
+#include "reader.h"
 
 /* From one failed description to the next; doubles. */
 #define RETRY_NS	GP_SEC

@@ -3,7 +3,7 @@
  * The texts are their process's to write: it can change them while they are read, make them
  * huge, or hide them. Each is read with one bounded buffer, cut where that ends, and cleaned.
  */
-#include "reader_subject.h"
+#include "reader.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The decider's side of the readers: one reader process per user (reader_process.h), and one for
+ * The decider's side of the readers: one reader process per user (reader.h), and one for
  * the driver's dump of queue descriptors.
  *
  * Nothing here blocks, whatever a reader or a process does. A reader that is late makes its user

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "reader_subject.h"
-
 enum { TRIES = 8 };		/* at a slot that is being written */
 
 /* ---- what is known ---- */

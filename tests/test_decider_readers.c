@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/reader_internal.h"
 #include "decider_world.h"
 
 enum { OTHER = 1001 };		/* a user without a name */
