@@ -77,6 +77,13 @@ struct gp_reader_process {
  * Any other error says nothing about the process.
  */
 int gp_reader_process_open(pid_t pid, u64 start, struct gp_reader_process *ret);
+/* Fills all but dir and start. Needs no reader: a process cannot delay it. */
+int gp_reader_process_ids(struct gp_reader_process *p);
+/*
+ * The path of cgroup 2 ("0::/path") if it is more than the root, else the longest of cgroup 1. The
+ * same holds. @to has GP_READER_PATH bytes. 1; 0: there is none; -errno.
+ */
+int gp_reader_cgroup(int dir, char *to);
 /* Is it still there? 0, -ESRCH, or another error. */
 int gp_reader_process_check(const struct gp_reader_process *p);
 void gp_reader_process_close(struct gp_reader_process *p);
