@@ -155,7 +155,7 @@ static int adopt(struct gp_scheduler *s, struct gp_gpu_process *r, struct gp_wat
 {
 	const struct gp_reader_target who = { r->user, r->pid, r->start };
 	struct gp_ring_pointers *at = calloc(nr ? nr : 1, sizeof(*at));
-	const struct gp_reader_wanted wanted = { at, nr, GP_WAKE_WRITE };
+	const struct gp_reader_wanted wanted = { at, nr, GP_WAKE_WRITE | GP_WAKE_READ };
 	struct gp_readers *rs = s->base.h->readers;
 	u64 number;
 	int err;

@@ -171,6 +171,7 @@ struct gp_readers_event {
 bool gp_readers_next(struct gp_readers *rs, struct gp_readers_event *ret);
 
 struct gp_readers_stats {
+	u64 looks;
 	u64 started, abandoned, late;
 	u64 refused;		/* messages of readers that made no sense */
 	u64 errors;		/* system calls that failed in a reader */

@@ -204,11 +204,25 @@ static void take_answers(struct gp_scheduler *s)
 	}
 }
 
+/*
+ * Would a look at which no pointer has moved change anything? Only for a task that is not known to
+ * starve, or that the policy asks about. Readers say when a pointer moves.
+ */
+static bool judges(const struct gp_sched *s, const struct gp_device *d)
+{
+	u32 at;
+
+	for (at = d->active; at != GP_NONE; at = s->seats[at].next_active)
+		if (s->seats[at].work == GP_PENDING && (!s->seats[at].starved || s->seats[at].ask))
+			return true;
+	return false;
+}
+
 /* When @device is to be looked at: as the scheduler wants it, or for a recorder. */
 static u64 look_at(const struct gp_scheduler *s, u32 device)
 {
 	const struct gp_device *d = &s->sched->devices[device];
-	u64 at = gp_sched_look_at(s->sched, device);
+	u64 at = judges(s->sched, d) ? gp_sched_look_at(s->sched, device) : GP_NEVER;
 
 	if (s->asked & BIT_ULL(device))
 		return GP_NEVER;
