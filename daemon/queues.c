@@ -399,6 +399,9 @@ bool gp_queues_looked(struct gp_scheduler *s, u32 device)
 	bool looked = true;
 	u32 i;
 
+	if (s->asked_ns[device])
+		return true;
+
 	for (i = 0; i < h->nr_processes; i++) {
 		const struct gp_gpu_process *r = h->process[i];
 
@@ -406,10 +409,9 @@ bool gp_queues_looked(struct gp_scheduler *s, u32 device)
 		    gp_readers_looked_since(r->watch, looked_ns))
 			continue;
 		looked = false;
-		if (!(s->asked & BIT_ULL(device)))
-			gp_readers_look(h->readers, r->user, &number);
+		gp_readers_look(h->readers, r->user, &number);
 	}
-	s->asked |= looked ? 0 : BIT_ULL(device);
+	s->asked_ns[device] = looked ? 0 : h->now_ns;
 	return looked;
 }
 

@@ -162,7 +162,7 @@ void gp_scheduler_look(struct gp_backend *b, u32 device)
 		if (task != GP_NONE && (h->process[i]->devices & BIT_ULL(device)))
 			gp_task_set_unknown(s->sched, task, s->unknown[task], h->now_ns);
 	}
-	s->asked &= ~BIT_ULL(device);
+	s->asked_ns[device] = 0;
 	/* On a GPU that is not watched a look only says whether queues are known. */
 	h->stats.looks += s->sched->devices[device].look_ns != GP_NEVER || h->recorder.emit;
 	took = h->args.clock(h->args.ctx) - began;
@@ -224,11 +224,11 @@ static u64 look_at(const struct gp_scheduler *s, u32 device)
 	const struct gp_device *d = &s->sched->devices[device];
 	u64 at = judges(s->sched, d) ? gp_sched_look_at(s->sched, device) : GP_NEVER;
 
-	if (s->asked & BIT_ULL(device))
-		return GP_NEVER;
-	if (!s->base.h->recorder.emit || !d->nr_seats)
+	if (s->base.h->recorder.emit && d->nr_seats)
+		at = sooner(at, d->looked_ns + s->sched->param[GP_LOOK_RELAXED]);
+	if (at == GP_NEVER || !s->asked_ns[device])
 		return at;
-	return sooner(at, d->looked_ns + s->sched->param[GP_LOOK_RELAXED]);
+	return s->asked_ns[device] + sooner(d->look_ns, s->sched->param[GP_LOOK_RELAXED]);
 }
 
 void gp_scheduler_decide(struct gp_backend *b)
