@@ -11,8 +11,8 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "daemon/reader_subject.h"
 #include "daemon/confine.h"
+#include "daemon/reader.h"
 #include "readers_world.h"
 
 /* ---- the dump ---- */
