@@ -162,7 +162,7 @@ static void processes_of_a_user_whose_holder_hangs_preempt_no_process(void **sta
 	w->debug.troubles++;
 	world_run(w, 300 * GP_MSEC);
 	world_submit(w, online, 0, 1);
-	world_run(w, 3 * GP_MSEC);
+	world_run(w, GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
 	EXPECT(!gp_decider_trouble(w->decider, world_find(w, online), text));
 }

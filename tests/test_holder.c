@@ -556,12 +556,12 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 	driver->fails = NO_TARGET;
 	EXPECT_EQ(outcome_of(h, 64 * 4, 1), GP_DONE);
 	EXPECT(driver->target[0].held == 7 && driver->target[1].held == 7);
-	/* A start that fails is refused, and can be tried again. */
+	/* A start that fails is refused, and its session ends, which resumes the process. */
 	driver->no_memory = 1u << GP_KFD_DBG_RESUME;
 	EXPECT_EQ(outcome_of(h, 64 * 5, 0), GP_REFUSED);
 	driver->no_memory = 0;
 	EXPECT_EQ(outcome_of(h, 64 * 6, 0), GP_DONE);
-	EXPECT(!driver->target[0].held && !driver->target[1].held);
+	AWAIT(!driver->target[0].held && !driver->target[1].held);
 	gp_holders_free(h);
 	AWAIT(!driver->target[0].enabled && !driver->target[1].enabled);
 	holder.control = -1;

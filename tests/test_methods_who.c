@@ -416,6 +416,7 @@ static void no_text_names_another_users_process(void **state)
 	}
 	/* Nor does the trouble of an online process that runs beside it. */
 	r->w->decider->config->daemon.unpreemptible = GP_UNPREEMPTIBLE_NOT_BESIDE;
+	gp_tasks_cap(r->w->decider);
 	EXPECT(gp_decider_trouble(r->w->decider, q, why) && strstr(why, "secret"));
 	p->uid = q->uid + 1;
 	EXPECT(gp_decider_trouble(r->w->decider, q, why) && strstr(why, "another user's process"));
