@@ -35,7 +35,7 @@ add core/core.c '#include "sim/sim.h"'
 try look
 exits 1 && says 'core/core.c:4: core/ may not include sim/'
 
-claim "vgpu knows nothing of who decides"
+claim "vgpu knows nothing of the scheduler"
 tree
 add vgpu/vgpu.c '#include "core/core.h"'
 try look
@@ -74,4 +74,12 @@ echo 'int gp_fine; int naked;' | cc -x c -c -o "$tmp/b/core/core.o" -
 echo '[{"output": "core/core.o"}]' >"$tmp/b/compile_commands.json"
 try "$tmp/t/tools/check-layers" "$tmp/b"
 exits 1 && says 'external name naked lacks' && check test "$(grep -c gp_fine "$tmp/out")" -eq 0
+
+claim "an external name that two files define is found"
+tree
+mkdir -p "$tmp/b/sim"
+for object in core/core sim/sim; do echo 'int gp_twice;' | cc -x c -c -o "$tmp/b/$object.o" -; done
+echo '[{"output": "core/core.o"}, {"output": "sim/sim.o"}]' >"$tmp/b/compile_commands.json"
+try "$tmp/t/tools/check-layers" "$tmp/b"
+exits 1 && says 'sim/sim.o: external name gp_twice is defined in core/core.o too'
 end
