@@ -104,8 +104,8 @@ claim "a round that did not come to its end is"
 fails '1 of 2 rounds' sed -i '$d' "$FACTS"
 claim "a load that verified nothing is"
 fails "no 'requests'" sed -i '/^requests/d' "$FACTS"
-claim "a stop without an answer, while nobody but the daemon was killed, is"
-fails '1 stops or starts were lost while nobody was killed' add 'lost_unrest 1'
+claim "a stop without an answer, while no process but the daemon was killed, is"
+fails '1 stops or starts were lost while nothing was killed' add 'lost_unrest 1'
 claim "a daemon that grows is"
 fails 'the daemon grew by 5000 KB' add 'daemon_rss 1000 6000 10'
 claim "a gpreempt.ko that leaves memory behind is"
