@@ -151,11 +151,33 @@ static void a_change_of_the_mechanism_waits_for_no_session(void **state)
 	EXPECT_EQ(world_find(w, offline)->attachment, GP_ATTACHED);
 }
 
+static void a_policy_that_admits_not_all_names_the_process_it_refuses(void **state)
+{
+	struct world *w = *state;
+	char why[GP_DECIDER_WHY] = "", name[96];
+	const struct gp_gpu_process *first;
+	u32 a, b;
+
+	world_decider(w, WORLD_ACTING WORLD_LOOKS
+		      "[class firm]\nperiod = 10ms\nbudget = 5ms\ndeadline = 10ms\n");
+	world_pair(w, &a, &b);
+	world_class(w, a, "firm");
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(gp_decider_try_policy(w->decider, &gp_policy_deadline, why), 0);
+	world_class(w, b, "firm");
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(gp_decider_try_policy(w->decider, &gp_policy_deadline, why), -ENOSPC);
+	first = w->decider->process[0];
+	snprintf(name, sizeof(name), "%s (%d): its budget", first->name, first->pid);
+	EXPECT(!strncmp(why, name, strlen(name)));
+}
+
 PROVE(
 	CLAIM_WITH(a_change_of_the_mechanism_waits_for_no_session, world_up, world_down),
 	CLAIM_WITH(a_hold_by_hand_has_a_lease, world_up, world_down),
 	CLAIM_WITH(a_class_changed_while_off_releases, world_up, world_down),
 	CLAIM_WITH(who_raises, world_up, world_down),
+	CLAIM_WITH(a_policy_that_admits_not_all_names_the_process_it_refuses, world_up, world_down),
 	CLAIM_WITH(a_set_uid_program_is_roots, world_up, world_down),
 	CLAIM_WITH(a_reload_matches_all_processes_again, world_up, world_down),
 )

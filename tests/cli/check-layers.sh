@@ -59,6 +59,13 @@ cp "$tmp/t/core/core.c" "$tmp/t/core/forgotten.c"
 try look
 exits 1 && says "'forgotten.c' is not listed in core/meson.build"
 
+claim "a structure of daemon/ with the name of one of lib/ is found"
+tree
+mkdir "$tmp/t/daemon" "$tmp/t/lib"
+printf '/* %s */\nstruct gp_call {\n' "$licence" | tee "$tmp/t/daemon/call.h" >"$tmp/t/lib/call.h"
+try look
+exits 1 && says 'lib/call.h: struct gp_call is defined in daemon/call.h too'
+
 claim "a member of the driver's structures that is not in the module's table is found"
 tree
 mkdir "$tmp/t/kernel"
