@@ -70,7 +70,7 @@ static void who_raises(void **state)
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, "idle"), -ESRCH);
 }
 
-/* What a user started that runs as somebody else is not his to hold. */
+/* A user may not hold a process that it started and that runs as another user. */
 static void a_set_uid_program_is_roots(void **state)
 {
 	static const struct {
