@@ -33,11 +33,11 @@ wait $offline
 stop
 
 # ---- what looking costs: half of the processes online, half offline, all with a queue, all asleep ----
-# Until they are stopped they sleep in the driver: polling, thirty of them would leave nobody else a turn.
+# Until they are stopped they sleep in the driver: polling, thirty of them would leave no other process a turn.
 # The decider decides, the readers look.
-used() { for pid in $daemon $(children_of "$keeper" gp-reader); do cat "/proc/$pid/schedstat"; done |
+used() { for pid in $daemon $(children_of "$supervisor" gp-reader); do cat "/proc/$pid/schedstat"; done |
 	awk '{ for (i = 1; i <= 3; i++) sum[i] += $i } END { printf "%.0f %.0f %.0f\n", sum[1], sum[2], sum[3] }'; }
-# Looks so far, and those of them that came with a probe: nobody asked for them at that time.
+# Looks so far, and those of them that came with a probe: they were not asked for at that time.
 looked() {
 	call Stats | sed 's/"processes":.*//' | sed -n 's/.*"looks":\([0-9]*\),"probes":\([0-9]*\).*/\1 \2/p' | head -n 1
 }
@@ -59,7 +59,7 @@ for processes; do
 	kill -STOP $pids
 	sleep 1
 	for look in 1ms 100us; do
-		# Nobody has work: then the third is what counts.
+		# No process has work: then the third is what counts.
 		call SetPolicy "{\"parameters\":{\"look_min\":\"$look\",\"look_max\":\"$look\",\"look_relaxed\":\"$look\"}}" \
 			>/dev/null
 		sleep 0.2

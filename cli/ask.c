@@ -47,7 +47,7 @@ int gp_ask_open(struct gp_daemon **ret)
 	int err = gp_daemon_open(path && *path ? path : NULL, ret);
 
 	if (err == -EACCES) {
-		gp_error("%s; the socket is for everybody: check its mode", gp_strerror(err));
+		gp_error("%s; the socket is for all users; check its mode", gp_strerror(err));
 		return gp_ask_code(err);
 	}
 	return err ? gp_ask_failed(err, NULL) : GP_EXIT_OK;

@@ -389,7 +389,7 @@ static int bench_pid(struct bench *b)
 	return gp_ask_pid(b->o->file, &b->pid) ? GP_EXIT_BAD : bench(b);
 }
 
-/* Somebody of its own to measure with. */
+/* A process of its own to measure with. */
 static int bench_load(struct bench *b)
 {
 	int code = gp_own_load_start(b->o->operands, &b->pid);

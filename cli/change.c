@@ -90,7 +90,8 @@ static int turn(const struct gp_options *o, const char *method, const char *done
 
 int gp_cmd_off(const struct gp_options *o)
 {
-	return turn(o, "Disable", "off: everything runs, nobody is preempted until 'gpreempt on'",
+	return turn(o, "Disable",
+		    "off: everything runs, no process is preempted until 'gpreempt on'",
 		    "it is off already");
 }
 

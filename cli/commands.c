@@ -32,7 +32,7 @@ const struct gp_command gp_commands[] = {
 		{ "suspend", "PID...", GP_SEVERAL, GP_TAKES(FOR) | GP_TAKES(JSON) }, false,
 		"hold processes off the GPU, as long as this runs",
 		"Takes the processes off their GPUs and keeps them off until the time is over,\n"
-		"this command is interrupted, or somebody resumes them. If it is killed they\n"
+		"this command is interrupted, or they are resumed. If it is killed they\n"
 		"run again within three seconds.\n",
 		gp_cmd_suspend,
 	},
@@ -118,7 +118,7 @@ const struct gp_command gp_commands[] = {
 		"Takes the queues of the process PID, or of a program that it runs for that, off\n"
 		"and puts them back, again and again, by each mechanism (kfd-debug; with the\n"
 		"module evict, direct and halt, too) and grace period, and says how long it took.\n"
-		"The process and whoever shares its GPU pause each time. It needs no daemon, and\n"
+		"The process and all that share its GPU pause each time. It needs no daemon, and\n"
 		"the right to trace the process.\n",
 		gp_cmd_bench,
 	},

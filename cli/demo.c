@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt demo: a short comparison with a picture, for somebody who just came. */
+/* gpreempt demo: a short comparison with a picture, for a new user. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

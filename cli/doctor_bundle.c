@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpreempt doctor --bundle: what somebody who cannot see this machine needs to judge it.
+ * gpreempt doctor --bundle: what a developer who cannot see this machine needs to judge it.
  *
  * What goes in is named here, by files and folders; nothing is found by searching. Never in it:
- * environments, command lines, the configuration, memory of anybody, names and serial numbers of
+ * environments, command lines, the configuration, memory of processes, names and serial numbers of
  * the machine.
  */
 #include <dirent.h>
@@ -78,7 +78,7 @@ static ssize_t read_whole(const char *path, char *buffer, size_t size)
 	return n;
 }
 
-/* The serial number of a GPU is nobody's business. */
+/* The serial number of a GPU is private. */
 static void hide_serial(char *text)
 {
 	static const char key[] = "unique_id ";
@@ -109,7 +109,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* The caches: hundreds of files about what the name of the GPU says, and somebody reads them. */
+/* The caches: hundreds of files about what the name of the GPU says, and a person reads them. */
 static bool is_noise(const char *entry)
 {
 	return *entry == '.' || !strcmp(entry, "caches");

@@ -141,7 +141,7 @@ static u32 queues_on(const struct gp_doctor *d, u32 gpu_id, u32 *processes)
 void gp_check_queues(struct gp_doctor *d)
 {
 	static const char remedy[] = "fewer queues (GPU_MAX_HW_QUEUES=2) or processes: beyond that "
-		"the hardware takes turns by itself, which costs everybody";
+		"the hardware takes turns by itself, which costs all of them time";
 	s64 most = 0;
 
 	gp_doctor_parameter(d, "hws_max_conc_proc", &most);

@@ -44,7 +44,7 @@ void gp_check_tracers(struct gp_doctor *d)
 			 d->process[i].comm, (int)d->process[i].pid, name, tracer);
 	}
 	if (!traced)
-		gp_found(d, GP_PASS, NULL, "no GPU process is traced by somebody else");
+		gp_found(d, GP_PASS, NULL, "no GPU process is traced by another process");
 }
 
 /* Is this the path of a ROCm runtime that never enables itself for debugging? */

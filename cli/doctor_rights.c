@@ -25,7 +25,7 @@ void gp_check_ptrace(struct gp_doctor *d)
 	else if (scope >= 3)
 		gp_found(d, GP_FAIL, "it cannot be undone while the system runs: change "
 			 "kernel.yama.ptrace_scope in /etc/sysctl.d and boot again",
-			 "ptrace_scope = %" PRId64 ": nobody may attach to a process", scope);
+			 "ptrace_scope = %" PRId64 ": no process may attach to another", scope);
 	else
 		gp_found(d, GP_PASS, NULL, "ptrace_scope = %" PRId64 ": CAP_SYS_PTRACE suffices",
 			 scope);

@@ -76,7 +76,7 @@ static bool matched(const struct gp_comparison *c, int fixed)
 
 /*
  * A point of ours that *@by, a fixed one, dominates by more than the margin, or
- * -1. Whoever wants what *@by gives could take it from our frontier if another
+ * -1. A user who wants what *@by gives could take it from our frontier if another
  * point of ours gives it too; then it is no argument for a fixed linger.
  */
 static int beaten(const struct gp_comparison *c, int *by)

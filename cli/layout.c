@@ -128,7 +128,7 @@ static void compare_constant(const struct gp_btf *b, const struct gp_layout *l,
 	differs(r, "%s: the running driver has no such constant", l->name);
 }
 
-/* The table comes from a file that anybody may have made. */
+/* The table comes from a file that any user may have made. */
 static bool sane(const struct gp_layout *l)
 {
 	return memchr(l->type, '\0', sizeof(l->type)) && memchr(l->name, '\0', sizeof(l->name)) &&

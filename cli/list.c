@@ -140,7 +140,7 @@ static void print_unseated(struct gp_table *t, const json_t *process, u32 gpu)
 	gp_table_cell(t, is_shown(process) ? gp_ask_text(process, "name") : "-");
 	gp_table_cell(t, gp_ask_text(process, "class"));
 	gp_table_cell(t, gpu == GP_NONE ? "-" : number(gpu).s);
-	/* Nobody looks at the queues of who is left alone. */
+	/* The queues of an unmanaged process are not looked at. */
 	gp_table_cell(t, strcmp(gp_ask_text(process, "class"), "unmanaged") ?
 		      gpu == GP_NONE ? "no queue yet" : "not scheduled" : "left alone");
 	if (gpu == GP_NONE)
@@ -150,7 +150,7 @@ static void print_unseated(struct gp_table *t, const json_t *process, u32 gpu)
 	gp_table_cell(t, text);
 }
 
-/* On each GPU where it has a queue: it is there, though nobody will ever hold it off. */
+/* On each GPU where it has a queue: it is there, though it is never held off. */
 static void print_alone(struct gp_table *t, const json_t *process)
 {
 	u64 gpus = gp_ask_queues(process);

@@ -229,7 +229,7 @@ static int unload(const struct gp_options *o)
 	err = errno;
 	gp_error("module: not unloaded: %s", err == ENOENT ? "it is not loaded" :
 		 err == EWOULDBLOCK || err == EBUSY ?
-		 "somebody has /dev/gpreempt open; stop gpreemptd" : strerror(err));
+		 "a process has /dev/gpreempt open; stop gpreemptd" : strerror(err));
 	return err == EPERM ? GP_EXIT_DENIED : err == ENOENT ? GP_EXIT_UNKNOWN : GP_EXIT_FAILED;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A program that `gpreempt bench` runs to have somebody to measure with. */
+/* A program that `gpreempt bench` runs to have a process to measure with. */
 #ifndef GP_CLI_OWN_LOAD_H
 #define GP_CLI_OWN_LOAD_H
 

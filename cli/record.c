@@ -130,7 +130,7 @@ static void name_of(struct recording *r, pid_t pid, char name[NAME])
 	json_decref(list);
 }
 
-/* Everybody as they are when the recording begins. enum gp_exit */
+/* All tasks as they are when the recording begins. enum gp_exit */
 static int begin(struct recording *r)
 {
 	json_t *list, *process, *one;
@@ -257,7 +257,7 @@ static void take_record(struct recording *r, const struct gp_rec *rec)
 {
 	bool again = r->records_begun && rec->kind == GP_REC_INIT;
 
-	/* What comes before the beginning is what somebody else records. */
+	/* What comes before the beginning is what another client records. */
 	r->records_begun |= rec->kind == GP_REC_INIT;
 	if (!r->records_begun)
 		return;

@@ -6,7 +6,7 @@
 #include "records.h"
 #include "sim/run.h"
 
-/* What one call of the driver does, where nobody can tell its parts. */
+/* What one call of the driver does, where its parts cannot be told apart. */
 #define GP_PARTS_WITHIN	"command, save and switch"
 #define GP_PARTS_SAVE	"command and save"
 

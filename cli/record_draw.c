@@ -116,7 +116,7 @@ void gp_drawing_take(struct gp_drawing *d, const struct gp_rec *rec)
 {
 	switch (rec->kind) {
 	case GP_REC_INIT:
-		/* Everything there is follows, once more if somebody else begins to record. */
+		/* Everything there is follows, once more if another client begins to record. */
 		gp_drawing_end(d, rec->now_ns);
 		memset(d->queue, 0, sizeof(d->queue));
 		memset(d->seat, 0, sizeof(d->seat));

@@ -33,7 +33,7 @@ struct gp_beaten {
 	const struct gp_compared *row[GP_BEATEN_ROWS];
 	double value[GP_BEATEN_ROWS];
 };
-/* By metric number @metric, below GP_BEATEN_METRICS. Is somebody better? */
+/* By metric number @metric, below GP_BEATEN_METRICS. Is another row better? */
 bool gp_beaten_by(const struct gp_comparison *c, u32 metric, struct gp_beaten *ret);
 
 #endif /* GP_REPORT_H */

@@ -44,7 +44,7 @@ static int run(const struct gp_options *o, struct outcome *out)
 	return !err ? GP_EXIT_OK : err == -EPROTO ? GP_EXIT_FAILED : GP_EXIT_BAD;
 }
 
-/* Against the same tasks alone, where somebody asks for it: it takes three more runs. */
+/* Against the same tasks alone, where the options ask for it: it takes three more runs. */
 static int measure(const struct gp_options *o, struct outcome *out)
 {
 	static const char *const none[] = { NULL };

@@ -7,7 +7,7 @@
 #include "sim/json.h"
 #include "table.h"
 
-/* One GPU: {"gpu", "bdf", "on": [pid], "off": [pid]}; "off" is whoever is not on. */
+/* One GPU: {"gpu", "bdf", "on": [pid], "off": [pid]}; "off": those that are not on. */
 static json_t *who(const json_t *gpu, const json_t *processes)
 {
 	json_t *o = json_object(), *on = json_array(), *off = json_array();

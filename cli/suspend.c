@@ -143,7 +143,7 @@ static void release_all(struct holds *all)
 
 /*
  * When the first lease that does not last to the end is half over, or the time is;
- * GP_NEVER: nobody is held any more.
+ * GP_NEVER: no process is held any more.
  */
 static u64 next_ns(const struct holds *all)
 {

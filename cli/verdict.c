@@ -139,7 +139,7 @@ bool gp_beaten_by(const struct gp_comparison *c, u32 metric, struct gp_beaten *v
 	return v->nr;
 }
 
-/* Returns whether somebody is better. */
+/* Returns whether another row is better. */
 static bool print_metric(const struct gp_comparison *c, u32 metric)
 {
 	const struct metric *m = &metrics[metric];

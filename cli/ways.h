@@ -35,7 +35,7 @@ struct gp_bench_target {
 struct gp_bench_way {
 	const char *name;
 	bool graceful;		/* it takes a grace period */
-	const char *until;	/* what to do when somebody else has the process (-EALREADY) */
+	const char *until;	/* what to do when another debugger has the process (-EALREADY) */
 	int (*open)(struct gp_bench_target *t);
 	void (*close)(struct gp_bench_target *t);
 	/* @grace: 1..255 thousand GPU clocks. */

@@ -135,7 +135,7 @@ static int native_mean(const struct what_if *w, u32 rounds, u64 *ret)
 /*
  * How long a workgroup of an offline kernel keeps its slot is in no pointer, and how long
  * others wait for it natively depends on little else: the value whose native run is closest
- * to what was recorded. Of no use if somebody was preempted then.
+ * to what was recorded. Of no use if a process was preempted then.
  */
 static void fit(struct what_if *w)
 {
@@ -234,7 +234,7 @@ static void print_history(const struct what_if *w)
 	printf("recorded: %s, %" PRIu32 " GPU%s, looks at least every %s%s\n",
 	       gp_duration(h->length_ns).s, h->gpus, h->gpus == 1 ? "" : "s",
 	       gp_duration(h->resolution_ns).s,
-	       h->acted ? "; somebody was preempted meanwhile" : "");
+	       h->acted ? "; a process was preempted meanwhile" : "");
 	for (u32 i = 0; i < h->nr; i++) {
 		const struct gp_history_seat *s = &h->seat[i];
 		u64 life = s->to_ns - s->from_ns;

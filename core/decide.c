@@ -19,7 +19,7 @@ void gp_hold(struct gp_verdict *v, struct gp_seat *victim, const struct gp_seat 
 	const struct gp_sched *s = v->sched;
 
 	if (!cause || cause == victim)
-		broken(v, "held a task for nobody");
+		broken(v, "held a task for no other task");
 	else if (victim->device != v->device_id || cause->device != v->device_id)
 		broken(v, "held a task of another device");
 	else if (!(s->tasks[victim->task].class.flags & GP_PREEMPTIBLE))

@@ -53,5 +53,5 @@ const struct gp_param_info gp_params[GP_NR_PARAMS] = {
 				.unit = GP_UNIT_NUMBER, .min = 0, .max = 10000, .initial = 5 },
 	[GP_SLICE]	 = NS("slice", "turn of a fair share",
 			      100 * GP_USEC, 10 * GP_SEC, 2 * GP_MSEC),
-	[GP_RESERVE]	 = PERMILLE("reserve", "thousandths of the GPU promised to nobody", 50),
+	[GP_RESERVE]	 = PERMILLE("reserve", "thousandths of the GPU never promised", 50),
 };

@@ -530,7 +530,7 @@ int gp_config_print_json(const struct gp_config *config, FILE *to)
 
 /* ---- gpreemptd --check ---- */
 
-int gp_check(const char *path, bool json, FILE *out, FILE *err)
+int gp_config_check(const char *path, bool json, FILE *out, FILE *err)
 {
 	char errors[GP_CONFIG_ERRORS];
 	struct gp_config *config;

@@ -131,6 +131,6 @@ enum gp_check_exit {
 };
 
 /* gpreemptd --check: prints the effective configuration to @out. Returns enum gp_check_exit. */
-int gp_check(const char *path, bool json, FILE *out, FILE *err);
+int gp_config_check(const char *path, bool json, FILE *out, FILE *err);
 
 #endif /* GP_DAEMON_CONFIG_H */

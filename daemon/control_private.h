@@ -17,7 +17,7 @@
  * Any state ends when the client leaves or is to be closed. That only sets @end; step()
  * alone closes, so that a callback never loses the connection it was called for.
  */
-enum state { FREE, READY, ASKED, LISTING, STREAMING };
+enum connection_state { FREE, READY, ASKED, LISTING, STREAMING };
 enum end { OPEN, GONE, MALFORMED, LATE, FULL, EVICTED };
 
 /* The share of one user. Kept after the last connection, so that reconnecting gains nothing. */
@@ -28,7 +28,7 @@ struct client_user {
 };
 
 struct connection {
-	u8 state;		/* enum state */
+	u8 state;		/* enum connection_state */
 	u8 end;			/* enum end */
 	bool oneway;		/* the call wants no answer */
 	bool readable, writable;	/* epoll said so in this run */

@@ -489,7 +489,7 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (o.check)
-		return gp_check(o.check, o.json, stdout, stderr);
+		return gp_config_check(o.check, o.json, stdout, stderr);
 	/* Read before there is a supervisor, which would try a refused one again and again. */
 	code = load(o.decider.config, &config);
 	if (code)

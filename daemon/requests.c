@@ -415,11 +415,16 @@ int gp_decider_enable(struct gp_decider *h, bool on, char *why)
 
 int gp_decider_try_policy(struct gp_decider *h, const struct gp_policy *policy, char *why)
 {
+	char reason[GP_DECIDER_WHY];
 	u32 i;
 	int err = 0;
 
-	for (i = 0; !err && policy && i < h->nr_processes; i++)
-		err = admitted(h, policy, h->process[i], &h->process[i]->told, why);
+	for (i = 0; !err && policy && i < h->nr_processes; i++) {
+		err = admitted(h, policy, h->process[i], &h->process[i]->told, reason);
+		if (err)
+			snprintf(why, GP_DECIDER_WHY, "%s (%d): %.180s", h->process[i]->name,
+				 h->process[i]->pid, reason);
+	}
 	return err;
 }
 

@@ -117,7 +117,7 @@ static void lower(const struct gp_rules *rules, const char *wanted, struct gp_ma
 
 	if (!to) {
 		snprintf(more, sizeof(m->why) - at, "; " GP_CLASS_VARIABLE
-			 "=%.31s ignored: no such class", wanted);
+			 "=%.31s ignored: unknown class", wanted);
 	} else if (!gp_class_lowers(m->class, to)) {
 		snprintf(more, sizeof(m->why) - at, "; " GP_CLASS_VARIABLE
 			 "=%s ignored: it may only lower", wanted);

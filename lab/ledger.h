@@ -18,7 +18,7 @@
 struct lab_ledger {
 	u64 guest_ns;
 	u64 thread_ns;		/* the model ran: its thread, and traps for doorbells */
-	u64 idle_ns;		/* nobody ran, to the microsecond */
+	u64 idle_ns;		/* nothing ran, to the microsecond */
 	u64 device_ns;		/* the device's clock */
 	u64 modelled_ns;	/* that it jumped */
 	u64 unmap_packets, query_packets, runlist_packets, write_packets;

@@ -2,11 +2,11 @@
 /*
  * Earliest deadline first among tasks that were promised a budget per period.
  *
- * A task is admitted only if everybody's promise can still be kept: the sum of
+ * A task is admitted only if every promise can still be kept: the sum of
  * (budget + the cost of taking the GPU and giving it back) / min(deadline,
  * period) stays below 1 less a reserve. Who uses up its budget waits for its
- * next period like everybody without a promise. Those run when no promise is
- * due, and get the turn owed to anybody kept off for too long.
+ * next period like a task without a promise. Those run when no promise is
+ * due, and get the turn owed to a task that was kept off for too long.
  *
  * It is bad at using the GPU: the test counts the worst case, and one task runs
  * at a time.

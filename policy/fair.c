@@ -44,7 +44,7 @@ static void charge(struct gp_verdict *v, struct gp_seat *seat)
 	*charged = v->now_ns;
 }
 
-/* Short enough that everybody's turn comes well within the lease. */
+/* Short enough that every task's turn comes well within the lease. */
 static u64 slice_ns(const struct gp_verdict *v, u64 claimants)
 {
 	u64 slice = v->sched->param[GP_SLICE];
@@ -67,7 +67,7 @@ static bool claims(struct gp_verdict *v, const struct gp_seat *seat)
 
 /*
  * The virtual time of a weight of 1 would wrap after three weeks on the GPU. Long before, that of
- * everybody goes back together: who is ahead stays so.
+ * all go back together, so a task that is ahead stays ahead.
  */
 static u64 rewind(struct gp_verdict *v, u64 floor)
 {

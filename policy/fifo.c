@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Nobody is ever held: the hardware runs whatever was submitted, in its order.
+ * No task is ever held: the hardware runs whatever was submitted, in its order.
  *
  * The fallback. It cannot fail, and taking over it releases everything that was
  * off. It does nothing for latency: a short kernel waits behind a long one.

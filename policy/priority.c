@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Strict priority between classes, with a bound on how long anybody is off.
+ * Strict priority between classes, with a bound on how long a task is off.
  *
- * A task with work that does not progress takes the GPU from everybody below it
+ * A task with work that does not progress takes the GPU from all tasks below it
  * and keeps it while it has work, and for a linger after that. Tasks of one
  * priority share the GPU as the hardware likes.
  *

@@ -2,7 +2,7 @@
 /*
  * The turn owed to a seat that was kept off for the maximum hold.
  *
- * Whoever is held again and again still progresses: after GP_MAX_HOLD, at once or
+ * A task that is held again and again still progresses: after GP_MAX_HOLD, at once or
  * in pieces, it gets the GPU beside the others for so long that its share is
  * GP_MIN_SHARE. Uses the last scratch words of the seat; policies that hold
  * without a bound of their own ask gp_turn_owed() before every gp_hold().
@@ -15,7 +15,7 @@
 enum { GP_TURN_SCRATCH = GP_SCRATCH - 3 };
 
 /*
- * True while @seat must not be held: it has been off for as long as anybody may
+ * True while @seat must not be held: it has been off for as long as any seat may
  * be, or has not yet had the turn it got for that. Asks to be woken when that
  * changes.
  */

@@ -77,7 +77,7 @@ static u64 still_on(const struct gp_gpu *g, u64 processes)
 	return on;
 }
 
-/* Somebody would not leave; a fault that does this does it once. */
+/* A queue did not leave; a fault that does this does it once. */
 static void note_failed(struct gp_gpu *g)
 {
 	struct gp_cycle *c = current(g);
@@ -100,7 +100,7 @@ static void unmapped(struct gp_gpu *g)
 		c->switched_ns = c->saved_ns;
 		finish(g);
 	} else if (c->victims_only) {
-		/* Somebody comes, or must come back: there is no partial map. */
+		/* A queue comes, or must come back: there is no partial map. */
 		c->victims_only = false;
 		c->off &= ~c->failed;
 		c->how = VGPU_SAVE;
@@ -177,7 +177,7 @@ static void send_run_list(void *ctx, u64 number)
 		gp_engine_fail(g->engine, -EPROTO, "the device refused a map: %d", err);
 }
 
-/* Statistics: waves that are about to be saved although nobody wants them off. */
+/* Statistics: waves that are about to be saved although they are not meant to go. */
 static void count_precious(void *ctx, u64 number)
 {
 	struct gp_gpu *g = ctx;

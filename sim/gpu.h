@@ -16,8 +16,8 @@ enum { GP_CYCLES = 128 };	/* that may wait */
 struct gp_cycle {
 	u64 off, on;
 	u8 how;			/* enum vgpu_how */
-	bool victims_only;	/* unmap only those that go; everybody else stays as he is */
-	bool map_only;		/* unmap nobody */
+	bool victims_only;	/* unmap only those that go; the others stay as they are */
+	bool map_only;		/* unmap none */
 	bool driver_grace;	/* the call has no grace of its own: the driver's default */
 	u64 grace_ns;
 	u64 pause_ns;		/* fence until RUN_LIST is on the ring */
@@ -53,7 +53,7 @@ struct gp_gpu {
 
 	u64 allowed;		/* processes that may be on */
 	u64 mapped;		/* processes on the runlist, as far as the driver knows */
-	u64 precious;		/* processes nobody wants off, for the statistics */
+	u64 precious;		/* processes that are not to go off, for the statistics */
 
 	struct gp_cycle cycle[GP_CYCLES];	/* the first is under way */
 	u32 first, nr_cycles;

@@ -126,7 +126,7 @@ static void period_begins(struct reader *r, struct gp_history_seat *s)
 static void settle(struct reader *r, struct gp_history_seat *s)
 {
 	if (s->arrived && s->drained && !s->executing) {
-		/* Nobody saw waves after the last of the work before: this is another. */
+		/* No waves were seen after the last of the work before: this is another. */
 		u64 fresh = s->now.units - s->drained_units;
 
 		s->now.units = s->drained_units;

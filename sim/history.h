@@ -21,7 +21,7 @@ enum { GP_HISTORY_SEATS = GP_SCENARIO_TASKS };
 struct gp_period {
 	u64 at_ns, done_ns;
 	u64 units;		/* of pointers, that were read in it */
-	bool contended;		/* somebody else was busy there at some time of it */
+	bool contended;		/* another task was busy there at some time of it */
 };
 
 /* One process on one GPU, as long as it was there. */
@@ -33,7 +33,7 @@ struct gp_history_seat {
 	u64 from_ns, to_ns;
 	u64 busy_ns, off_ns;
 	u64 units;
-	u64 alone_ns, alone_units;	/* of that while nobody else was busy there */
+	u64 alone_ns, alone_units;	/* of that while no other task was busy there */
 	u64 pending_sum, pending_seen;	/* units waiting, at samples */
 	struct gp_period *period;	/* ended ones, in order */
 	u32 nr, room;
@@ -51,7 +51,7 @@ struct gp_history {
 	u64 length_ns;
 	u64 resolution_ns;	/* at most so long between two looks */
 	u32 gpus;
-	bool acted;		/* somebody was taken off meanwhile */
+	bool acted;		/* a task was taken off meanwhile */
 	const struct gp_policy *policy;
 	u64 param[GP_NR_PARAMS];
 	u32 nr, left_out;	/* seats; those for which there was no room */

@@ -41,7 +41,7 @@ static int in_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* How long it was busy; between two looks nobody knows: half of that time. */
+/* How long it was busy; between two looks it is unknown: half of that time. */
 static u64 length_of(const struct gp_history *h, const struct gp_period *p)
 {
 	u64 ns = p->done_ns - p->at_ns;

@@ -36,7 +36,7 @@ static void tell_scheduler(struct gp_home *h, struct gp_client *c)
 
 void gp_home_client_came(struct gp_home *h, struct gp_client *c)
 {
-	/* Making a queue is a cycle of the driver's, whoever watches. */
+	/* Making a queue is a cycle of the driver's, with any monitor. */
 	for (u32 g = 0; g < h->sim->nr_gpus; g++) {
 		struct gp_cycle cycle = {
 			.on = BIT_ULL(c->number), .how = VGPU_SAVE,
@@ -151,7 +151,7 @@ void gp_home_device_reset(struct gp_home *h, struct gp_gpu *g)
 /* ---- life ---- */
 
 /*
- * A monitor with a fixed interval is somebody else's design. It does not know
+ * A monitor with a fixed interval is another project's design. It does not know
  * about tasks that have work and do not run, and what it sees between two looks
  * is too little to judge.
  */

@@ -37,7 +37,7 @@ struct gp_worker {
 
 struct gp_home {
 	struct gp_sim *sim;
-	bool there;		/* somebody watches */
+	bool there;		/* there is a monitor */
 	struct gp_sched *sched;
 	void *mem;
 	struct gp_simmech mech;

@@ -13,7 +13,7 @@ static void answer(struct gp_simmech_action *a, u32 task, enum gp_outcome outcom
 	const struct gp_cycle *c = &a->cycle;
 
 	if (m->nr_answers == GP_SIMMECH_ANSWERS) {
-		gp_engine_fail(m->engine, -EPROTO, "nobody polls the mechanism");
+		gp_engine_fail(m->engine, -EPROTO, "the mechanism is not polled");
 		return;
 	}
 	m->answer[(m->first_answer + m->nr_answers++) % GP_SIMMECH_ANSWERS] = (struct gp_answer){
@@ -58,7 +58,7 @@ static void end_action(void *ctx, u64 id)
 	for (u32 i = 0; i < a->nr_out + a->nr_in; i++) {
 		bool failed = a->failed & bits(m, &a->task[i], 1);
 
-		if (a->task[i] != GP_NONE)	/* else it died on the way: nobody waits */
+		if (a->task[i] != GP_NONE)	/* else it died on the way: no answer is awaited */
 			answer(a, a->task[i], failed ? GP_REFUSED : GP_DONE);
 	}
 	a->id = 0;
@@ -185,7 +185,7 @@ static void cycle_drain(struct gp_simmech_action *a)
 	begin_cycle(a, &c);
 }
 
-/* A reset and a relaunch come from the runtime: nobody else is unmapped. */
+/* A reset and a relaunch come from the runtime: no other process is unmapped. */
 static void cycle_reset(struct gp_simmech_action *a)
 {
 	struct gp_cycle c = {
@@ -227,7 +227,7 @@ static void debug_send(void *ctx, u64 id)
 		.off = a->next < a->nr_out ? process : 0,
 		.on = a->next < a->nr_out ? 0 : process,
 		.how = VGPU_SAVE, .done = debug_cycle_done,
-		/* RESUME_QUEUES takes no grace: everybody is unmapped as the driver has it. */
+		/* RESUME_QUEUES takes no grace: all queues are unmapped as the driver does it. */
 		.driver_grace = a->next >= a->nr_out,
 	};
 

@@ -3,7 +3,7 @@
  * The mechanisms of the simulator: each a way to make cycles (gpu.h) out of an
  * action, at the price it has on a real machine.
  *
- *	evict	one cycle for everybody, through the driver's own gate
+ *	evict	one cycle for all of them, through the driver's own gate
  *	direct	stops unmap the victims only; starts are as evict. Oversubscribed: evict
  *	debug	one ioctl and one cycle per process, then control stacks are copied
  *	halt	stop_sched and start_sched: a cycle in two calls, the driver's own grace
@@ -54,7 +54,7 @@ struct gp_simmech {
 	void (*ready)(void *ctx);
 	/* The driver call of an action has returned. */
 	void (*ended)(void *ctx, u32 device);
-	/* These processes' queues on @device were reset. NULL: nobody cares. */
+	/* These processes' queues on @device were reset. NULL: not called. */
 	void (*was_reset)(void *ctx, u32 device, u64 processes);
 	void *ctx;
 

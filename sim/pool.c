@@ -98,7 +98,7 @@ static int send_home(const struct gp_job *job, int fd)
 /* In the child. Never returns: the parent's buffers and exit handlers are not ours. */
 static void work(struct gp_job *job, int fd)
 {
-	prctl(PR_SET_PDEATHSIG, SIGTERM);	/* nobody would read it */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);	/* no process would read it */
 	job->err = expand(job);
 	for (u32 i = 0; i < job->nr && !job->err; i++)
 		job->err = run_one(job, i);

@@ -27,7 +27,7 @@ struct gp_job {
 
 struct gp_pool {
 	u32 width;			/* at a time; 0: as many as there are processors */
-	/* A job ended; NULL: nobody wants to know. */
+	/* A job ended; NULL: not called. */
 	void (*progress)(void *ctx, const struct gp_job *job, u32 done, u32 nr);
 	void *ctx;
 };

@@ -53,14 +53,14 @@ struct gp_result {
 	} gpu[GP_RESULT_GPUS];
 	u64 work_lost, work_doubled;
 
-	u64 preemptions;		/* actions that took a victim off for somebody */
+	u64 preemptions;		/* actions that took a victim off for another task */
 	struct gp_spread part[GP_RESULT_PARTS];	/* of those; count 0: no breakdown */
 	u64 victim_on;			/* requests whose busy period began with a victim on */
 	u64 monitor_cpu_ns;		/* processor time of the home */
 	u64 looks, probes, wakeups;
 	u64 events;			/* of the simulation, the device's included */
 	u64 bytes_saved, waves_saved;
-	u64 online_waves_saved;		/* saved although nobody wanted them off */
+	u64 online_waves_saved;		/* saved although they were not to go off */
 	u64 lost_tasks, ejections;
 	u8 weakest;			/* enum vgpu_source the result rests on */
 

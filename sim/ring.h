@@ -42,7 +42,7 @@ struct gp_ring {
 	u64 wptr;		/* packets published by a doorbell */
 	u64 rptr;		/* as the device last said */
 	u64 done;		/* packets complete */
-	u64 visible_ns;		/* first doorbell nobody has looked at yet, 0 */
+	u64 visible_ns;		/* first doorbell not looked at yet, 0 */
 	u64 seen_wptr, seen_rptr;	/* in the last sample */
 
 	u8 *area;
@@ -60,7 +60,7 @@ struct gp_ring {
 struct gp_ring *gp_ring_new(struct gp_gpu *gpu, struct gp_client *client, u64 area_bytes);
 void gp_ring_free(struct gp_ring *r);
 
-/* Write a packet; nobody sees it before gp_ring_publish(). NULL: no memory. */
+/* Write a packet; it is visible after gp_ring_publish(). NULL: no memory. */
 struct gp_kernel *gp_ring_write(struct gp_ring *r, const struct vgpu_packet *p, u64 now_ns);
 /* Move the write pointer over everything written. */
 void gp_ring_publish(struct gp_ring *r, u64 now_ns);

@@ -4,7 +4,7 @@
  *
  * A row sets everything it depends on, since the scenario may have set it
  * otherwise. Fairness: all rows have the same device with the same costs; rows
- * that are somebody's published design get that design's own costs on the
+ * that are a published design of others get that design's own costs on the
  * processor's side; a setting that must be chosen is chosen by search, in
  * favour of the row.
  */
@@ -14,7 +14,7 @@
 #include "figures.h"
 #include "rows.h"
 
-/* Nobody watches, the hardware shares as it likes. */
+/* No monitor; the hardware shares as it likes. */
 #define NO_MONITOR	"monitor.placement=none", "mechanism.name=none"
 
 /* The first design's monitors: equal pointers are finished, victims return at once. */

@@ -80,7 +80,7 @@ static int make_gpus(struct gp_sim *sim)
 	return err;
 }
 
-/* What nobody would notice. Not while a scenario is read: it may be set key by key. */
+/* What would not be noticed. Not while a scenario is read: it may be set key by key. */
 static int check_settings(struct gp_sim *sim)
 {
 	const struct gp_scenario *sc = sim->sc;

@@ -37,7 +37,7 @@ struct gp_lane_want {
 };
 
 /*
- * The number of a lane, from 1, that is free for @want; *@is_new if nobody has
+ * The number of a lane, from 1, that is free for @want; *@is_new if no lane has
  * heard of it before. 0 if there is none left: counted, to be left out.
  * Spans of a track come in the order of their begins or of their ends.
  */

@@ -244,7 +244,7 @@ static void answers_ready(void *ctx)
 
 	while (!h->mech.base.ops->poll(&h->mech.base, now_of(h), &answer)) {
 		h->timed_out += answer.outcome == GP_TIMED_OUT;
-		/* -EPROTO: the task died meanwhile, nobody waits for it. */
+		/* -EPROTO: the task died meanwhile, no answer is awaited. */
 		gp_sched_answer(h->sched, &answer, now_of(h));
 	}
 	gp_home_settle(h);

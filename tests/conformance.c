@@ -110,7 +110,7 @@ static bool seen_to_get_on(struct bench *b, u32 task)
 	return false;
 }
 
-/* Is it right with @task, which is on while somebody else is off? */
+/* Is it right with @task, which is on while another is off? */
 static bool others_get_on(struct bench *b, u32 task)
 {
 	if (b->stops_all)

@@ -24,7 +24,7 @@ struct bench {
 	void (*refuse)(struct bench *b, u32 task);
 	void (*fini)(struct bench *b);
 
-	bool stops_all;			/* nobody gets on while anybody is off */
+	bool stops_all;			/* no task progresses while one is off */
 	u64 actions;			/* begun so far */
 };
 

@@ -136,7 +136,7 @@ const char *core_books_wrong(const struct gp_sched *s)
 	return wrong;
 }
 
-/* Fail-open: who is off is wanted off by somebody within the lease, or about to start. */
+/* Fail-open: a task that is off is wanted off by another within the lease, or about to start. */
 static const char *off_wrong(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	const struct gp_task *t = &s->tasks[seat->task];

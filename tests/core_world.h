@@ -3,7 +3,7 @@
  * A small world around one scheduler, for the tests of core/ and policy/.
  *
  * A story is a table. Each line says what happens at which microsecond, what
- * the scheduler then wants done and where everybody then is:
+ * the scheduler then wants done and where all tasks then are:
  *
  *	{  100, ARRIVE, INFER, 1, "-train",  "os" },
  *	{  120, DONE,   TRAIN, 0, "",        "o." },

@@ -8,9 +8,9 @@
  * compare tells them apart: absolute times, counters and histograms do not
  * count, ages do, up to the age at which nothing more happens.
  *
- * In every state reached, the books balance, nobody is off without reason,
+ * In every state reached, the books balance, no task is off without reason,
  * nothing wants to wake at once again and again, an action is answered once;
- * and if from there on everybody answers and time passes, everybody who is not
+ * and if from there on every action is answered and time passes, every task that is not
  * LOST is on again in time, whether the others fall silent or never do.
  *
  * A search that finds something wrong holds the shortest sequence of events
@@ -116,7 +116,7 @@ u32 ex_events(const struct ex_model *m, struct ex_event *to);
 /* Does it, then pulls until nothing is wanted. NULL, or what is wrong. */
 const char *ex_apply(struct ex_model *m, const struct ex_event *event);
 const char *ex_pull(struct ex_model *m);
-/* Everybody answers, time passes: does everybody come on? */
+/* Every action is answered, time passes: does every task come on? */
 const char *ex_complete(struct ex_model *m, bool busy);
 
 #endif /* EXPLORE_H */

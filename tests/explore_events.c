@@ -338,7 +338,7 @@ const char *ex_apply(struct ex_model *m, const struct ex_event *e)
 
 /* ---- what follows if all goes well ---- */
 
-/* Everybody answers DONE; whoever is asked about does not execute. */
+/* Every action is answered DONE; a probed task does not execute. */
 static const char *all_answer(struct ex_model *m, u32 *was_on)
 {
 	const char *wrong = NULL;
@@ -364,7 +364,7 @@ static const char *all_answer(struct ex_model *m, u32 *was_on)
 	return wrong;
 }
 
-/* Whoever may not be stopped and has work gets on with it, and never ends. */
+/* A task that may not be stopped and has work progresses, and never ends. */
 static const char *the_busy_go_on(struct ex_model *m)
 {
 	const char *wrong = NULL;
@@ -416,6 +416,6 @@ const char *ex_complete(struct ex_model *m, bool busy)
 			wrong = all_answer(m, &was_on);
 	}
 	if (!wrong && was_on != all)
-		wrong = "somebody stays off although everybody answers";
+		wrong = "a task stays off although every action is answered";
 	return wrong;
 }

@@ -104,7 +104,7 @@ static int null_begin(struct gp_mechanism *base, const struct gp_action *action,
 
 /* ---- time ---- */
 
-/* What was planned takes effect when its time has come, whoever asks. */
+/* What was planned takes effect when its time has come, at any call. */
 static void happen(struct null_seat *seat, u64 now_ns)
 {
 	if (!seat->there || seat->effect_ns > now_ns)

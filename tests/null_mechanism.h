@@ -3,7 +3,7 @@
  * The null mechanism pretends to have GPUs. Its purpose is to test everything
  * above it, and to be the first mechanism a newcomer reads.
  *
- * A task that is on does one nanosecond of work per nanosecond, whoever else is
+ * A task that is on does one nanosecond of work per nanosecond, whichever others are
  * on. The test holds the clock, says how long a move takes and which moves fail:
  *
  *	struct null_mechanism m;

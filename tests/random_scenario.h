@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Scenarios nobody thought of: random tasks, policies, mechanisms, settings and
+ * Unforeseen scenarios: random tasks, policies, mechanisms, settings and
  * faults from a seed, as parts of text that can be left out one by one. So a
  * scenario that fails can be shrunk to the parts that matter, saved and run
- * again by anybody.
+ * again by any developer.
  */
 #ifndef RANDOM_SCENARIO_H
 #define RANDOM_SCENARIO_H

@@ -162,8 +162,8 @@ static void bad_packets_on_the_hiq_are_passed_over(void **state)
 		{ 0xc006a000, 0, 0, 0 },		/* no slot, no VMID */
 		{ 0xc0033700, 0x00010000, 0x1234, 0, 1 },	/* another register */
 		{ 0xc0033700, 0x00010500, CW_WAIT_REG, 0, 1 },	/* to memory */
-		{ 0xc004a300, 0x20000000, 0x999 << 2 },	/* nobody's doorbell */
-		{ 0xc004a300, 0x00000010, 999 },	/* nobody's PASID */
+		{ 0xc004a300, 0x20000000, 0x999 << 2 },	/* unknown doorbell */
+		{ 0xc004a300, 0x00000010, 999 },	/* unknown PASID */
 		{ 0xc005a400, 0x80000000, 0, 4, 0, 1 },	/* a fence nowhere */
 		{ 0xc002a500, 4, 0, 0x01800020 },	/* a runlist nowhere */
 		{ 0xffffff00 },				/* longer than the ring */

@@ -243,7 +243,7 @@ static const struct refusal {
 	  "conf:2: linger: invalid value '2ns' (how long victims stay off after the last work); "
 	  "expected learnt, ski or a time from 0 to 10s\n" },
 	{ "[policy]\nreserve = 5%\n",
-	  "conf:2: reserve: invalid value '5%' (thousandths of the GPU promised to nobody); "
+	  "conf:2: reserve: invalid value '5%' (thousandths of the GPU never promised); "
 	  "expected thousandths from 0 to 1000\n" },
 	{ "[policy]\nlook_weight = -1\n",
 	  "conf:2: look_weight: invalid value '-1' (us of processor time one us of latency is "

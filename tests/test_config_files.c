@@ -220,7 +220,7 @@ static int check(const char *file, bool json, char **out, char **err)
 {
 	size_t n;
 	FILE *o = open_memstream(out, &n), *e = open_memstream(err, &n);
-	int code = gp_check(file, json, o, e);
+	int code = gp_config_check(file, json, o, e);
 
 	fclose(o);
 	fclose(e);

@@ -124,7 +124,7 @@ static void a_stop_past_its_deadline_is_lost_and_not_waited_for(void **state)
 	EXPECT_EQ(a.stopping, 0);
 	EXPECT_EQ(a.late, 0);
 	EXPECT_EQ(cw_seat(w, TRAIN)->overdue, GP_STOPPING);
-	/* nobody else is stopped where an answer is overdue */
+	/* no other task is stopped where an answer is overdue */
 	SCENE(w,
 	      { 110000, DRAIN,    INFER,  0,   "",       "xoo" },
 	      { 120000, ARRIVE,   INFER,  1,   "",       "xoo" },
@@ -172,7 +172,7 @@ static void a_late_answer_brings_it_back(void **state)
 
 	w = cw_new(&cast);
 	cw_play(w, lost, 4);
-	/* that nobody knows is no answer: the real one may still come */
+	/* an unknown result is no answer: the real one may still come */
 	SCENE(w, { 250, TIMED_OUT, TRAIN, 0, "", "xoo" });
 	cw_account(w, TRAIN, &a);
 	EXPECT_EQ(a.late, 0);
@@ -233,7 +233,7 @@ static void a_reset_loses_all_tasks_and_answers_none(void **state)
 	cw_account(w, TRAIN, &a);
 	EXPECT_EQ(a.starts_lost, 1);
 	EXPECT_EQ(a.starting, 0);
-	/* whatever comes now, nobody LOST is asked for anything */
+	/* whatever comes now, no LOST task is part of an action */
 	SCENE(w,
 	      {  300, ARRIVE,   INFER,  1,   "",       "xxx" },
 	      {  900, LOOK,     NO_TASK, 0,  "",       "xxx" },

@@ -53,7 +53,7 @@ static void released_while_stopping_it_comes_back_at_once(void **state)
 	PLAY(&cast, story);
 }
 
-/* Held by people, its work is nobody's reason to hold others. */
+/* Held by hand, its work is no reason to hold others. */
 static void a_task_held_by_hand_claims_nothing(void **state)
 {
 	static const struct actor two[] = {

@@ -384,7 +384,7 @@ static void preempts(const struct gp_answer *when, struct gp_rec *parts, struct 
 	cw_free(w);
 }
 
-/* Nobody looks while it is switched off: that is not a wait, and not what preempting costs. */
+/* It does not look while it is switched off: that is not a wait, and not what preempting costs. */
 static void a_time_without_looks_is_no_detection(void **state)
 {
 	struct core_world *w = cw_new(&cast);
@@ -409,7 +409,7 @@ static void a_time_without_looks_is_no_detection(void **state)
 	cw_free(w);
 }
 
-/* One call of a driver stops somebody: when it saved and switched is not known. */
+/* One call of a driver stops a task: when it saved and switched is not known. */
 static void parts_that_a_mechanism_cannot_tell_are_not_counted(void **state)
 {
 	const struct gp_answer when = { .command_ns = US(115), .switched_ns = US(150) };

@@ -133,7 +133,7 @@ static void records_that_make_no_sense_are_refused(void **state)
 	random_fini(&r);
 }
 
-/* Whoever listens to nothing pays for nothing and decides the same. */
+/* Without a trace nothing is recorded, and the decisions are the same. */
 static void the_scheduler_decides_the_same_without_a_trace(void **state)
 {
 	struct random_run a, b;

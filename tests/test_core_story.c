@@ -306,7 +306,7 @@ static void a_task_that_comes_back_is_probed_anew(void **state)
 	cw_free(w);
 }
 
-/* It waits for the save, not at a barrier: nobody may call that blocked. */
+/* It waits for the save, not at a barrier: that is not blocked. */
 static void waiting_for_a_slow_stop_is_not_being_blocked(void **state)
 {
 	static const struct line plain[] = {

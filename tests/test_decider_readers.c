@@ -67,7 +67,7 @@ static void what_is_not_known_is_no_permission(void **state)
 	world_decider(w, "default_class = offline\n" BY_CMDLINE);
 	a = world_process(w);
 	who = (struct gp_process_id){ w->process[a].pid, 0 };
-	/* offline or online: nobody knows */
+	/* offline or online: not known */
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, "online"), 1);
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, "offline"), 0);
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, NULL), 0);

@@ -70,7 +70,7 @@ static void who_raises(void **state)
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, "idle"), -ESRCH);
 }
 
-/* What a user started that runs as somebody else is not his to hold. */
+/* A user may not hold a process that it started and that runs as another user. */
 static void a_set_uid_program_is_roots(void **state)
 {
 	static const struct {
@@ -186,12 +186,34 @@ static void the_uids_of_a_namespace_share_the_classes_of_their_owner(void **stat
 	w->decider->args.proc = NULL;
 }
 
+static void a_policy_that_admits_not_all_names_the_process_it_refuses(void **state)
+{
+	struct world *w = *state;
+	char why[GP_DECIDER_WHY] = "", name[96];
+	const struct gp_gpu_process *first;
+	u32 a, b;
+
+	world_decider(w, WORLD_ACTING WORLD_LOOKS
+		      "[class firm]\nperiod = 10ms\nbudget = 5ms\ndeadline = 10ms\n");
+	world_pair(w, &a, &b);
+	world_class(w, a, "firm");
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(gp_decider_try_policy(w->decider, &gp_policy_deadline, why), 0);
+	world_class(w, b, "firm");
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(gp_decider_try_policy(w->decider, &gp_policy_deadline, why), -ENOSPC);
+	first = w->decider->process[0];
+	snprintf(name, sizeof(name), "%s (%d): its budget", first->name, first->pid);
+	EXPECT(!strncmp(why, name, strlen(name)));
+}
+
 PROVE(
 	CLAIM_WITH(a_change_of_the_mechanism_waits_for_no_session, world_up, world_down),
 	CLAIM_WITH(a_hold_by_hand_has_a_lease, world_up, world_down),
 	CLAIM_WITH(a_class_changed_while_off_releases, world_up, world_down),
 	CLAIM_WITH(the_uids_of_a_namespace_share_the_classes_of_their_owner, world_up, world_down),
 	CLAIM_WITH(who_raises, world_up, world_down),
+	CLAIM_WITH(a_policy_that_admits_not_all_names_the_process_it_refuses, world_up, world_down),
 	CLAIM_WITH(a_set_uid_program_is_roots, world_up, world_down),
 	CLAIM_WITH(a_reload_matches_all_processes_again, world_up, world_down),
 )

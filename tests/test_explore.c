@@ -156,7 +156,7 @@ static void promises_with_deadlines(void **state)
 	run(&config, 150000, 2000000);
 }
 
-/* Holds everybody for whoever may not be stopped, and forgets what is owed to them. */
+/* Holds all for a task that may not be stopped, and forgets what is owed to them. */
 static void greedy_decide(struct gp_verdict *v)
 {
 	struct gp_seat *seat, *top = NULL;

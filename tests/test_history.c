@@ -188,7 +188,7 @@ static void waves_behind_equal_pointers_are_work(void **state)
 	EXPECT(h);
 	EXPECT_EQ(h->seat[1].nr, 3);
 	EXPECT_EQ(h->seat[1].period[0].done_ns, 15 * MS);
-	/* none was seen: it was over before anybody looked */
+	/* none was seen: it was over before a look */
 	EXPECT_EQ(h->seat[1].period[1].done_ns, 50 * MS);
 	/* more came while it ran: one and the same */
 	EXPECT_EQ(h->seat[1].period[2].at_ns, 60 * MS);

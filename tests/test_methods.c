@@ -293,7 +293,7 @@ static void a_recording_client_learns_the_process_of_each_task(void **state)
 	EXPECT_EQ(queues, 2);
 	EXPECT(samples > 0);
 	close(fd);
-	/* When nobody listens any more, nothing is made. */
+	/* Without a subscriber no event is made. */
 	for (i = 0; i < 4; i++)
 		room_spin(r);
 	EXPECT(!world_sched(r->w)->trace.emit);

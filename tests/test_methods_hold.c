@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Holds, as somebody at the socket asks for them and waits for them. */
+/* Holds, as a client of the socket asks for them and waits for them. */
 #include <string.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ static void a_hold_is_not_answered_while_it_runs_on_another_gpu(void **state)
 	char text[128];
 	json_t *a;
 
-	/* There nobody knows it, and who is not known is not stopped. */
+	/* The process is not known there, so it is not stopped. */
 	other->there = false;
 	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
 	room_ask(fd, "Hold", text, false);

@@ -101,7 +101,7 @@ static void every_method_is_refused_to_users_who_may_not_call_it(void **state)
 		for (a = NR_ACTORS; a--;) {
 			bool may = calls[i].may[a] == 'Y';
 
-			/* Everybody begins with a process that may be lowered. */
+			/* Every user begins with a process that may be lowered. */
 			if (!strcmp(calls[i].method, "SetClass") && strstr(text, "offline"))
 				json_decref(call_as(r, ROOT, "Register", text, error));
 			json_decref(call_as(r, a, calls[i].method, text, error));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Nobody trusts a policy: whatever rule it breaks, fifo takes over and all are released. */
+/* A policy is not trusted: whatever rule it breaks, fifo takes over and all are released. */
 #include <string.h>
 
 #include "core_world.h"
@@ -96,8 +96,8 @@ static void a_policy_that_breaks_a_rule_is_ejected_and_its_holds_released(void *
 	const char *why;
 
 	(void)state;
-	commit(FOR_NO_TASK, "held a task for nobody");
-	commit(FOR_ITSELF, "held a task for nobody");
+	commit(FOR_NO_TASK, "held a task for no other task");
+	commit(FOR_ITSELF, "held a task for no other task");
 	commit(OTHER_DEVICE, "held a task of another device");
 	commit(FOR_OTHER_DEVICE, "held a task of another device");
 	commit(FIRM_TASK, "held a task that may not be preempted");

@@ -115,7 +115,7 @@ static void a_task_that_used_up_its_budget_waits_for_its_next_period(void **stat
 		{  1000, ARRIVE,   FIRST,  9,    "-batch",        "oos" },
 		{  1010, DONE,     BATCH1, 0,    "",              "oo." },
 		{ 40999, WAIT,     NO_TASK, 0,   "",              "oo." },
-		/* nobody has a promise now: all share as the hardware likes */
+		/* no task has a promise now: all share as the hardware likes */
 		{ 41000, WAIT,     NO_TASK, 0,   "+batch",        "oor" },
 		{ 41010, DONE,     BATCH1, 0,    "",              "ooo" },
 		{ 100999, WAIT,     NO_TASK, 0,   "",              "ooo" },

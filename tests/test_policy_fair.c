@@ -95,7 +95,7 @@ static void devices_are_shared_independently(void **state)
 	home_give(&h, 0, 10 * GP_SEC);
 	home_give(&h, 1, 10 * GP_SEC);
 	home_run(&h, GP_SEC);
-	/* each alone on its device: nobody is ever stopped */
+	/* each alone on its device: none is ever stopped */
 	EXPECT_EQ(h.actions, 0);
 	EXPECT_EQ(home_done(&h, 0), GP_SEC);
 	EXPECT_EQ(home_done(&h, 1), GP_SEC);

@@ -338,7 +338,7 @@ static void below_a_task_that_never_ends_others_get_their_share_in_time(void **s
 	cw_free(w);
 }
 
-/* Two victims, stopped at different times: a turn for one is no preemption of anybody. */
+/* Two victims, stopped at different times: a turn for one is no preemption. */
 static void a_turn_is_not_counted_as_a_preemption(void **state)
 {
 	static const struct actor four[] = {
@@ -395,7 +395,7 @@ static void looks_are_the_closer_the_closer_the_arrivals(void **state)
 	requests(w, us, 50000, 60);
 	far = w->s->devices[0].look_ns;
 	EXPECT_EQ(far, US(50));
-	/* nobody to preempt: relaxed */
+	/* no task to preempt: relaxed */
 	SCENE(w, { 8000000, WAIT, NO_TASK, 0, NULL, NULL });
 	if (cw_seat(w, TRAIN)->state == GP_STARTING)
 		SCENE(w, { 8000010, DONE, TRAIN, 0, "", "ooo" });

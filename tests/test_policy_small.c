@@ -49,7 +49,7 @@ static void a_small_victim_goes_when_the_other_does_not_execute(void **state)
 		{  310, EXECUTES_NOT, INFER, 0, "",       "ooo" },
 		{  330, LOOK,     NO_TASK, 0,   "-train", "soo" },
 	};
-	/* on its way back it holds slots nobody has counted */
+	/* on its way back it holds slots that are not counted */
 	static const struct line starting[] = {
 		{    0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
 		{  200, WAIT,     NO_TASK, 0,   "?train", "ooo" },
@@ -68,7 +68,7 @@ static void a_small_victim_goes_when_the_other_does_not_execute(void **state)
 
 static void a_victim_that_was_small_between_two_kernels_goes_when_it_has_grown(void **state)
 {
-	/* it is looked at again as soon as somebody is starved */
+	/* it is looked at again as soon as a task is starved */
 	static const struct line grown[] = {
 		{    0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
 		{  200, WAIT,     NO_TASK, 0,   "?train", "ooo" },

@@ -287,9 +287,9 @@ static void the_environment_lowers_and_never_raises(void **state)
 		{ 1000, "reserved", "online", "rule 'vllm' (conf:18): class online; "
 		  "GPREEMPT_CLASS=reserved ignored: it may only lower" },
 		{ 1000, "no\nsuch", "online", "rule 'vllm' (conf:18): class online; "
-		  "GPREEMPT_CLASS=no?such ignored: no such class" },
+		  "GPREEMPT_CLASS=no?such ignored: unknown class" },
 		{ 1000, "", "online", "rule 'vllm' (conf:18): class online; "
-		  "GPREEMPT_CLASS= ignored: no such class" },
+		  "GPREEMPT_CLASS= ignored: unknown class" },
 		{ 3, "smaller", "smaller",
 		  "rule 'res' (conf:34): class reserved; lowered to smaller by GPREEMPT_CLASS" },
 		{ 3, "interactive", "reserved", "rule 'res' (conf:34): class reserved; "

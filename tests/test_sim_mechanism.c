@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The contract of core/mechanism.h, on every mechanism of the simulator: two
- * tasks that fill a virtual MI308X, and nobody who decides but the test.
+ * tasks that fill a virtual MI308X, and only the test decides.
  */
 #include <string.h>
 
@@ -183,14 +183,14 @@ static void one_action_takes_one_out_and_puts_another_in(void **state)
 
 static void refuse(struct bench *b)
 {
-	u32 first[] = { FIRST }, nobody[] = { 77 };
+	u32 first[] = { FIRST }, no_task[] = { 77 };
 	struct gp_action stop = make(b, first, 1, 0), wrong = make(b, first, 1, 0);
 	struct gp_answer answer = { .action = 4711 };
 	u32 waves = 99, permille = 99;
 
 	wrong.device = 1;
 	EXPECT_EQ(begin(b, &wrong), -ENODEV);
-	wrong = make(b, nobody, 1, 0);
+	wrong = make(b, no_task, 1, 0);
 	EXPECT_EQ(begin(b, &wrong), -ENOENT);
 	EXPECT_EQ(b->m.base.ops->probe(&b->m.base, 0, 77, &waves, &permille), -ENOENT);
 	EXPECT_EQ(b->m.base.ops->probe(&b->m.base, 9, FIRST, &waves, &permille), -ENODEV);
@@ -256,7 +256,7 @@ static void hang(struct bench *b)
 	EXPECT_EQ(answer.outcome, GP_TIMED_OUT);
 	EXPECT_EQ(poll(b, &answer), -EAGAIN);
 	EXPECT_EQ(b->ended, 0);
-	/* Nobody waits for it any more: others may be asked for, behind it. */
+	/* Its answer is not awaited any more: others may be asked for, behind it. */
 	stop = make(b, second, 1, 0);
 	EXPECT_EQ(begin(b, &stop), 0);
 	/* The driver ends it after 9 s by resetting the GPU; processes start anew. */

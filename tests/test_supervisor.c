@@ -235,7 +235,7 @@ static void a_busy_decider_that_is_stopped_is_ended_and_started_again(void **sta
 	EXPECT(now() - began >= HEARTBEAT);
 }
 
-/* A standard error that is full and that nobody reads; what it was is returned. */
+/* A standard error that is full and not read; what it was is returned. */
 static int stuff_stderr(void)
 {
 	int was = dup(STDERR_FILENO), ends[2];
@@ -246,7 +246,7 @@ static int stuff_stderr(void)
 	EXPECT_EQ(fcntl(ends[1], F_SETFL, 0), 0);
 	dup2(ends[1], STDERR_FILENO);
 	close(ends[1]);
-	/* The reading end stays open: nobody is told that the pipe is broken. */
+	/* The reading end stays open, so the pipe is not broken. */
 	return was;
 }
 
@@ -258,7 +258,7 @@ static void a_log_without_a_reader_stops_neither_the_supervisor_nor_the_decider(
 	(void)state;
 	if (!supervisor) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		gp_log(GP_LOG_ERROR, "nobody reads this");
+		gp_log(GP_LOG_ERROR, "this is not read");
 		_exit(supervise(stops_once));
 	}
 	/* fail_msg() must be able to write. */

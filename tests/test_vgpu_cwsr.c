@@ -182,7 +182,7 @@ static void a_doorbell_while_unmapped_is_not_lost(void **state)
 	w_unmap(w, VGPU_SAVE, 0, US(50));
 	w_submit(w, q, w_kernel(5, US(10)), US(200));
 	EXPECT_EQ(vgpu_next_ns(w->v), VGPU_NEVER);
-	/* and one that nobody rang: the pointer is read when mapped */
+	/* and one whose doorbell was not rung: the pointer is read when mapped */
 	w_put(w, q, &(struct vgpu_packet){ .kind = VGPU_KERNEL, .waves = 1, .workgroups = 1,
 					   .workgroup_ns = 1, .barrier_bit = true, .key = 3 });
 	w_map(w, &q, 1, MS(1));

@@ -313,7 +313,7 @@ static void every_number_of_every_profile_has_a_source(void **state)
 	EXPECT(!vgpu_fact_name(VGPU_NR_FACTS));
 }
 
-/* A number of another chip, or with a clock that nobody stated, was not read anywhere. */
+/* A number of another chip, or with a clock that no source states, was not read anywhere. */
 static void what_is_inferred_is_called_assumed(void **state)
 {
 	static const u32 inferred[] = { VGPU_GRACE_NS, VGPU_GRACE_DEFAULT_NS, VGPU_RESET_NS };

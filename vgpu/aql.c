@@ -208,7 +208,7 @@ bool vgpu_aql_vendor(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *p
 	return done > 0;
 }
 
-/* Somebody may sleep until the signal changes: the event's number, then the interrupt. */
+/* A thread may sleep until the signal changes: the event's number, then the interrupt. */
 static void ring_event(struct vgpu_chip *c, struct vgpu_user_queue *q, u64 signal)
 {
 	u64 mailbox, id = 0;
@@ -222,7 +222,7 @@ static void ring_event(struct vgpu_chip *c, struct vgpu_user_queue *q, u64 signa
 		vgpu_user_interrupt(c, q, VGPU_IRQ_END_OF_PIPE, event);
 }
 
-/* The packet is complete: times first, whoever sees the value sees them too. */
+/* The packet is complete: times first, so that a reader that sees the value sees them too. */
 void vgpu_aql_signal(struct vgpu_chip *c, struct vgpu_user_queue *q,
 		     const struct vgpu_aql_flight *f)
 {

@@ -31,7 +31,7 @@ enum {
 	VGPU_AQL_SIGNAL		= 56,
 
 	VGPU_SIGNAL_VALUE	= 8,
-	VGPU_SIGNAL_MAILBOX	= 16,	/* address; 0: nobody sleeps on it */
+	VGPU_SIGNAL_MAILBOX	= 16,	/* address; 0: no thread sleeps on it */
 	VGPU_SIGNAL_EVENT	= 24,	/* u32 */
 	VGPU_SIGNAL_START	= 32,	/* ticks of 10 ns */
 	VGPU_SIGNAL_END		= 40,

@@ -100,7 +100,7 @@ void vgpu_chip_settle(struct vgpu_chip *c)
 	}
 }
 
-/* Memory that somebody else may have written meanwhile. */
+/* Memory that another writer may have changed meanwhile. */
 static void poll(struct vgpu_chip *c)
 {
 	bool blocked = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the files of the byte level share. Nobody outside this folder includes it.
+ * What the files of the byte level share. No file outside this folder includes it.
  *
  *   chip.c		life, time, doorbells
  *   chip_bus.c		memory, interrupts, sentences
@@ -36,7 +36,7 @@ enum {
 /* A packet that was fetched and is not complete: its slot in the ring may be reused. */
 struct vgpu_aql_flight {
 	bool used;
-	bool done;		/* complete, nobody was told yet */
+	bool done;		/* complete, not reported yet */
 	u8 type;		/* enum vgpu_aql_type */
 	u64 index;		/* in the ring */
 	u64 signal;		/* 0: none */
@@ -134,7 +134,7 @@ struct vgpu_chip {
 	u32 share;		/* what is left of VGPU_CHIP_SHARE in this call */
 	u32 nr_sdma;		/* queues on engines */
 	bool failing;		/* a queue has @failed set */
-	u32 untold;		/* packets complete that nobody was told of */
+	u32 untold;		/* packets complete and not reported */
 	u32 top;		/* no queue from here on is used */
 	u32 mqd[VGPU_MQD_DW];	/* the one being read: too large for a kernel's stack */
 	u64 page[VGPU_SDMA_PAGE / 8];	/* bytes that SDMA queues move */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the files of vgpu/ share. Nobody outside this folder includes it.
+ * What the files of vgpu/ share. No file outside this folder includes it.
  *
  * The device is a list of nouns, one file each:
  *
@@ -38,7 +38,7 @@ struct vgpu_shape {
  * Workgroups of one packet that started together and end together: one event
  * for all of them.
  *
- * While nobody else could get their slots, the next workgroups of the packet
+ * While no other queue could get their slots, the next workgroups of the packet
  * follow on the same slots, so a cohort can stand for several rounds. The
  * workgroups of the later rounds are promised (flight.promised), and are taken
  * from the packet only when the rounds are over or are cut short.
@@ -146,7 +146,7 @@ enum vgpu_phase {
 struct vgpu_cp {
 	u8 phase;
 	u8 how;
-	bool rotating;		/* a turn of the hardware scheduler, nobody asked */
+	bool rotating;		/* a turn of the hardware scheduler, not asked for */
 	u64 at;
 	struct vgpu_unmapped what;
 };

@@ -11,7 +11,7 @@
 #include "device.h"
 
 /*
- * If the slots cannot be shared evenly, somebody has the odd one for all rounds
+ * If the slots cannot be shared evenly, one of them has the odd one for all rounds
  * that are promised. So that is for some rounds only, and not at all where one
  * slot is a large part of what there is.
  */
@@ -206,7 +206,7 @@ static void share_rounds(struct vgpu *v, const struct vgpu_queue *mine, bool odd
 }
 
 /*
- * Shares @slots among the contenders on the same CUs as @mine so that nobody
+ * Shares @slots among the contenders on the same CUs as @mine so that none
  * has more than another that still wants some; the odd ones go in turn.
  */
 static void share(struct vgpu *v, const struct vgpu_queue *mine, u32 slots)
@@ -303,7 +303,7 @@ static void place_in_turns(struct vgpu *v)
 
 /*
  * Will the same contenders get the same slots again when they free? Only if
- * there is nobody above them and all take the same time: then everybody's
+ * there is none above them and all take the same time: then each one's
  * turns come round as they did now.
  */
 static bool steady(const struct vgpu *v)
@@ -315,7 +315,7 @@ static bool steady(const struct vgpu *v)
 	return true;
 }
 
-/* True if somebody got all it asked for, and so may ask for more. */
+/* True if a contender got all it asked for, and so may ask for more. */
 static bool place(struct vgpu *v)
 {
 	bool one = uniform(v);

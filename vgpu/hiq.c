@@ -132,7 +132,7 @@ static void by_doorbell(struct vgpu_chip *c, const u32 *dw, const struct vgpu_un
 		struct vgpu_user_queue *q = vgpu_user_by_doorbell(c, doorbell);
 
 		if (!q)
-			vgpu_say_number(c, "UNMAP_QUEUES of a doorbell nobody has:", doorbell);
+			vgpu_say_number(c, "UNMAP_QUEUES of an unknown doorbell:", doorbell);
 		else if (q->kind == VGPU_QUEUE_SDMA)
 			vgpu_sdma_off(c, q);
 		else
@@ -146,7 +146,7 @@ static void by_pasid(struct vgpu_chip *c, u32 pasid, struct vgpu_unmap_args *arg
 	const struct vgpu_process *p = vgpu_process_find(c, pasid);
 
 	if (!p) {
-		vgpu_say_number(c, "UNMAP_QUEUES of a PASID nobody has:", pasid);
+		vgpu_say_number(c, "UNMAP_QUEUES of an unknown PASID:", pasid);
 		return;
 	}
 	args->whom = VGPU_PROCESS;

@@ -133,7 +133,7 @@ void vgpu_queue_sync(struct vgpu *v, struct vgpu_cohort *c)
 	c->rounds = 1;
 }
 
-/* From now on the slots of @q can go to somebody else when they free. */
+/* From now on the slots of @q can go to another queue when they free. */
 void vgpu_queue_cut(struct vgpu *v, struct vgpu_queue *q)
 {
 	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next)

@@ -50,7 +50,7 @@ void vgpu_runlist_remove(struct vgpu *v, struct vgpu_queue *q)
 	q->state = VGPU_UNMAPPED;
 }
 
-/* Every queue of the new list exists, once; whoever is on and can leave is in it. */
+/* Every queue of the new list exists, once; every queue that is on and can leave is in it. */
 static int check(struct vgpu *v, const u32 *queues, u32 nr)
 {
 	int err = 0;
@@ -199,7 +199,7 @@ u32 vgpu_runlist_first_turn(const struct vgpu *v)
 
 /*
  * The turn after the present one that has work; the present one if it alone
- * has some; VGPU_NONE if nobody has.
+ * has some; VGPU_NONE if none has.
  */
 u32 vgpu_runlist_next_turn(const struct vgpu *v)
 {

@@ -94,7 +94,7 @@ struct vgpu_world {
 	/*
 	 * Workgroups add @value to the word at @address of the queue's process.
 	 * May come later than the workgroups end, never later than the packet
-	 * completes or is saved: rounds that nobody can disturb are one event.
+	 * completes or is saved: rounds that nothing can disturb are one event.
 	 */
 	void (*add)(void *ctx, u32 queue, u64 address, u64 value);
 	/* Is the signal of a barrier set? Asked again after vgpu_signal(). */
@@ -113,7 +113,7 @@ struct vgpu_world {
 	void (*mapped)(void *ctx, u64 ticket, u64 now_ns);
 	/*
 	 * Something the model does not do or a queue error; @what is a sentence.
-	 * @queue is ~0 if it is nobody's in particular.
+	 * @queue is ~0 if it belongs to no queue in particular.
 	 */
 	void (*report)(void *ctx, u32 queue, const char *what);
 };

@@ -127,7 +127,7 @@ struct gp_client {
 	int padding_fd;			/* what sparse save areas share; -1: none yet */
 	int other_fd[GP_CLIENT_GPUS];	/* render nodes of the GPUs it does not use */
 	u32 others;
-	void (*at_runtime)(bool begins);	/* NULL: nobody wants to know */
+	void (*at_runtime)(bool begins);	/* NULL: not called */
 };
 
 /*
@@ -269,7 +269,7 @@ int gp_event_set(struct gp_client *c, const struct gp_event *e);
 int gp_event_wait(struct gp_client *c, const struct gp_event *e, u32 nr, bool all,
 		  u32 timeout_ms);
 
-/* @s lies in GPU memory, 64-byte aligned. Without @e nobody is interrupted. */
+/* @s lies in GPU memory, 64-byte aligned. Without @e there is no interrupt. */
 void gp_signal_init(struct gp_amd_signal *s, s64 value, const struct gp_event *e);
 s64 gp_signal_value(const struct gp_amd_signal *s);
 void gp_signal_store(struct gp_amd_signal *s, s64 value);

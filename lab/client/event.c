@@ -36,7 +36,7 @@ int gp_event_create(struct gp_client *c, struct gp_event *e, enum gp_kfd_event_t
 	struct gp_kfd_create_event args = { .type = type, .auto_reset = auto_reset };
 	int err = create(c, &args);
 
-	/* An interrupt's number 0 means "some event": keep that one for nobody. */
+	/* An interrupt's number 0 means "some event": leave that one unused. */
 	if (!err && args.event_id == 0) {
 		args = (struct gp_kfd_create_event){ .type = type, .auto_reset = auto_reset };
 		err = create(c, &args);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gplatency: from an online write pointer that moves to its first wave, on a GPU that somebody else
- * keeps full and whoever preempts takes him off.
+ * gplatency: from an online write pointer that moves to its first wave, on a GPU that another
+ * process keeps full until it is taken off.
  *
  * All times are of the device's clock (lab/ledger.h), so the model's own thread is not in them and
  * what the device takes is: when the doorbell was rung, when the first UNMAP_QUEUES behind it was
@@ -43,8 +43,8 @@ static struct latency {
 	u64 random;
 	u64 empty;		/* device time of reading the ledger */
 	u64 own_from;		/* what we have executed ourselves */
-	u64 cost_from;		/* what everybody has, but the model */
-	bool hand;		/* nobody preempts for us */
+	u64 cost_from;		/* of the driver and the daemon, without the model */
+	bool hand;		/* this program itself preempts */
 } l;
 
 static u64 sample[NR_COLUMNS][MOST];
@@ -132,7 +132,7 @@ static int by_hand(bool out)
 	return err ? gp_client_fail(-err, "by hand") : 0;
 }
 
-/* One request. 1: measured; 0: nobody was taken off for it; -errno. */
+/* One request. 1: measured; 0: no process was taken off for it; -errno. */
 static int request(u32 i)
 {
 	u64 from, unmap, query, start, own, cost, waited = 0;
@@ -201,7 +201,7 @@ static int measure(const char *name, u32 wanted, u64 rest_ns)
 		missed += r == 0;
 	}
 	if (!n) {
-		fprintf(stderr, "gplatency: nobody was ever taken off the GPU\n");
+		fprintf(stderr, "gplatency: no process was ever taken off the GPU\n");
 		return 1;
 	}
 	print(name, n, missed);
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 	code = open_all(argc == 5 ? atoi(argv[4]) : 0);
 	if (code)
 		return code;
-	/* Whoever watches finds the queue first. */
+	/* The daemon or the module finds the queue first. */
 	nap(1000000000);
 	return measure(argv[1], (u32)atoi(argv[2]) % MOST, (u64)atoi(argv[3]) * 1000000);
 }

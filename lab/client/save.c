@@ -6,7 +6,7 @@
  * writing, every page of a user pointer when it is mapped to the GPU: neither the
  * zero page nor an untouched mapping stays thin. But it takes whatever page the
  * CPU's page table has, so a sparse area shows the pages of one small file over
- * and over where nobody looks. The driver sees user memory of the size it asks for.
+ * and over where it is not checked. The driver sees user memory of the size it asks for.
  */
 #include "save.h"
 

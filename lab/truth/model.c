@@ -98,7 +98,7 @@ static void cycle_done(void *ctx, const struct gp_cycle *c)
 	add_times(ctx, c->command_ns, c->acted_ns, c->saved_ns, c->switched_ns);
 }
 
-/* Everybody off, everybody back who may be on. */
+/* All queues off, then back all that may be on. */
 static void cycle(struct model *m, u64 off, u64 on, enum vgpu_fact_id grace)
 {
 	const struct gp_cycle c = {
@@ -112,7 +112,7 @@ static void cycle(struct model *m, u64 off, u64 on, enum vgpu_fact_id grace)
 }
 
 /*
- * Everybody off, nobody back, and later the other way round. (The simulator's own mechanism halt
+ * All queues off, none back, and later the other way round. (The simulator's own mechanism halt
  * is both at once, with one process less: what a policy would use it for.)
  */
 static void halt(struct model *m, bool out)

@@ -4,7 +4,7 @@
  *
  * In the lab (guest.c) two processes do them with the real driver; in the simulator
  * (model.c) its own device and mechanisms do them. Processes A and B have one kernel
- * each that never ends; everybody else's queues are idle while something is counted.
+ * each that never ends; all other queues are idle while something is counted.
  */
 #ifndef LAB_OPERATIONS_H
 #define LAB_OPERATIONS_H

@@ -57,7 +57,7 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def stats(self) -> Dict[str, Any]:
-        """Counters of whoever does the work."""
+        """Counters of the daemon or the library, which does the work."""
 
     @abc.abstractmethod
     def close(self) -> None:
@@ -71,8 +71,8 @@ class ByDaemon(Backend):
 
     def __init__(self, socket: Optional[str]) -> None:
         self.daemon = Daemon(socket)
-        self.waiter = Daemon(socket)            # a hold that waits keeps nobody else waiting
-        self.waiting = threading.Lock()         # somebody uses the waiter
+        self.waiter = Daemon(socket)            # a hold that waits delays no other call
+        self.waiting = threading.Lock()         # a thread uses the waiter
         self.subscription: Optional[Events] = self.daemon.events()
 
     def enrol(self, pid: int, class_name: str) -> Optional[str]:

@@ -35,7 +35,7 @@ def readable(files: List[Any], timeout: Optional[float]) -> None:
 
 
 def target(pid: int, start: int = 0) -> native.Target:
-    """Whom a call is about."""
+    """The process that a call is about."""
     return native.Target(pid=pid, start=start)
 
 

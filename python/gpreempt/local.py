@@ -85,7 +85,7 @@ def queues(pid: int, root: Optional[str] = None) -> List[LocalQueue]:
 class Suspender(native.Handle):
     """Suspends and resumes all queues of a process by the driver's debug interface.
 
-    Needs the right to trace the process, and that nobody debugs it; gpreemptd does, when it
+    Needs the right to trace the process, and that it is not being debugged; gpreemptd does, when it
     preempts it. When it is closed, or this program dies, all queues run.
     """
 

@@ -173,7 +173,7 @@ def take_list(get: Callable[..., int], kind: Type[Structure], *arguments: Any) -
 
 
 class Handle:
-    """An object of the library, closed once: by close(), by `with`, or when nobody has it."""
+    """An object of the library, closed once: by close(), by `with`, or when no reference is left."""
 
     _close = ''
 

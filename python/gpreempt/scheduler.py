@@ -39,7 +39,7 @@ class Cost:
 @dataclass
 class Statistics:
     """What a scheduler saw and did. preemptions and restores: how often each process was seen
-    to go off and to come back, whoever wanted it; counters: of the backend."""
+    to go off and to come back, whatever caused it; counters: of the backend."""
     suspends: Cost = field(default_factory=Cost)
     resumes: Cost = field(default_factory=Cost)
     renewals: int = 0
@@ -130,7 +130,7 @@ class GPreemptScheduler:
         return self
 
     def close(self) -> None:
-        """Resume everything, give everybody the class he had, end the monitor. Again does nothing."""
+        """Resume everything, give each process its former class, end the monitor. Again does nothing."""
         with self._lock:
             if self._ending:
                 return
@@ -144,7 +144,7 @@ class GPreemptScheduler:
         # A callback of the monitor may close: its thread ends when that returns.
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
-        with self._lock:                        # nobody is in the library meanwhile
+        with self._lock:                        # no thread is in the library meanwhile
             self._closed = True
             self._backend.close()
             os.close(self._wake_read)

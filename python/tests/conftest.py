@@ -140,7 +140,7 @@ class Load:
         return self
 
     def __exit__(self, *_):
-        """A test that failed leaves nobody on the GPU."""
+        """A test that failed leaves no process on the GPU."""
         if self.running():
             self.kill()
 
@@ -202,7 +202,7 @@ def enrol(load, role, daemon, scheduler):
 
 
 def end(loads):
-    """End them all; the results of all that nobody killed must be right."""
+    """End them all; the results of all that were not killed must be right."""
     for load in loads:
         if load.running():
             load.process.terminate()

@@ -123,7 +123,7 @@ def test_case_3_twice(daemon, scheduler, offline):
 
 def test_case_3_nobody(scheduler):
     """case 3: who does not exist, or uses no GPU, is refused with a sentence"""
-    # Not ourselves: whoever used the library without the daemon has the driver open.
+    # Not this process: one that used the library without the daemon has the driver open.
     with subprocess.Popen(['sleep', '1000']) as stranger:
         for pid in (2 ** 22 - 1, stranger.pid):
             with pytest.raises(gpreempt.NoSuchProcess) as refused:
@@ -133,7 +133,7 @@ def test_case_3_nobody(scheduler):
 
 
 def test_case_3_lease(daemon, scheduler, offline):
-    """case 3: a lease that nobody renews ends by itself, even if its owner is killed"""
+    """case 3: a lease that is not renewed ends by itself, even if its owner is killed"""
     code = ('import gpreempt, os, sys\n'
             's = gpreempt.GPreemptScheduler(sys.argv[1] or None).start()\n'
             's.suspend(int(sys.argv[2]))\n'
@@ -160,7 +160,7 @@ def test_case_3_killed(daemon, scheduler, start):
 
 
 def test_case_3_online_dies(daemon, start):
-    """case 3: an online process killed in the middle of its work leaves nobody off; two are off for one"""
+    """case 3: an online process killed in the middle of its work leaves no process off; two are off for one"""
     first, second = start('offline'), start('offline')
     online = start('online', ENDLESS)
     until(lambda: 'off' in (state(daemon, first.pid), state(daemon, second.pid)), 'one of them is off')
@@ -256,7 +256,7 @@ def test_performance_offline_loss(start):
 # ---- stability ----
 
 def test_stability(daemon, scheduler, start):
-    """stability: random use, and at the end everybody runs, every stop had its start, nothing is lost"""
+    """stability: random use, and at the end every process runs, every stop had its start, nothing is lost"""
     chance = random.Random(1)
     offline = [start('offline') for _ in range(2)]
     online = start('online', ENDLESS)

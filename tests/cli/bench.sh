@@ -168,5 +168,5 @@ try daemon_bench
 exits 1 && one_line && says_err '7 parts instead of 8'
 { reacts 1ms 400000; reacts 100us 40000; echo not-attached 32; shares 1000000000 19000 | sed 1d; } >"$tmp/guest"
 try daemon_bench
-exits 1 && one_line && says_err 'not everybody of 32'
+exits 1 && one_line && says_err 'not all of 32'
 end

@@ -35,7 +35,7 @@ add core/core.c '#include "sim/sim.h"'
 try look
 exits 1 && says 'core/core.c:4: core/ may not include sim/'
 
-claim "vgpu knows nothing of who decides"
+claim "vgpu knows nothing of the scheduler"
 tree
 add vgpu/vgpu.c '#include "core/core.h"'
 try look
@@ -59,6 +59,13 @@ cp "$tmp/t/core/core.c" "$tmp/t/core/forgotten.c"
 try look
 exits 1 && says "'forgotten.c' is not listed in core/meson.build"
 
+claim "a structure of daemon/ with the name of one of lib/ is found"
+tree
+mkdir "$tmp/t/daemon" "$tmp/t/lib"
+printf '/* %s */\nstruct gp_call {\n' "$licence" | tee "$tmp/t/daemon/call.h" >"$tmp/t/lib/call.h"
+try look
+exits 1 && says 'lib/call.h: struct gp_call is defined in daemon/call.h too'
+
 claim "a member of the driver's structures that is not in the module's table is found"
 tree
 mkdir "$tmp/t/kernel"
@@ -74,4 +81,12 @@ echo 'int gp_fine; int naked;' | cc -x c -c -o "$tmp/b/core/core.o" -
 echo '[{"output": "core/core.o"}]' >"$tmp/b/compile_commands.json"
 try "$tmp/t/tools/check-layers" "$tmp/b"
 exits 1 && says 'external name naked lacks' && check test "$(grep -c gp_fine "$tmp/out")" -eq 0
+
+claim "an external name that two files define is found"
+tree
+mkdir -p "$tmp/b/sim"
+for object in core/core sim/sim; do echo 'int gp_twice;' | cc -x c -c -o "$tmp/b/$object.o" -; done
+echo '[{"output": "core/core.o"}, {"output": "sim/sim.o"}]' >"$tmp/b/compile_commands.json"
+try "$tmp/t/tools/check-layers" "$tmp/b"
+exits 1 && says 'sim/sim.o: external name gp_twice is defined in core/core.o too'
 end

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# gpreempt compare and demo, as somebody types them.
+# gpreempt compare and demo, as a user types them.
 # shellcheck disable=SC2086 # $short is a list of words
 . "$(dirname "$0")/claims.sh"
 

@@ -250,7 +250,7 @@ exits 0 && json '[.suspended[].end] == ["released", "released"]' && check test !
 	check told_often 'hold 101$' 7
 cp "$tmp/world" "$tmp/world.json"
 
-claim "suspend ends when somebody resumes, and says so"
+claim "suspend ends when the process is resumed, and says so"
 daemon
 LD_PRELOAD=$STEP_CLOCK "$GPREEMPT" suspend 101 --json >"$tmp/out2" 2>"$tmp/err2" &
 held=$!

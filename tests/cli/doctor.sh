@@ -223,7 +223,7 @@ for scope in 0 1 2; do
 	finds ptrace PASS "= $scope"
 done
 put /proc/sys/kernel/yama/ptrace_scope 3
-finds ptrace FAIL 'nobody may attach' && json '.mechanism == "none"'
+finds ptrace FAIL 'no process may attach' && json '.mechanism == "none"'
 put /proc/sys/kernel/yama/ptrace_scope often
 finds ptrace WARN 'ptrace_scope cannot be read'
 rm -r "$m/proc/sys/kernel/yama"

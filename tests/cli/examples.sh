@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# The examples, as somebody would run them; gpreemptd is a made-up one (tests/fake_daemon.c).
+# The examples, as a user would run them; gpreemptd is a made-up one (tests/fake_daemon.c).
 # shellcheck source=tests/cli/claims.sh
 . "$(dirname "$0")/claims.sh"
 

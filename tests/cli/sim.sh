@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# gpreempt sim and replay, as somebody types them.
+# gpreempt sim and replay, as a user types them.
 # shellcheck disable=SC2086 # $short is a list of words
 . "$(dirname "$0")/claims.sh"
 
@@ -38,7 +38,7 @@ try gpreempt sim colocate $short --seed 4 --json
 check test "$(jq .seed "$tmp/out")" = 4
 check test "$(jq .online.mean "$tmp/out")" != "$(jq .online.mean "$tmp/first")"
 
-claim "with policy fifo nobody is ever preempted"
+claim "with policy fifo no task is ever preempted"
 try gpreempt sim colocate $short --policy fifo --json
 exits 0 && json '.preemptions == 0 and .breakdown == null'
 

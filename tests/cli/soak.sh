@@ -104,8 +104,8 @@ claim "a round that did not come to its end is"
 fails '1 of 2 rounds' sed -i '$d' "$FACTS"
 claim "a load that verified nothing is"
 fails "no 'requests'" sed -i '/^requests/d' "$FACTS"
-claim "a stop without an answer, while nobody but the daemon was killed, is"
-fails '1 stops or starts were lost while nobody was killed' add 'lost_unrest 1'
+claim "a stop without an answer, while no process but the daemon was killed, is"
+fails '1 stops or starts were lost while nothing was killed' add 'lost_unrest 1'
 claim "a daemon that grows is"
 fails 'the daemon grew by 5000 KB' add 'daemon_rss 1000 6000 10'
 claim "a gpreempt.ko that leaves memory behind is"
@@ -113,7 +113,7 @@ fails 'gpreempt.ko left 3000 KB behind' add 'kmod_kb 17000 20000'
 claim "a kernel that grows is, and who in it did, the largest first"
 grow() { printf '%s\n' 'kernel_kb 24000' 'kept percpu 4096500' 'kept filp 2052024' >>"$FACTS"; }
 fails 'the kernel grew by 5999 KB: percpu +4000 KB, filp +2000 KB' grow
-claim "words that nobody expects are"
+claim "unexpected words are"
 fails 'the guest says: sh: out of memory' add 'sh: out of memory'
 claim "work lost in the simulator is"
 LOST=3
@@ -127,7 +127,7 @@ claim "one of whose runs only the first has a result is"
 SAYS=once
 fails '1 of 9 runs of the simulator' true && says 'virtual time  *1.77778 h in 1 runs' && says 'preemptions  *1 000$'
 SAYS=all
-claim "one that is not there, or preempts nobody, is"
+claim "one that is not there, or preempts no process, is"
 PREEMPTIONS=0
 fails "no 'preemptions'" true
 PREEMPTIONS=1000

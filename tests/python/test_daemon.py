@@ -178,7 +178,7 @@ class Odd(world.DaemonTest):
     world['list']['processes'] = []
 
     def test_nobody(self):
-        """a machine where nobody uses the GPU is an empty list"""
+        """a machine where no process uses the GPU is an empty list"""
         with gpreempt.Daemon(self.fake.socket) as daemon:
             self.assertEqual(daemon.processes(), [])
 

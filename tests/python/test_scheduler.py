@@ -108,7 +108,7 @@ class ByDaemon(VirtualTime, world.DaemonTest):
             self.assertEqual(s.statistics().renewals, renewals)
 
     def test_lease(self):
-        """with a lease it ends by itself: nobody renews it"""
+        """with a lease it ends by itself, because it is not renewed"""
         with self.scheduler as s:
             s.suspend(TRAIN, lease=0.6)
             self.pass_time(10)
@@ -130,7 +130,7 @@ class ByDaemon(VirtualTime, world.DaemonTest):
         self.assertEqual(self.fake.told().count(f'release {INFER}'), 1)
 
     def test_overlap(self):
-        """where two overlap, whoever leaves first leaves it off for the other"""
+        """where two overlap, the first that leaves leaves it off for the other"""
         with self.scheduler as s:
             with s.suspended(TRAIN):
                 with s.suspended(TRAIN):
@@ -159,7 +159,7 @@ class ByDaemon(VirtualTime, world.DaemonTest):
         s.close()
 
     def test_closed(self):
-        """what is closed takes nobody off any more and says so; resuming is no mistake"""
+        """what is closed takes no process off any more and says so; resuming is no mistake"""
         with self.scheduler as s:
             pass
         for method in (s.suspend, s.register_offline, s.register_online):
@@ -217,7 +217,7 @@ class ByDaemon(VirtualTime, world.DaemonTest):
         self.assertEqual(['mine' in one or 'SystemExit' in one for one in trouble], [True] * 2)
 
     def test_surprise(self):
-        """a failure that nobody thought of is told as trouble, and renewals go on"""
+        """an unforeseen failure is told as trouble, and renewals go on"""
         self.scheduler._backend.files = unittest.mock.Mock(side_effect=RuntimeError('a surprise'))
         with self.scheduler as s:
             s.suspend(TRAIN)
@@ -261,7 +261,7 @@ class ByDaemon(VirtualTime, world.DaemonTest):
         self.assertEqual([q.type for q in self.scheduler.queues(TRAIN)], ['aql', 'sdma'])
 
     def test_killed(self):
-        """a program that is killed holds nobody for longer than the lease"""
+        """a program that is killed holds no process for longer than the lease"""
         code = ('import gpreempt, os, sys\n'
                 's = gpreempt.GPreemptScheduler(sys.argv[1]).start()\n'
                 's.suspend(int(sys.argv[2]))\n'
@@ -443,7 +443,7 @@ class WithoutDaemon(VirtualTime, unittest.TestCase):
             self.assertEqual(FakeSuspender.made[5].calls[-2:], ['resume', 'close'])
 
     def test_resume_stranger(self):
-        """nobody is attached to only to be resumed; nor by what is closed"""
+        """no process is attached only to be resumed; nor by what is closed"""
         with self.scheduler as s:
             s.resume(5)
         s.resume(5)
