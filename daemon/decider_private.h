@@ -28,7 +28,7 @@ enum gp_attachment {
 	GP_ATTACHED,
 };
 
-/* A queue whose pointers we can read. */
+/* A queue whose pointers the reader can read. */
 struct gp_watched {
 	struct gp_ring_pointers at;
 	u32 gpu_id;
@@ -75,13 +75,14 @@ struct gp_gpu_process {
 	u64 place_at_ns;	/* not to be tried again before */
 
 	/* queues.c */
-	struct gp_pointers_set *pointers;
-	struct gp_watched *watched;
+	struct gp_watch *watch;	/* of the reader; NULL: none */
+	struct gp_watched *watched;	/* in the order of @watch */
 	u32 nr_watched;
 	bool watched_stale;
 	u64 watched_at_ns;	/* not to be read again before */
 	u32 watched_tries;
 	bool crowded;		/* its user has too many: some are not watched */
+	u64 crowded_ns;		/* when that was found out */
 
 	/* the backend's */
 	u8 attachment;		/* enum gp_attachment */
@@ -161,6 +162,7 @@ struct gp_decider {
 	bool attach_due;	/* a process may have to be attached or left */
 	bool attach_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */
+	pid_t dump_only;	/* the process of the dump under way; 0: all */
 
 	int epoll;
 	int inotify;

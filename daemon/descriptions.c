@@ -202,6 +202,9 @@ void gp_descriptions_run(struct gp_decider *h)
 	struct gp_readers_event e;
 
 	gp_readers_run(h->readers, h->now_ns);
-	while (gp_readers_next(h->readers, &e))
+	while (gp_readers_next(h->readers, &e)) {
 		take(h, &e);
+		if (h->backend->ops->heard)
+			h->backend->ops->heard(h->backend, &e);
+	}
 }

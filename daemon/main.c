@@ -33,9 +33,9 @@ struct options {
 };
 
 /*
- * What the decider keeps: for the pointers of queues, which it still reads itself (queues.c), and
- * for pidfd_getfd(), by which the module gets a process's descriptor of the driver. The texts of
- * processes are read by readers, and only the supervisor kills.
+ * What the decider keeps, for the module only: pidfd_getfd(), by which it gets a process's
+ * descriptor of the driver, and the directory /proc/PID/fd in which to find that. Readers read the
+ * memory and the texts of processes and the driver's dump, and only the supervisor kills.
  */
 static const struct gp_confinement decider_may = {
 	.caps = BIT_ULL(CAP_SYS_PTRACE) | BIT_ULL(CAP_DAC_READ_SEARCH),

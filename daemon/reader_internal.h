@@ -25,6 +25,7 @@ struct gp_reader_watched {
 	u64 start;
 	int pidfd;			/* -1: not opened yet, or gone */
 	u64 retry_ns;			/* not to be opened before */
+	u64 looked_ns;			/* the last look that read it; 0: none */
 	struct gp_pointers_set *set;	/* of @slots */
 	u32 *slots;
 	u32 first;			/* of the chain of its queues */
@@ -41,6 +42,7 @@ struct gp_reader_queue {
 	u32 generation, wake;
 	struct gp_ring_pointers ring;
 	u64 rptr, wptr;			/* as published */
+	u64 before_ns;			/* the last look that saw another @wptr; 0: none */
 	u32 flags;
 	bool fresh;			/* to be published */
 };
@@ -75,7 +77,7 @@ void gp_reader_say_rest(struct gp_reader_self *r);
 /* Opens a process of the reader's user. -EPERM: it is another user's. */
 int gp_reader_open(const struct gp_reader_self *r, const struct gp_order *o,
 		   struct gp_reader_process *ret);
-void gp_reader_drop(struct gp_reader_watched *w);
+void gp_reader_drop(struct gp_reader_self *r, struct gp_reader_watched *w);
 /* @w could not be read; -ESRCH: it is gone. */
 void gp_reader_failed(struct gp_reader_self *r, struct gp_reader_watched *w, int err);
 void gp_reader_look(struct gp_reader_self *r);

@@ -331,8 +331,7 @@ static bool is_needed(const struct gp_readers *rs, const struct gp_readers_user 
 /* When its reader is late unless something comes from it. */
 static u64 late_at(const struct gp_readers *rs, const struct gp_readers_user *u)
 {
-	u64 limit = gp_readers_later(rs->args.late_ns, rs->args.late_intervals * u->interval_ns);
-	u64 at = GP_NEVER;
+	u64 limit = gp_readers_limit(rs, u), at = GP_NEVER;
 	u32 i;
 
 	if (!u->looks)

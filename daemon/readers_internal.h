@@ -113,6 +113,12 @@ static inline u64 gp_readers_sooner(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
+/* The time that a look of the reader of @u may take. */
+static inline u64 gp_readers_limit(const struct gp_readers *rs, const struct gp_readers_user *u)
+{
+	return gp_readers_later(rs->args.late_ns, rs->args.late_intervals * u->interval_ns);
+}
+
 /* readers.c */
 
 struct gp_readers_user *gp_readers_find(const struct gp_readers *rs, uid_t uid);

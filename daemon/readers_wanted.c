@@ -257,7 +257,9 @@ int gp_readers_look(struct gp_readers *rs, uid_t user, u64 *number)
 	if (u->look_done == u->look_asked)
 		u->look_ns = rs->now_ns;
 	*number = ++u->look_asked;
-	rs->dirty = true;
+	/* It is told without another run. The next one is when it may be late. */
+	gp_readers_tell(rs, u);
+	rs->wake_ns = gp_readers_sooner(rs->wake_ns, rs->now_ns + gp_readers_limit(rs, u));
 	return 0;
 }
 

@@ -78,7 +78,11 @@ void gp_scheduler_set(struct gp_backend *b)
 int gp_scheduler_task_add(struct gp_backend *b, u64 devices, const struct gp_class *class,
 			  u32 *ret, const char **why)
 {
-	return gp_task_add(gp_scheduler_of(b)->sched, devices, class, b->h->now_ns, ret, why);
+	struct gp_sched *s = gp_scheduler_of(b)->sched;
+	int err = gp_task_add(s, devices, class, b->h->now_ns, ret, why);
+
+	/* Until its queues are. */
+	return err ? err : gp_task_set_unknown(s, *ret, true, b->h->now_ns);
 }
 
 void gp_scheduler_task_del(struct gp_backend *b, u32 task)
@@ -88,6 +92,7 @@ void gp_scheduler_task_del(struct gp_backend *b, u32 task)
 	for (i = 0; i < b->h->nr_processes; i++)
 		if (b->h->process[i]->task == task)
 			gp_queues_forget(gp_scheduler_of(b), b->h->process[i]);
+	gp_occupancy_forget(gp_scheduler_of(b), task);
 	gp_task_del(gp_scheduler_of(b)->sched, task, b->h->now_ns);
 }
 
@@ -143,6 +148,9 @@ bool gp_scheduler_may_watch(struct gp_scheduler *s, struct gp_gpu_process *r)
 	bool crowded = s->sched->queues_used >= limits.queues / 4 * 3;
 	u64 now = s->base.h->now_ns;
 
+	/* It is asked at each look, for each queue that is left. */
+	if (r->crowded && now < r->crowded_ns + GP_SEC)
+		return false;
 	if (s->share.user != r->user || s->share.at_ns != now) {
 		s->share.user = r->user;
 		s->share.at_ns = now;
@@ -154,6 +162,7 @@ bool gp_scheduler_may_watch(struct gp_scheduler *s, struct gp_gpu_process *r)
 	if (!r->crowded && !strcmp(r->trouble, CROWDED))
 		r->trouble[0] = 0;
 	s->share.queues += !r->crowded;
+	r->crowded_ns = now;
 	return !r->crowded;
 }
 
@@ -188,7 +197,8 @@ void gp_scheduler_look(struct gp_backend *b, u32 device)
 	struct gp_scheduler *s = gp_scheduler_of(b);
 	struct gp_decider *h = b->h;
 	u64 began = h->args.clock(h->args.ctx), took;
-	u32 i, task, n = 0;
+	struct gp_samples to = { s->samples, 0, limits.queues };
+	u32 i, task;
 
 	for (i = 0; i < limits.tasks; i++)
 		s->unknown[i] = false;
@@ -196,20 +206,21 @@ void gp_scheduler_look(struct gp_backend *b, u32 device)
 		task = h->process[i]->task;
 		if (task == GP_NONE || !(h->process[i]->devices & BIT_ULL(device)))
 			continue;
-		n += gp_queues_look(s, h->process[i], device, s->samples + n, limits.queues - n);
-		s->unknown[task] |= is_mistrusted(s, h->process[i]) ||
-				    h->process[i]->crowded;
+		s->unknown[task] |= !gp_queues_look(s, h->process[i], device, &to) ||
+				    is_mistrusted(s, h->process[i]) || h->process[i]->crowded;
 	}
 	for (i = 0; i < h->nr_processes; i++) {
 		task = h->process[i]->task;
 		if (task != GP_NONE && (h->process[i]->devices & BIT_ULL(device)))
 			gp_task_set_unknown(s->sched, task, s->unknown[task], h->now_ns);
 	}
-	h->stats.looks++;
+	s->asked &= ~BIT_ULL(device);
+	/* On a GPU that is not watched a look only says whether queues are known. */
+	h->stats.looks += s->sched->devices[device].look_ns != GP_NEVER || h->recorder.emit;
 	took = h->args.clock(h->args.ctx) - began;
 	if (took > h->stats.look_ns_max)
 		h->stats.look_ns_max = took;
-	gp_sched_look(s->sched, device, s->samples, n, h->now_ns);
+	gp_sched_look(s->sched, device, to.at, to.nr, h->now_ns);
 }
 
 static void begin(struct gp_scheduler *s, const struct gp_action *action)
@@ -231,9 +242,13 @@ static void take_answers(struct gp_scheduler *s)
 	struct gp_mechanism *m = s->mechanism;
 	struct gp_decider *h = s->base.h;
 	struct gp_answer answer;
+	u64 now;
 	u32 i;
 
 	for (i = 0; m && i < ANSWERS && !m->ops->poll(m, h->now_ns, &answer); i++) {
+		/* What came during this run did not happen before it. */
+		now = h->args.clock(h->args.ctx);
+		h->now_ns = now > h->now_ns ? now : h->now_ns;
 		/* The task of a stray answer has ended. */
 		if (gp_sched_answer(s->sched, &answer, h->now_ns))
 			h->stats.stray++;
@@ -247,6 +262,8 @@ static u64 look_at(const struct gp_scheduler *s, u32 device)
 	const struct gp_device *d = &s->sched->devices[device];
 	u64 at = gp_sched_look_at(s->sched, device);
 
+	if (s->asked & BIT_ULL(device))
+		return GP_NEVER;
 	if (!s->base.h->recorder.emit || !d->nr_seats)
 		return at;
 	return sooner(at, d->looked_ns + s->sched->param[GP_LOOK_RELAXED]);
@@ -259,7 +276,7 @@ void gp_scheduler_decide(struct gp_backend *b)
 	u32 d;
 
 	for (d = 0; d < b->h->nr_gpus; d++)
-		if (look_at(s, d) <= b->h->now_ns)
+		if (look_at(s, d) <= b->h->now_ns && gp_queues_looked(s, d))
 			gp_scheduler_look(b, d);
 	while (gp_sched_pull(s->sched, b->h->now_ns, s->tasks, &todo)) {
 		if (todo.verb == GP_DO_SWITCH)
@@ -267,6 +284,7 @@ void gp_scheduler_decide(struct gp_backend *b)
 		else
 			gp_occupancy_ask(s, todo.device, todo.task);
 	}
+	gp_queues_set_intervals(s);
 }
 
 void gp_scheduler_run(struct gp_backend *b)

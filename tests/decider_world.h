@@ -69,7 +69,7 @@ struct world {
 	struct world_reader reader[WORLD_READERS];
 	uid_t hung;		/* the readers of this user do nothing, and survive SIGKILL */
 	bool hangs;		/* @hung is a user */
-	u32 readers;		/* made so far */
+	u32 readers;		/* of users, made so far */
 	u64 now_ns;		/* goes on in world_run() alone: a busy machine changes nothing */
 	u64 slow_ns;		/* and by so much whenever the decider looks at the clock */
 	u32 clocks;		/* how often it did */
