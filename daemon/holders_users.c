@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "holders_inside.h"
+#include "holders_private.h"
 
 /* Between two starts of a user's holder, doubled when it dies soon. */
 #define BACKOFF_NS	(1 * GP_SEC)

@@ -3,8 +3,8 @@
  * What the files of holders.h share: holders.c (life, tasks, events), holders_users.c (holder
  * processes and sessions) and holders_act.c (actions).
  */
-#ifndef GP_DAEMON_HOLDERS_INSIDE_H
-#define GP_DAEMON_HOLDERS_INSIDE_H
+#ifndef GP_DAEMON_HOLDERS_PRIVATE_H
+#define GP_DAEMON_HOLDERS_PRIVATE_H
 
 #include "children.h"
 #include "core/param.h"
@@ -206,4 +206,4 @@ void gp_ward_fail_ops(struct gp_holders *h, struct gp_ward *w, int err);
 void gp_holders_time_out(struct gp_holders *h, u64 now);
 u64 gp_holders_deadline(const struct gp_holders *h);
 
-#endif /* GP_DAEMON_HOLDERS_INSIDE_H */
+#endif /* GP_DAEMON_HOLDERS_PRIVATE_H */
