@@ -19,7 +19,7 @@
 #include "lib/process.h"
 #include "lib/reset.h"
 #include "readers.h"
-#include "subject.h"
+#include "rules.h"
 
 /* Is a process attached, so that it can be taken off the GPU? */
 enum gp_attachment {
@@ -212,6 +212,15 @@ void gp_descriptions_run(struct gp_decider *h);
 void gp_descriptions_ask(struct gp_decider *h, struct gp_gpu_process *r);
 /* The same in any case: what is known of it may be old. */
 void gp_descriptions_renew(struct gp_decider *h, struct gp_gpu_process *r);
+/*
+ * The ids and the cgroup of a process, from /proc/PID/status and cgroup, which no process can
+ * delay. The other texts are NULL. gp_subject_free() frees @ret's strings. @proc: NULL is /proc.
+ * -ESRCH: no such process. Other errors say nothing about the process.
+ */
+int gp_subject_read(const char *proc, pid_t pid, struct gp_subject *ret);
+/* gp_subject.owner alone. */
+int gp_subject_owner(const char *proc, pid_t pid, u32 *ret);
+void gp_subject_free(struct gp_subject *s);
 
 /* tasks.c */
 /* Makes the task of @r what its class, gang and queues want. */

@@ -155,7 +155,7 @@ static int adopt(struct gp_scheduler *s, struct gp_gpu_process *r, struct gp_wat
 {
 	const struct gp_reader_target who = { r->user, r->pid, r->start };
 	struct gp_ring_pointers *at = calloc(nr ? nr : 1, sizeof(*at));
-	const struct gp_reader_wanted wanted = { at, nr, GP_WAKE_WRITE };
+	const struct gp_reader_wanted wanted = { at, nr, GP_WAKE_WRITE | GP_WAKE_READ };
 	struct gp_readers *rs = s->base.h->readers;
 	u64 number;
 	int err;
@@ -400,6 +400,9 @@ bool gp_queues_looked(struct gp_scheduler *s, u32 device)
 	bool looked = true;
 	u32 i;
 
+	if (s->asked_ns[device])
+		return true;
+
 	for (i = 0; i < h->nr_processes; i++) {
 		const struct gp_gpu_process *r = h->process[i];
 
@@ -407,10 +410,9 @@ bool gp_queues_looked(struct gp_scheduler *s, u32 device)
 		    gp_readers_looked_since(r->watch, looked_ns))
 			continue;
 		looked = false;
-		if (!(s->asked & BIT_ULL(device)))
-			gp_readers_look(h->readers, r->user, &number);
+		gp_readers_look(h->readers, r->user, &number);
 	}
-	s->asked |= looked ? 0 : BIT_ULL(device);
+	s->asked_ns[device] = looked ? 0 : h->now_ns;
 	return looked;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "reader_internal.h"
+#include "reader.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>

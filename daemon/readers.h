@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The decider's side of the readers: one reader process per user (reader_process.h), and one for
+ * The decider's side of the readers: one reader process per user (reader.h), and one for
  * the driver's dump of queue descriptors.
  *
  * Nothing here blocks, whatever a reader or a process does. A reader that is late makes its user
@@ -171,6 +171,7 @@ struct gp_readers_event {
 bool gp_readers_next(struct gp_readers *rs, struct gp_readers_event *ret);
 
 struct gp_readers_stats {
+	u64 looks;
 	u64 started, abandoned, late;
 	u64 refused;		/* messages of readers that made no sense */
 	u64 errors;		/* system calls that failed in a reader */

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "reader_subject.h"
-
 enum { TRIES = 8 };		/* at a slot that is being written */
 
 /* ---- what is known ---- */
@@ -17,6 +15,7 @@ void gp_readers_beat(struct gp_readers *rs, struct gp_readers_user *u)
 	u64 answered = __atomic_load_n(&u->page->answered, __ATOMIC_ACQUIRE);
 
 	if (looks != u->looks) {
+		rs->stats.looks += looks - u->looks;
 		u->looks = looks;
 		u->beat_ns = rs->now_ns;
 	}
@@ -99,6 +98,9 @@ void gp_readers_stats(const struct gp_readers *rs, struct gp_readers_stats *ret)
 	for (i = 0; i < rs->nr_users; i++) {
 		ret->users += rs->user[i].used;
 		ret->stuck += rs->user[i].used ? rs->user[i].nr_stuck : 0;
+		if (rs->user[i].used && rs->user[i].page)
+			ret->looks += __atomic_load_n(&rs->user[i].page->looks, __ATOMIC_RELAXED) -
+				      rs->user[i].looks;
 	}
 }
 

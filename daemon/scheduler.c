@@ -179,7 +179,7 @@ void gp_scheduler_look(struct gp_backend *b, u32 device)
 		if (task != GP_NONE && (h->process[i]->devices & BIT_ULL(device)))
 			gp_task_set_unknown(s->sched, task, s->unknown[task], h->now_ns);
 	}
-	s->asked &= ~BIT_ULL(device);
+	s->asked_ns[device] = 0;
 	/* On a GPU that is not watched a look only says whether queues are known. */
 	h->stats.looks += s->sched->devices[device].look_ns != GP_NEVER || h->recorder.emit;
 	took = h->args.clock(h->args.ctx) - began;
@@ -221,17 +221,31 @@ static void take_answers(struct gp_scheduler *s)
 	}
 }
 
+/*
+ * Would a look at which no pointer has moved change anything? Only for a task that is not known to
+ * starve, or that the policy asks about. Readers say when a pointer moves.
+ */
+static bool judges(const struct gp_sched *s, const struct gp_device *d)
+{
+	u32 at;
+
+	for (at = d->active; at != GP_NONE; at = s->seats[at].next_active)
+		if (s->seats[at].work == GP_PENDING && (!s->seats[at].starved || s->seats[at].ask))
+			return true;
+	return false;
+}
+
 /* When @device is to be looked at: as the scheduler wants it, or for a recorder. */
 static u64 look_at(const struct gp_scheduler *s, u32 device)
 {
 	const struct gp_device *d = &s->sched->devices[device];
-	u64 at = gp_sched_look_at(s->sched, device);
+	u64 at = judges(s->sched, d) ? gp_sched_look_at(s->sched, device) : GP_NEVER;
 
-	if (s->asked & BIT_ULL(device))
-		return GP_NEVER;
-	if (!s->base.h->recorder.emit || !d->nr_seats)
+	if (s->base.h->recorder.emit && d->nr_seats)
+		at = sooner(at, d->looked_ns + s->sched->param[GP_LOOK_RELAXED]);
+	if (at == GP_NEVER || !s->asked_ns[device])
 		return at;
-	return sooner(at, d->looked_ns + s->sched->param[GP_LOOK_RELAXED]);
+	return s->asked_ns[device] + sooner(d->look_ns, s->sched->param[GP_LOOK_RELAXED]);
 }
 
 static void decide(struct gp_backend *b)

@@ -47,7 +47,7 @@ struct gp_scheduler {
 	struct gp_probe_waiting waiting[GP_SCHEDULER_WAITING];
 	u32 nr_waiting;
 
-	u64 asked;		/* GPUs for a look at which readers were asked to look */
+	u64 asked_ns[GP_GPUS_MAX];	/* when readers were asked to look at that GPU; 0 */
 	/* Which tasks have a process that is not known or not trusted; of one look. */
 	bool *unknown;
 	/* What the intervals of readers were computed from. */
@@ -111,7 +111,8 @@ bool gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device
 void gp_queues_heard(struct gp_backend *b, const struct gp_readers_event *e);
 /*
  * Have the readers looked at all queues on @device since we looked there last? If not they are
- * asked to, once, and gp_queues_heard() looks when one of them has.
+ * asked to, and gp_queues_heard() looks when one of them has. A reader that hangs delays the look
+ * by one interval: asked a second time it is true.
  */
 bool gp_queues_looked(struct gp_scheduler *s, u32 device);
 /* Tells the readers how often to look, if that has changed. */

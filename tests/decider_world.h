@@ -8,7 +8,7 @@
 #define DECIDER_WORLD_H
 
 #include "daemon/holders.h"
-#include "daemon/reader_process.h"
+#include "daemon/reader.h"
 #include "daemon/scheduler.h"
 #include "fake_tree.h"
 #include "gp_test.h"
@@ -49,7 +49,7 @@ struct world_debug {
 	u32 nr_events;
 };
 
-/* A reader of daemon/reader_process.h in this process and in the world's time. */
+/* A reader of daemon/reader.h in this process and in the world's time. */
 struct world_reader {
 	struct gp_reader_args args;	/* channel 0: unused */
 	struct gp_reader_self *self;	/* NULL: it has not begun */

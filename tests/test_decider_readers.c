@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/reader_internal.h"
 #include "decider_world.h"
 
 enum { OTHER = 1001 };		/* a user without a name */
@@ -163,6 +162,53 @@ static void whose_pointers_cannot_be_read_preempts_nobody(void **state)
 	EXPECT(!*trouble_of(w, theirs));
 }
 
+/* The longest time from a packet of @online to @offline being off. */
+static u64 latency(struct world *w, u32 online, u32 offline)
+{
+	u64 longest = 0, from;
+
+	for (u32 i = 0; i < 20; i++) {
+		world_run(w, (50 + i * 7 % 11) * GP_MSEC + i * 37 * GP_USEC);
+		EXPECT_EQ(world_state(w, offline), GP_ON);
+		world_submit(w, online, 0, 1);
+		for (from = w->now_ns; world_state(w, offline) != GP_OFF;)
+			world_run(w, 10 * GP_USEC);
+		if (w->now_ns - from > longest)
+			longest = w->now_ns - from;
+		world_complete(w, online, 0, 1);
+	}
+	return longest;
+}
+
+static void readers_of_one_user_that_hang_delay_no_other_user(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline, theirs;
+	u64 before;
+
+	if (getuid())
+		skip();
+	world_two(w, &online, &offline);
+	theirs = world_process_of(w, OTHER);
+	world_class(w, theirs, "online");
+	world_queue(w, theirs, 0);
+	world_run(w, 100 * GP_MSEC);
+	before = latency(w, online, offline);
+	w->hangs = true;
+	w->hung = OTHER;
+	world_submit(w, theirs, 0, 1);
+	/* not even late yet: its answer is waited for once */
+	w->now_ns += GP_MSEC;
+	gp_readers_run(w->decider->readers, w->now_ns);
+	EXPECT(!gp_queues_looked(gp_scheduler_of(w->decider->backend), 0));
+	EXPECT_EQ(gp_readers_state(w->decider->readers, OTHER), GP_READER_GOOD);
+	EXPECT(gp_queues_looked(gp_scheduler_of(w->decider->backend), 0));
+	/* late, abandoned, started again and again */
+	for (u32 i = 0; i < 3; i++)
+		EXPECT(latency(w, online, offline) <= before);
+	EXPECT_EQ(work_of(w, theirs), GP_UNKNOWN);
+}
+
 static void whose_pointers_cannot_be_read_is_stopped_like_others(void **state)
 {
 	struct world *w = *state;
@@ -220,7 +266,8 @@ static void whose_queues_find_no_place_is_unknown(void **state)
 
 	world_two(w, &online, &offline);
 	for (u32 i = 0; i < GP_READER_SLOTS; i++)
-		rings[i] = (struct gp_ring_pointers){ .read_at = 16 * i + 8, .write_at = 16 * i + 16,
+		rings[i] = (struct gp_ring_pointers){ .read_at = 16 * i + 8,
+						      .write_at = 16 * i + 16,
 						      .ring_bytes = 4096, .kind = GP_RING_AQL };
 	EXPECT_EQ(gp_readers_watch(w->decider->readers, &who, &wanted, &watch), 0);
 	late = world_process(w);
@@ -346,6 +393,7 @@ PROVE(
 	CLAIM_WITH(what_is_not_known_is_no_permission, world_up, world_down),
 	CLAIM_WITH(a_user_whose_reader_hangs_is_alone_with_it, world_up, world_down),
 	CLAIM_WITH(whose_pointers_cannot_be_read_preempts_nobody, world_up, world_down),
+	CLAIM_WITH(readers_of_one_user_that_hang_delay_no_other_user, world_up, world_down),
 	CLAIM_WITH(whose_pointers_cannot_be_read_is_stopped_like_others, world_up, world_down),
 	CLAIM_WITH(a_dump_that_hangs_hangs_nobody, world_up, world_down),
 	CLAIM_WITH(whose_queues_find_no_place_is_unknown, world_up, world_down),

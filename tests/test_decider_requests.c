@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/subject.h"
 #include "decider_world.h"
 #include "lib/user.h"
 
