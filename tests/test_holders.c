@@ -444,6 +444,15 @@ static void descriptors_of_a_process_come_from_the_holder_of_its_user(void **sta
 	close(kfd.pidfd);
 	close(kfd.kfd_fd);
 	EXPECT_EQ(gp_holders_next_kfd(w->h, &kfd), -EAGAIN);
+	/* Its holder hangs on the process. What comes later is closed. */
+	EXPECT_EQ(gp_holders_ask_kfd(w->h, &p), 0);
+	m.serial = asked(control, GP_HOLDER_GET_KFD).serial;
+	EXPECT_EQ(gp_holders_wake_at(w->h), w->now_ns + 2 * GP_SEC);
+	w->now_ns += 2 * GP_SEC;
+	EXPECT_EQ(gp_holders_next_kfd(w->h, &kfd), 0);
+	EXPECT(kfd.err == -ETIME && kfd.pidfd < 0);
+	EXPECT_EQ(gp_channel_send(control, &m.is, fds, 2), 0);
+	EXPECT_EQ(gp_holders_next_kfd(w->h, &kfd), -EAGAIN);
 	/* Its holder dies: an error is an answer, too. */
 	EXPECT_EQ(gp_holders_ask_kfd(w->h, &p), 0);
 	holder_dies(w);
