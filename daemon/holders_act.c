@@ -153,6 +153,7 @@ static int send_op(struct gp_holders *h, struct gp_ward *w, struct gp_move *m, u
 	m->pending++;
 	m->refs++;
 	if (hold) {
+		w->lapses = false;
 		w->wanted |= BIT_ULL(device);
 		w->renew_ns = now + h->args.lease_ns / 4;
 		gp_holders_due(h, w->renew_ns);
@@ -227,8 +228,13 @@ static void op_done(struct gp_holders *h, struct gp_ward *w, struct gp_hold_op *
 
 	count_reply(h, op->hold, r);
 	note_reply(h, op, r);
-	if (op->hold && r->err)
+	if (op->hold && r->err) {
 		w->wanted &= ~bit;
+	} else if (err) {
+		/* It is still off, and may be asked to start again until its lease ends. */
+		w->wanted |= bit;
+		w->lapses = true;
+	}
 	m->pending--;
 	if (!m->undoing) {
 		m->err = m->err ? m->err : err;
@@ -260,9 +266,6 @@ void gp_ward_replied(struct gp_holders *h, struct gp_ward *w, const struct gp_ho
 		return;
 	*at = op->next;
 	op_done(h, w, op, r);
-	/* A process that could not be released is released by the end of its session. */
-	if (!hold && r->err)
-		leave(h, w, r->err);
 }
 
 /* Holding it again would keep it off for ever if we are late each time. */

@@ -88,6 +88,7 @@ struct gp_ward {
 	int channel;
 	u64 wanted;		/* devices on which it is to be off */
 	u64 renew_ns;		/* when its lease is to be renewed */
+	bool lapses;		/* it is not: a release has failed */
 	u64 closing_ns;		/* since when */
 	u64 hung;		/* devices of calls that it was given up for */
 	struct gp_hold_op *ops;

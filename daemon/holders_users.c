@@ -507,7 +507,7 @@ static void renew(struct gp_holders *h, struct gp_ward *w, u64 now)
 	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_RENEW,
 						.until_ns = now + h->args.lease_ns);
 
-	if (w->state != GP_WARD_ATTACHED || !w->wanted)
+	if (w->state != GP_WARD_ATTACHED || !w->wanted || w->lapses)
 		return;
 	if (now >= w->renew_ns) {
 		w->renew_ns = now + h->args.lease_ns / 4;

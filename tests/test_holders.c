@@ -105,7 +105,7 @@ static void a_process_whose_lease_ended_while_it_was_held_runs_and_is_left(void 
 	close(control);
 }
 
-static void a_process_that_cannot_be_released_is_left(void **state)
+static void the_lease_of_a_process_that_cannot_be_released_ends(void **state)
 {
 	struct world *w = *state;
 	struct gp_holder_request r;
@@ -118,10 +118,18 @@ static void a_process_that_cannot_be_released_is_left(void **state)
 	r = asked(s, GP_HOLDER_RELEASE);
 	answers(w, s, &r, -EIO);
 	expect_answer(w, action, 1, GP_REFUSED);
-	expect_event(w, GP_HOLDERS_LEFT, 10, -EIO);
-	/* No lease is renewed, and the end of the session releases it. */
-	w->now_ns += 10 * LEASE;
+	/* It can be tried again. No lease is renewed meanwhile. */
+	w->now_ns += LEASE / 2;
 	run(w);
+	action = begin(w, 0, "", "1");
+	r = asked(s, GP_HOLDER_RELEASE);
+	answers(w, s, &r, -EIO);
+	expect_answer(w, action, 1, GP_REFUSED);
+	w->now_ns += LEASE / 2;
+	run(w);
+	EXPECT(!is_asked(s, &r));
+	says(s, GP_HOLDER_EXPIRED, 0);
+	expect_event(w, GP_HOLDERS_LEFT, 10, -ETIMEDOUT);
 	EXPECT(has_ended(s));
 	close(s);
 	close(control);
@@ -467,7 +475,7 @@ PROVE(
 	CLAIM_WITH(every_user_has_one_holder, up, down),
 	CLAIM_WITH(a_hold_has_a_lease_that_is_renewed_until_it_is_released, up, down),
 	CLAIM_WITH(a_process_whose_lease_ended_while_it_was_held_runs_and_is_left, up, down),
-	CLAIM_WITH(a_process_that_cannot_be_released_is_left, up, down),
+	CLAIM_WITH(the_lease_of_a_process_that_cannot_be_released_ends, up, down),
 	CLAIM_WITH(a_process_that_hangs_leaves_an_action_that_the_others_have_done, up, down),
 	CLAIM_WITH(a_gang_is_stopped_as_a_whole_or_not_at_all, up, down),
 	CLAIM_WITH(a_holder_that_dies_while_a_gang_is_stopped_refuses_the_stop, up, down),
