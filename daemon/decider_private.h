@@ -155,7 +155,7 @@ struct gp_decider {
 	u64 scan_again_ns;	/* not before, whatever asks for a scan */
 	u64 scan_began_ns;	/* the last one */
 	u8 scan_state;		/* enum gp_scan_state */
-	u32 scan_met;		/* processes of its result that were taken */
+	u32 scan_taken;		/* processes of its result that were taken */
 	bool attach_due;	/* a process may have to be attached or left */
 	bool attach_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */
