@@ -36,7 +36,7 @@ struct gp_account {
 	u64 longest_hold_ns;		/* stop asked until started */
 	u64 state_ns[5];		/* by enum gp_state, summed over its seats */
 	u64 waiting_ns;			/* claiming, and not progressing because others run */
-	struct gp_hist part[GP_NR_PARTS];	/* of preemptions made for this task */
+	struct gp_hist part[GP_NR_PARTS];	/* of preemptions made for this task; last, large */
 };
 
 /* A seat of the task moves along an arrow of core/seat.h: keeps the two equations. */

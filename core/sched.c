@@ -213,7 +213,7 @@ const struct gp_seat *gp_sched_seat(const struct gp_sched *s, u32 task, u32 devi
 	return NULL;
 }
 
-int gp_sched_account(const struct gp_sched *s, u32 task, u64 now_ns, struct gp_account *ret)
+int gp_sched_sums(const struct gp_sched *s, u32 task, u64 now_ns, struct gp_account *ret)
 {
 	const struct gp_task *t = gp_task_of(s, task);
 	const struct gp_seat *seat;
@@ -221,7 +221,7 @@ int gp_sched_account(const struct gp_sched *s, u32 task, u64 now_ns, struct gp_a
 	if (!t)
 		return -ENOENT;
 
-	*ret = t->account;
+	memcpy(ret, &t->account, offsetof(struct gp_account, part));
 	for (seat = gp_seat_at(s, t->seats); seat; seat = gp_seat_at(s, seat->next_of_task)) {
 		if (now_ns > seat->since_ns)
 			ret->state_ns[seat->state] += now_ns - seat->since_ns;
@@ -229,6 +229,15 @@ int gp_sched_account(const struct gp_sched *s, u32 task, u64 now_ns, struct gp_a
 			ret->waiting_ns += now_ns - seat->starved_ns;
 	}
 	return 0;
+}
+
+int gp_sched_account(const struct gp_sched *s, u32 task, u64 now_ns, struct gp_account *ret)
+{
+	int err = gp_sched_sums(s, task, now_ns, ret);
+
+	if (!err)
+		memcpy(ret->part, s->tasks[task].account.part, sizeof(ret->part));
+	return err;
 }
 
 void gp_seat_go(struct gp_sched *s, struct gp_seat *seat, enum gp_state to)

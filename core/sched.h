@@ -210,5 +210,7 @@ u64 gp_sched_wake_at(const struct gp_sched *s);
 const struct gp_seat *gp_sched_seat(const struct gp_sched *s, u32 task, u32 device);
 /* The account of @task up to @now_ns, running states included. -ENOENT. */
 int gp_sched_account(const struct gp_sched *s, u32 task, u64 now_ns, struct gp_account *ret);
+/* The same without @part, which is 50 KB. */
+int gp_sched_sums(const struct gp_sched *s, u32 task, u64 now_ns, struct gp_account *ret);
 
 #endif /* GP_SCHED_H */

@@ -74,7 +74,7 @@ struct gp_backend_ops {
 	int (*set_policy)(struct gp_backend *b, const char **why);
 	/*
 	 * decider.param, .enabled or .leaving may have changed. Not enabled or leaving: releases
-	 * everything and takes nothing off.
+	 * everything and takes nothing off. A parameter that it refuses gets its old value back.
 	 */
 	void (*set)(struct gp_backend *b);
 
@@ -131,8 +131,10 @@ struct gp_backend_ops {
 
 	/* -ENOENT: no such task, or it is not on @device. */
 	int (*seat)(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret);
-	/* Copies 50 KB. -ENOENT: no such task. */
+	/* All but @part. -ENOENT: no such task. */
 	int (*account)(struct gp_backend *b, u32 task, struct gp_account *ret);
+	/* gp_account.part of a task. */
+	const struct gp_hist *(*parts)(struct gp_backend *b, u32 task);
 	void (*device)(struct gp_backend *b, u32 device, struct gp_device_view *ret);
 	/* All but the mechanism. */
 	void (*status)(struct gp_backend *b, struct gp_backend_status *ret);

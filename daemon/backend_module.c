@@ -14,54 +14,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "decider_private.h"
 #include "lib/kmod.h"
+#include "module_private.h"
 
-enum { TASKS = 1024, EVENTS = 4096 };	/* events of one run; the rest waits for the next */
+enum { EVENTS = 512 };	/* of one run; the rest waits for the next */
 
-/* Between two tries to attach a task. */
-#define AGAIN_NS	(1 * GP_SEC)
-
-/* A task on a GPU, as the kernel told last. */
-struct module_seat {
-	u8 state;		/* enum gp_state */
-	u8 work;		/* enum gp_work */
-	u64 since_ns;
-	u64 held_ns;		/* when the running hold began; valid unless ON */
-};
-
-struct module_task {
-	u64 devices;
-	struct gp_class class;
-	u32 handle;		/* in the kernel; 0: not attached */
-	u32 nr;			/* processes attached */
-	pid_t pid[GP_UAPI_MEMBERS];
-	u64 again_ns;		/* not to be attached again before */
-	u32 number;		/* in the kernel's records; GP_NONE: not known */
-	u64 held_until_ns;	/* by hand */
-	struct gp_account account;
-	struct module_seat seat[GP_GPUS_MAX];
-};
-
-struct module {
-	struct gp_backend base;	/* first; its fd is subscribed to events */
-	int record_fd;		/* subscribed to records; -1: no recorder */
-	bool missed;		/* events had no room: the states are to be read */
-	const struct gp_uapi_stats *stats;	/* the module's; NULL: not available */
-	const struct gp_policy *policy;	/* in effect */
-	u64 param[GP_NR_PARAMS];	/* as they were set; GP_NEVER: not yet */
-	const char *ejected;
-	u64 ejections;
-	u64 attaches, failures, detaches;
-	struct module_task *task[TASKS];	/* NULL: no such task */
-};
-
-static struct module *of(struct gp_backend *b)
-{
-	return (struct module *)b;
-}
-
-static void trouble(struct module *m, const char *what, int err)
+void gp_module_trouble(struct gp_module *m, const char *what, int err)
 {
 	if (err)
 		gp_decider_news(m->base.h, GP_NEWS_TROUBLE, NULL, "the module refuses %s: %s", what,
@@ -70,7 +28,7 @@ static void trouble(struct module *m, const char *what, int err)
 
 /* ---- the view: states ---- */
 
-static void tell_watcher(struct module *m, const struct gp_rec *rec)
+static void tell_watcher(struct gp_module *m, const struct gp_rec *rec)
 {
 	const struct gp_trace *watcher = &m->base.h->watcher;
 
@@ -78,9 +36,9 @@ static void tell_watcher(struct module *m, const struct gp_rec *rec)
 		watcher->emit(watcher->ctx, rec);
 }
 
-static void move(struct module *m, u32 task, u32 device, u32 to)
+static void move(struct gp_module *m, u32 task, u32 device, u32 to)
 {
-	struct module_seat *seat = &m->task[task]->seat[device];
+	struct gp_module_seat *seat = &m->task[task]->seat[device];
 	struct gp_account *a = &m->task[task]->account;
 	u64 now = m->base.h->now_ns;
 	const struct gp_rec rec = { .now_ns = now, .kind = GP_REC_STATE, .device = device,
@@ -110,7 +68,7 @@ static u32 next(u32 from, u32 to)
 }
 
 /* The kernel says that the task is in state @to. States that it did not tell must have passed. */
-static void take_state(struct module *m, u32 task, u32 device, u32 to)
+static void take_state(struct gp_module *m, u32 task, u32 device, u32 to)
 {
 	if (device >= m->base.h->nr_gpus || !(m->task[task]->devices & BIT_ULL(device)) ||
 	    to >= GP_NR_STATES)
@@ -119,7 +77,7 @@ static void take_state(struct module *m, u32 task, u32 device, u32 to)
 		move(m, task, device, next(m->task[task]->seat[device].state, to));
 }
 
-static void all_seats(struct module *m, u32 task, u32 to)
+void gp_module_all_seats(struct gp_module *m, u32 task, u32 to)
 {
 	u32 d;
 
@@ -130,7 +88,7 @@ static void all_seats(struct module *m, u32 task, u32 to)
 /* ---- the view: numbers ---- */
 
 /* @is: the arguments of GP_UAPI_EVENT_PREEMPTION. */
-static void take_preemption(struct module *m, u32 task, u32 device, const __u64 *is)
+static void take_preemption(struct gp_module *m, u32 task, u32 device, const __u64 *is)
 {
 	struct gp_account *a = &m->task[task]->account;
 	struct gp_rec rec = { .now_ns = m->base.h->now_ns, .kind = GP_REC_PARTS, .device = device,
@@ -154,9 +112,9 @@ static void take_preemption(struct module *m, u32 task, u32 device, const __u64 
 }
 
 /* Reads what no event tells: work, arrivals, waiting; and states if events were dropped. */
-static void read_seat(struct module *m, u32 task, u32 device)
+static void read_seat(struct gp_module *m, u32 task, u32 device)
 {
-	struct module_task *t = m->task[task];
+	struct gp_module_task *t = m->task[task];
 	struct gp_uapi_seat is = { .task = t->handle, .gpu_id = m->base.h->gpu[device].gpu_id };
 
 	if (gp_kmod_call(m->base.fd, GP_IOC_SEAT, &is))
@@ -172,10 +130,10 @@ static void read_seat(struct module *m, u32 task, u32 device)
 
 static void module_scanned(struct gp_backend *b)
 {
-	struct module *m = of(b);
+	struct gp_module *m = gp_module_of(b);
 	u32 task, d;
 
-	for (task = 0; task < TASKS; task++)
+	for (task = 0; task < GP_MODULE_TASKS; task++)
 		for (d = 0; m->task[task] && m->task[task]->handle && d < b->h->nr_gpus; d++)
 			if (m->task[task]->devices & BIT_ULL(d))
 				read_seat(m, task, d);
@@ -191,26 +149,29 @@ static int module_set_policy(struct gp_backend *b, const char **why)
 	*why = err == -ENOSPC ? "the module does not admit the present tasks" : NULL;
 	if (err)
 		return err;
-	of(b)->policy = b->h->policy;
-	of(b)->ejected = NULL;
+	gp_module_of(b)->policy = b->h->policy;
+	gp_module_of(b)->ejected = NULL;
 	return 0;
 }
 
-/* The module has bounds of its own for parameters; a value beyond them is not set. */
+/* The module has bounds of its own for parameters: what it refuses stays as it was. */
 static void module_set(struct gp_backend *b)
 {
-	const struct gp_decider *h = b->h;
-	struct module *m = of(b);
+	struct gp_module *m = gp_module_of(b);
+	struct gp_decider *h = b->h;
 	u32 i;
+	int err;
 
 	for (i = 0; i < GP_NR_PARAMS; i++) {
 		if (m->param[i] == h->param[i])
 			continue;
-		trouble(m, gp_params[i].name,
-			gp_kmod_set_param(b->fd, gp_params[i].name, h->param[i]));
+		err = gp_kmod_set_param(b->fd, gp_params[i].name, h->param[i]);
+		gp_module_trouble(m, gp_params[i].name, err);
+		if (err && m->param[i] != GP_NEVER)
+			h->param[i] = m->param[i];
 		m->param[i] = h->param[i];
 	}
-	trouble(m, "the switch", gp_kmod_enable(b->fd, h->enabled && !h->leaving));
+	gp_module_trouble(m, "the switch", gp_kmod_enable(b->fd, h->enabled && !h->leaving));
 }
 
 /* ---- tasks ---- */
@@ -218,13 +179,13 @@ static void module_set(struct gp_backend *b)
 static int module_task_add(struct gp_backend *b, u64 devices, const struct gp_class *class,
 			   u32 *ret, const char **why)
 {
-	struct module_task *t = calloc(1, sizeof(*t));
+	struct gp_module_task *t = calloc(1, sizeof(*t));
 	u32 i, d;
 
 	*why = NULL;
-	for (i = 0; i < TASKS && of(b)->task[i]; i++)
+	for (i = 0; i < GP_MODULE_TASKS && gp_module_of(b)->task[i]; i++)
 		;
-	if (!t || i == TASKS) {
+	if (!t || i == GP_MODULE_TASKS) {
 		free(t);
 		return -ENOSPC;
 	}
@@ -233,56 +194,26 @@ static int module_task_add(struct gp_backend *b, u64 devices, const struct gp_cl
 	t->number = GP_NONE;
 	for (d = 0; d < b->h->nr_gpus; d++)
 		t->seat[d].since_ns = b->h->now_ns;
-	of(b)->task[i] = t;
+	gp_module_of(b)->task[i] = t;
 	*ret = i;
 	return 0;
 }
 
-static void detach(struct module *m, struct module_task *t)
-{
-	if (!t->handle)
-		return;
-	gp_kmod_detach(m->base.fd, t->handle);
-	m->detaches++;
-	t->handle = t->nr = 0;
-	t->number = GP_NONE;
-}
-
 static void module_task_del(struct gp_backend *b, u32 task)
 {
-	detach(of(b), of(b)->task[task]);
-	free(of(b)->task[task]);
-	of(b)->task[task] = NULL;
-}
-
-static const char *why_not(int err)
-{
-	switch (err) {
-	case -EEXIST:
-		return "another program has attached it to the module";
-	case -EXDEV:
-	case -EBADF:
-		return "it has no descriptor of the driver that is its own";
-	case -EPERM:
-		return "it may not be traced, so its descriptor cannot be had";
-	case -ENOSPC:
-		return "the module does not admit it";
-	case -EOPNOTSUPP:
-		return "the driver is not the one the module was built for";
-	case -ENODEV:
-		return "a GPU was unbound since it began";
-	default:
-		return strerror(-err);
-	}
+	gp_module_drop_fetches(gp_module_of(b), task);
+	gp_module_detach(gp_module_of(b), gp_module_of(b)->task[task]);
+	free(gp_module_of(b)->task[task]);
+	gp_module_of(b)->task[task] = NULL;
 }
 
 static int module_task_class(struct gp_backend *b, u32 task, const struct gp_class *class,
 			     const char **why)
 {
-	struct module_task *t = of(b)->task[task];
+	struct gp_module_task *t = gp_module_of(b)->task[task];
 	int err = t->handle ? gp_kmod_set_class(b->fd, t->handle, class) : 0;
 
-	*why = err ? why_not(err) : NULL;
+	*why = err ? gp_module_why_not(err) : NULL;
 	if (err)
 		return err;
 	t->class = *class;
@@ -295,67 +226,16 @@ static void module_reset(struct gp_backend *b)
 {
 	u32 task;
 
-	for (task = 0; task < TASKS; task++)
-		if (of(b)->task[task])
-			all_seats(of(b), task, GP_LOST);
+	for (task = 0; task < GP_MODULE_TASKS; task++)
+		if (gp_module_of(b)->task[task])
+			gp_module_all_seats(gp_module_of(b), task, GP_LOST);
 }
 
-/* ---- attaching ---- */
+/* ---- by hand ---- */
 
-/* The processes of @task, as they are now. */
-static u32 members_of(const struct gp_decider *h, u32 task, struct gp_kmod_process *to)
+int gp_module_hold(struct gp_backend *b, u32 task, u64 lease_ns)
 {
-	u32 i, n = 0;
-
-	for (i = 0; i < h->nr_processes && n < GP_UAPI_MEMBERS; i++)
-		if (h->process[i]->task == task)
-			to[n++] = (struct gp_kmod_process){ h->process[i]->pid,
-							    h->process[i]->start };
-	return n;
-}
-
-static bool same_members(const struct module_task *t, const struct gp_kmod_process *p, u32 nr)
-{
-	u32 i;
-
-	if (!t->handle || t->nr != nr)
-		return false;
-	for (i = 0; i < nr; i++)
-		if (t->pid[i] != p[i].pid)
-			return false;
-	return true;
-}
-
-/* Tells the processes of @task what became of attaching it. */
-static void attached(struct gp_decider *h, u32 task, int err)
-{
-	u32 i;
-
-	for (i = 0; i < h->nr_processes; i++) {
-		struct gp_gpu_process *r = h->process[i];
-
-		if (r->task != task)
-			continue;
-		r->attachment = err ? GP_NOT_ATTACHED : GP_ATTACHED;
-		r->refused = err && err != -ESRCH;
-		if (!err) {
-			h->stats.attached++;
-			r->trouble[0] = 0;
-			gp_decider_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
-		} else if (err != -ESRCH && strcmp(r->trouble, why_not(err))) {
-			h->stats.attach_failed++;
-			snprintf(r->trouble, sizeof(r->trouble), "%s", why_not(err));
-			gp_decider_news(h, GP_NEWS_TROUBLE, r, "cannot be preempted: %s",
-				     r->trouble);
-		}
-		/* The class says whether it is preemptible. */
-		gp_tasks_update(h, r);
-	}
-}
-
-static int module_hold(struct gp_backend *b, u32 task, u64 lease_ns)
-{
-	struct module_task *t = of(b)->task[task];
+	struct gp_module_task *t = gp_module_of(b)->task[task];
 	const struct gp_kmod_move move = { .tasks = &t->handle, .nr = 1, .lease_ns = lease_ns };
 	int err = lease_ns ? -ENOENT : 0;
 
@@ -367,90 +247,11 @@ static int module_hold(struct gp_backend *b, u32 task, u64 lease_ns)
 	return err;
 }
 
-/* A hold that waited for the task to be attached, or that ended when it was attached again. */
-static void hold_again(struct module *m, u32 task)
-{
-	struct gp_decider *h = m->base.h;
-	const struct gp_gpu_process *r = gp_decider_by_task(h, task);
-	u64 until = m->task[task]->held_until_ns;
-	u64 lease = until > h->now_ns ? until - h->now_ns : 0;
-
-	if (!r)
-		return;
-	if (r->lease_ns && h->now_ns < r->lease_until_ns)
-		lease = r->lease_ns;
-	if (lease)
-		trouble(m, "a hold", module_hold(&m->base, task, lease));
-	gp_tasks_lease(h, r, 0, 0);
-}
-
-static void attach(struct module *m, u32 task, const struct gp_kmod_process *p, u32 nr)
-{
-	struct module_task *t = m->task[task];
-	struct gp_decider *h = m->base.h;
-	u32 i;
-	int err;
-
-	if (h->now_ns < t->again_ns)
-		return;
-	detach(m, t);
-	err = gp_kmod_attach(m->base.fd, p, nr, &t->class, &t->handle);
-	t->again_ns = err ? h->now_ns + AGAIN_NS : 0;
-	m->attaches += !err;
-	m->failures += !!err;
-	t->nr = nr;
-	for (i = 0; i < nr; i++)
-		t->pid[i] = p[i].pid;
-	/* A task that was attached or left a moment ago is on. */
-	all_seats(m, task, GP_ON);
-	attached(h, task, err);
-	if (!err)
-		hold_again(m, task);
-}
-
-static void leave_all(struct module *m)
-{
-	u32 i;
-
-	for (i = 0; i < TASKS; i++) {
-		if (!m->task[i])
-			continue;
-		if (m->task[i]->handle)
-			all_seats(m, i, GP_ON);
-		detach(m, m->task[i]);
-	}
-	for (i = 0; i < m->base.h->nr_processes; i++)
-		m->base.h->process[i]->attachment = GP_NOT_ATTACHED;
-}
-
-static void module_attach(struct gp_backend *b)
-{
-	struct gp_kmod_process p[GP_UAPI_MEMBERS];
-	struct gp_decider *h = b->h;
-	u32 i, nr;
-
-	if (h->leaving) {
-		leave_all(of(b));
-		return;
-	}
-	for (i = 0; i < h->nr_processes; i++) {
-		struct gp_gpu_process *r = h->process[i];
-
-		if (r->task == GP_NONE || r->lost || !gp_tasks_first(h, i))
-			continue;
-		nr = members_of(h, r->task, p);
-		if (!same_members(of(b)->task[r->task], p, nr))
-			attach(of(b), r->task, p, nr);
-	}
-}
-
-/* ---- by hand ---- */
-
 /* A hint for a task that is not attached yet is dropped. */
 static int module_hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns)
 {
 	u64 in = at_ns > b->h->now_ns ? at_ns - b->h->now_ns : 0;
-	u32 handle = of(b)->task[task]->handle;
+	u32 handle = gp_module_of(b)->task[task]->handle;
 
 	return handle ? gp_kmod_hint(b->fd, handle, in, until_ns - at_ns) : 0;
 }
@@ -466,7 +267,7 @@ static void module_look(struct gp_backend *b, u32 device)
 static_assert(sizeof(struct gp_rec) == sizeof(struct gp_uapi_event), "records come as events");
 
 /* The task of process @pid has @number in the kernel's records. */
-static void number_task(struct module *m, pid_t pid, u32 number)
+static void number_task(struct gp_module *m, pid_t pid, u32 number)
 {
 	const struct gp_gpu_process *r = gp_decider_find(m->base.h,
 							 &(struct gp_process_id){ .pid = pid });
@@ -475,7 +276,7 @@ static void number_task(struct module *m, pid_t pid, u32 number)
 		m->task[r->task]->number = number;
 }
 
-static void take_record(struct module *m, const struct gp_uapi_event *e)
+static void take_record(struct gp_module *m, const struct gp_uapi_event *e)
 {
 	struct gp_decider *h = m->base.h;
 	struct gp_rec rec;
@@ -497,7 +298,7 @@ static void take_record(struct module *m, const struct gp_uapi_event *e)
 		h->recorder.emit(h->recorder.ctx, &rec);
 }
 
-static void take_records(struct module *m)
+static void take_records(struct gp_module *m)
 {
 	struct gp_uapi_event e;
 	u32 i;
@@ -506,7 +307,7 @@ static void take_records(struct module *m)
 		take_record(m, &e);
 }
 
-static void stop_recording(struct module *m)
+static void stop_recording(struct gp_module *m)
 {
 	if (m->record_fd >= 0)
 		close(m->record_fd);
@@ -516,11 +317,11 @@ static void stop_recording(struct module *m)
 static void module_trace(struct gp_backend *b)
 {
 	if (!b->h->recorder.emit)
-		stop_recording(of(b));
+		stop_recording(gp_module_of(b));
 }
 
 /* Resubscribing drops unread events, so records have a descriptor of their own. */
-static int open_records(struct module *m)
+static int open_records(struct gp_module *m)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_BACKEND };
 
@@ -537,33 +338,33 @@ static void module_describe(struct gp_backend *b)
 {
 	int err;
 
-	take_records(of(b));
-	err = open_records(of(b));
+	take_records(gp_module_of(b));
+	err = open_records(gp_module_of(b));
 	if (!err)
-		err = gp_kmod_subscribe(of(b)->record_fd, GP_UAPI_TRACE, -1);
-	trouble(of(b), "to be recorded", err);
+		err = gp_kmod_subscribe(gp_module_of(b)->record_fd, GP_UAPI_TRACE, -1);
+	gp_module_trouble(gp_module_of(b), "to be recorded", err);
 	if (err)
-		stop_recording(of(b));
+		stop_recording(gp_module_of(b));
 }
 
 static u32 module_record_task(struct gp_backend *b, u32 task)
 {
-	return of(b)->task[task]->number;
+	return gp_module_of(b)->task[task]->number;
 }
 
 /* ---- what is due ---- */
 
-static u32 by_handle(const struct module *m, u32 handle)
+static u32 by_handle(const struct gp_module *m, u32 handle)
 {
 	u32 task;
 
-	for (task = 0; handle && task < TASKS; task++)
+	for (task = 0; handle && task < GP_MODULE_TASKS; task++)
 		if (m->task[task] && m->task[task]->handle == handle)
 			return task;
 	return GP_NONE;
 }
 
-static void take_event(struct module *m, const struct gp_uapi_event *e)
+static void take_event(struct gp_module *m, const struct gp_uapi_event *e)
 {
 	struct gp_decider *h = m->base.h;
 	u32 task = by_handle(m, e->task), device = gp_decider_device(h, e->gpu_id);
@@ -599,17 +400,26 @@ static void module_run(struct gp_backend *b)
 	u32 i;
 
 	for (i = 0; i < EVENTS && !gp_kmod_next(b->fd, &e); i++)
-		take_event(of(b), &e);
-	take_records(of(b));
-	if (of(b)->missed && i < EVENTS)
+		take_event(gp_module_of(b), &e);
+	take_records(gp_module_of(b));
+	gp_module_take_descriptors(gp_module_of(b));
+	if (gp_module_of(b)->missed && i < EVENTS)
 		module_scanned(b);
+}
+
+static u64 module_wake_at(struct gp_backend *b)
+{
+	u64 at = gp_holders_wake_at(gp_module_of(b)->holders);
+	u64 until = gp_module_fetch_until(gp_module_of(b));
+
+	return at < until ? at : until;
 }
 
 /* ---- reading ---- */
 
 static int module_seat_view(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret)
 {
-	const struct module_task *t = of(b)->task[task];
+	const struct gp_module_task *t = gp_module_of(b)->task[task];
 
 	if (device >= b->h->nr_gpus || !(t->devices & BIT_ULL(device)))
 		return -ENOENT;
@@ -620,14 +430,19 @@ static int module_seat_view(struct gp_backend *b, u32 task, u32 device, struct g
 
 static int module_account(struct gp_backend *b, u32 task, struct gp_account *ret)
 {
-	const struct module_task *t = of(b)->task[task];
+	const struct gp_module_task *t = gp_module_of(b)->task[task];
 	u32 d;
 
-	*ret = t->account;
+	memcpy(ret, &t->account, offsetof(struct gp_account, part));
 	for (d = 0; d < b->h->nr_gpus; d++)
 		if (t->devices & BIT_ULL(d))
 			ret->state_ns[t->seat[d].state] += b->h->now_ns - t->seat[d].since_ns;
 	return 0;
+}
+
+static const struct gp_hist *module_parts(struct gp_backend *b, u32 task)
+{
+	return gp_module_of(b)->task[task]->account.part;
 }
 
 /* Why a task was stopped is not in the module's events. */
@@ -648,19 +463,21 @@ static void module_device(struct gp_backend *b, u32 device, struct gp_device_vie
 
 static void module_status(struct gp_backend *b, struct gp_backend_status *ret)
 {
-	*ret = (struct gp_backend_status){ .policy = of(b)->policy, .ejected = of(b)->ejected,
-					   .ejections = of(b)->ejections };
+	const struct gp_module *m = gp_module_of(b);
+
+	*ret = (struct gp_backend_status){ .policy = m->policy, .ejected = m->ejected,
+					   .ejections = m->ejections };
 }
 
 /* The statistics page is of the whole machine: the kernel has one scheduler. */
 static void module_counters(struct gp_backend *b, struct gp_backend_counters *ret,
 			    gp_counter_fn *tell, void *ctx)
 {
-	const struct gp_uapi_stats *s = of(b)->stats;
+	const struct gp_uapi_stats *s = gp_module_of(b)->stats;
 
-	ret->attaches = of(b)->attaches;
-	ret->attach_failures = of(b)->failures;
-	ret->detaches = of(b)->detaches;
+	ret->attaches = gp_module_of(b)->attaches;
+	ret->attach_failures = gp_module_of(b)->failures;
+	ret->detaches = gp_module_of(b)->detaches;
 	if (!s)
 		return;
 	ret->suspends = s->stopped;
@@ -687,14 +504,16 @@ static void module_counters(struct gp_backend *b, struct gp_backend_counters *re
 /* Closing the descriptor releases everything that is still attached. */
 static void module_free(struct gp_backend *b)
 {
-	struct module *m = of(b);
+	struct gp_module *m = gp_module_of(b);
 	u32 i;
 
 	stop_recording(m);
+	gp_module_drop_fetches(m, GP_NONE);
+	gp_holders_free(m->holders);
 	if (m->stats)
 		munmap((void *)m->stats, (size_t)sysconf(_SC_PAGESIZE));
 	close(b->fd);
-	for (i = 0; i < TASKS; i++)
+	for (i = 0; i < GP_MODULE_TASKS; i++)
 		free(m->task[i]);
 	free(m);
 }
@@ -710,14 +529,16 @@ static const struct gp_backend_ops module_ops = {
 	.task_del	= module_task_del,
 	.task_class	= module_task_class,
 	.reset		= module_reset,
-	.hold		= module_hold,
+	.hold		= gp_module_hold,
 	.hint		= module_hint,
 	.look		= module_look,
 	.run		= module_run,
 	.scanned	= module_scanned,
-	.attach		= module_attach,
+	.attach		= gp_module_attach,
+	.wake_at	= module_wake_at,
 	.seat		= module_seat_view,
 	.account	= module_account,
+	.parts		= module_parts,
 	.device		= module_device,
 	.status		= module_status,
 	.counters	= module_counters,
@@ -726,9 +547,29 @@ static const struct gp_backend_ops module_ops = {
 	.record_task	= module_record_task,
 };
 
-static int start(struct module *m, struct gp_decider *h)
+/* Their sessions are not used: they have the right to fetch descriptors. */
+static int start_holders(struct gp_module *m, struct gp_decider *h)
 {
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_BACKEND };
+	struct gp_holders_gpu gpus[GP_GPUS_MAX];
+	const struct gp_holders_args args = { .gpus = gpus, .nr_gpus = h->nr_gpus };
+	u32 i;
 	int err;
+
+	for (i = 0; i < h->nr_gpus; i++)
+		gpus[i] = (struct gp_holders_gpu){ h->gpu[i].gpu_id, h->gpu[i].cus };
+	err = gp_holders_alloc(&args, &m->holders);
+	if (!err && epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_holders_fd(m->holders), &e))
+		err = -errno;
+	return err;
+}
+
+static int start(struct gp_module *m, struct gp_decider *h)
+{
+	int err = start_holders(m, h);
+
+	if (err)
+		return err;
 
 	/* A GPU that cannot be told a grace period keeps the driver's. */
 	err = gp_kmod_set_mechanism(m->base.fd, "auto", h->config->daemon.grace);
@@ -740,7 +581,7 @@ static int start(struct module *m, struct gp_decider *h)
 int gp_backend_module(struct gp_decider *h, struct gp_backend **ret, char *why)
 {
 	struct gp_uapi_version version = { 0 };
-	struct module *m;
+	struct gp_module *m;
 	int err, fd;
 
 	fd = gp_kmod_open(h->args.kmod, &version);

@@ -222,26 +222,45 @@ static void take_events(struct gp_decider *h)
 	}
 }
 
+static u64 later(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
 static void scan(struct gp_decider *h)
 {
 	u64 began = h->args.clock(h->args.ctx), took;
 	u32 generation = h->generation;
+	bool done;
 
-	h->scan_at_ns = h->now_ns + h->config->daemon.scan_ns;
-	gp_processes_scan(h, 0);
-	if (!gp_gpus_generation(h->args.kfd, &generation) && generation != h->generation)
-		h->outdated = true;
-	h->stats.scans++;
+	if (h->scan_state == GP_SCAN_NONE) {
+		h->scan_at_ns = h->now_ns + h->config->daemon.scan_ns;
+		h->scan_began_ns = h->now_ns;
+	}
+	done = gp_processes_scan(h);
 	took = h->args.clock(h->args.ctx) - began;
 	if (took > h->stats.scan_ns_max)
 		h->stats.scan_ns_max = took;
-	/* Any user can cause scans, by opening the driver: a fifth of the time at most. */
+	/*
+	 * Any user can cause scans, by opening the driver: they take a fifth of the time at most,
+	 * and two begin OPEN_SCAN_NS apart.
+	 */
 	h->scan_again_ns = h->now_ns + 5 * took;
+	if (!done)
+		return;
+	h->scan_again_ns = later(h->scan_again_ns, h->scan_began_ns + OPEN_SCAN_NS);
+	h->stats.scans++;
+	if (!gp_gpus_generation(h->args.kfd, &generation) && generation != h->generation)
+		h->outdated = true;
 }
 
-static u64 later(u64 a, u64 b)
+/* When to begin a scan, or to go on with it. */
+static u64 next_scan(const struct gp_decider *h)
 {
-	return a > b ? a : b;
+	if (h->leaving)
+		return GP_NEVER;
+	return h->scan_state != GP_SCAN_NONE ? h->scan_again_ns :
+					       later(h->scan_at_ns, h->scan_again_ns);
 }
 
 void gp_decider_run(struct gp_decider *h, u64 now_ns)
@@ -259,7 +278,7 @@ void gp_decider_run(struct gp_decider *h, u64 now_ns)
 	gp_descriptions_run(h);
 	ops = h->backend->ops;
 	ops->run(h->backend);
-	if (h->now_ns >= later(h->scan_at_ns, h->scan_again_ns) && !h->leaving) {
+	if (h->now_ns >= next_scan(h)) {
 		scan(h);
 		if (ops->decide)
 			ops->decide(h->backend);
@@ -282,9 +301,8 @@ int gp_decider_fd(const struct gp_decider *h)
 
 u64 gp_decider_wake_at(const struct gp_decider *h)
 {
-	u64 at = h->leaving ? GP_NEVER : later(h->scan_at_ns, h->scan_again_ns);
+	u64 at = sooner(next_scan(h), gp_readers_wake_at(h->readers));
 
-	at = sooner(at, gp_readers_wake_at(h->readers));
 	if (h->retired)
 		at = sooner(at, h->now_ns + REAP_NS);
 	else if (h->attach_due)
@@ -370,6 +388,11 @@ int gp_decider_account(const struct gp_decider *h, const struct gp_gpu_process *
 		       struct gp_account *ret)
 {
 	return r->task == GP_NONE ? -ENOENT : h->backend->ops->account(h->backend, r->task, ret);
+}
+
+const struct gp_hist *gp_decider_parts(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	return r->task == GP_NONE ? NULL : h->backend->ops->parts(h->backend, r->task);
 }
 
 u64 gp_decider_held_until(const struct gp_decider *h, const struct gp_gpu_process *r)

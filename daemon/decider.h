@@ -99,7 +99,7 @@ int gp_decider_enable(struct gp_decider *h, bool on, char *why);
 int gp_decider_set_policy(struct gp_decider *h, const struct gp_policy *policy, char *why);
 /* Would @policy admit the present tasks? The module cannot be asked: 0. */
 int gp_decider_try_policy(struct gp_decider *h, const struct gp_policy *policy, char *why);
-/* -ERANGE, -EINVAL. */
+/* -ERANGE: beyond its bounds or the module's. -EINVAL. */
 int gp_decider_set_param(struct gp_decider *h, enum gp_param param, u64 value);
 /* @config is owned by the decider if 0 is returned, and by the caller otherwise. */
 int gp_decider_reload(struct gp_decider *h, struct gp_config *config, char *why);
@@ -112,8 +112,6 @@ void gp_decider_trace(struct gp_decider *h, const struct gp_trace *watcher,
 		      const struct gp_trace *recorder);
 /* Describes the scheduler that decides to the recorder (gp_trace_describe). */
 void gp_decider_describe(struct gp_decider *h);
-/* Reads how much memory each process has on each GPU into gp_gpu_process.usage, not too often. */
-void gp_decider_read_usage(struct gp_decider *h);
 
 /* ---- reading, the same for every backend ---- */
 
@@ -123,9 +121,13 @@ const char *gp_decider_policy_name(const struct gp_decider *h);
 /* -ENOENT: it has no task, or the task is not on @device. */
 int gp_decider_seat(const struct gp_decider *h, const struct gp_gpu_process *r, u32 device,
 		    struct gp_seat_view *ret);
-/* Copies 50 KB. -ENOENT: it has no task. */
+/* All but @part. -ENOENT: it has no task. */
 int gp_decider_account(const struct gp_decider *h, const struct gp_gpu_process *r,
 		       struct gp_account *ret);
+/* gp_account.part of its task; NULL: it has none. */
+const struct gp_hist *gp_decider_parts(const struct gp_decider *h, const struct gp_gpu_process *r);
+/* How much memory it has on a GPU now; 0 also if that cannot be read. */
+u64 gp_decider_vram(const struct gp_decider *h, const struct gp_gpu_process *r, u32 gpu_id);
 /* Until when it is held by hand; 0: it is not. */
 u64 gp_decider_held_until(const struct gp_decider *h, const struct gp_gpu_process *r);
 void gp_decider_device_view(const struct gp_decider *h, u32 device, struct gp_device_view *ret);

@@ -63,8 +63,6 @@ struct gp_gpu_process {
 	/* from sysfs */
 	struct gp_process_queue *queues;
 	u32 nr_queues;
-	struct gp_process_gpu *usage;	/* as of the last gp_decider_read_usage() */
-	u32 nr_usage;
 
 	/* tasks.c; all processes of a gang have the same task */
 	u32 task;		/* GP_NONE: none: no queues, not managed, not admitted */
@@ -97,6 +95,13 @@ struct gp_gpu_process {
 	char trouble[128];	/* what is wrong with it; "" */
 };
 
+/* A scan takes several runs if there are many processes. */
+enum gp_scan_state {
+	GP_SCAN_NONE,
+	GP_SCAN_STEPPING,	/* the scanner is not done */
+	GP_SCAN_TAKING,		/* its result is being taken */
+};
+
 /* A class that was requested for a process and what it executes. */
 struct gp_class_request {
 	struct gp_process_id who;
@@ -115,7 +120,6 @@ struct gp_decider_stats {
 	u64 refused;		/* actions that the mechanism refused at once */
 	u64 stray;		/* answers to actions that nothing waited for */
 	u64 seen, gone;		/* processes */
-	u64 attached, attach_failed;	/* written by the module backend only */
 	u64 resets, lost;	/* of GPUs; processes lost by them */
 	u64 scan_ns_max, look_ns_max;
 	/* of earlier backends and tasks, so that sums only grow */
@@ -153,9 +157,12 @@ struct gp_decider {
 	u32 nr_processes;
 	struct gp_class_request request[GP_CLASS_REQUESTS];
 	u32 nr_requests;
+	u32 request_at;		/* those before are to be looked at in the next scan */
 	u64 scan_at_ns;
 	u64 scan_again_ns;	/* not before, whatever asks for a scan */
-	u64 usage_at_ns;	/* not to be read again before */
+	u64 scan_began_ns;	/* the last one */
+	u8 scan_state;		/* enum gp_scan_state */
+	u32 scan_taken;		/* processes of its result that were taken */
 	/* unpreemptible = no-online-beside: GPUs with a cap, and the highest priority there. */
 	u64 capped;
 	u32 cap[GP_GPUS_MAX];
@@ -194,8 +201,8 @@ void gp_backend_reap(struct gp_decider *h);
 void gp_backend_drop_all(struct gp_decider *h);
 
 /* processes.c */
-/* @what: enum gp_scan_what */
-void gp_processes_scan(struct gp_decider *h, u32 what);
+/* Begins a scan, or goes on with it. Returns true at its end. */
+bool gp_processes_scan(struct gp_decider *h);
 /* @pid ended: cheaper than a scan. */
 void gp_processes_gone(struct gp_decider *h, pid_t pid);
 void gp_processes_clear(struct gp_decider *h);
@@ -255,6 +262,7 @@ void gp_resets_event(struct gp_decider *h, u32 device, u32 what);
 /* requests.c */
 const struct gp_class_request *gp_class_request_find(const struct gp_decider *h, pid_t pid,
 						     u64 start);
+/* Some of the requests whose process has ended, the others in the next calls. */
 void gp_class_request_forget_ended(struct gp_decider *h);
 /* Is the kill switch off, by the state folder? */
 bool gp_switched_off(const struct gp_decider *h);

@@ -2,7 +2,6 @@
 /* The first thread of a holder: control channel, lease clock, errands that may hang. */
 #include "holder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -18,6 +17,7 @@
 #include "confine.h"
 #include "core/param.h"
 #include "holder_session.h"
+#include "lib/kmod.h"
 #include "lib/process.h"
 #include "lib/user.h"
 #include "log.h"
@@ -167,31 +167,6 @@ struct errand {
 	struct gp_holder_request r;
 };
 
-/* A descriptor of @pid's that is /dev/kfd. -ENOENT: there is none. */
-static int find_kfd(pid_t pid)
-{
-	char path[64], target[32];
-	struct dirent *e;
-	int found = -ENOENT;
-	ssize_t n;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	dir = opendir(path);
-	if (!dir)
-		return errno == ENOENT ? -ESRCH : -errno;
-	while (found < 0 && (e = readdir(dir))) {
-		n = readlinkat(dirfd(dir), e->d_name, target, sizeof(target) - 1);
-		if (n <= 0)
-			continue;
-		target[n] = '\0';
-		if (!strcmp(target, GP_KFD_DEVICE))
-			found = atoi(e->d_name);
-	}
-	closedir(dir);
-	return found;
-}
-
 /* Is it still the process that is meant, and of our user? */
 static int check_target(const struct holder *h, const struct gp_holder_request *r)
 {
@@ -208,22 +183,26 @@ static int check_target(const struct holder *h, const struct gp_holder_request *
 	return err;
 }
 
+/* Returns how many KFD descriptors the process has, or -errno. */
 static int get_kfd(const struct holder *h, const struct gp_holder_request *r, int fds[2])
 {
-	int fd, err;
+	int theirs[GP_KMOD_KFD_FDS], n, err;
 
 	fds[0] = (int)syscall(SYS_pidfd_open, r->pid, 0);
 	if (fds[0] < 0)
 		return -errno;
 	/* After it was opened: from here on the pidfd cannot become another process. */
 	err = check_target(h, r);
-	fd = err ? err : find_kfd(r->pid);
-	fds[1] = fd < 0 ? fd : (int)syscall(SYS_pidfd_getfd, fds[0], fd, 0);
-	if (fds[1] >= 0)
-		return 0;
-	err = fd < 0 ? fd : -errno;
+	n = err ? err : gp_kmod_list_kfd(r->pid, theirs);
+	if (n > 0) {
+		fds[1] = (int)syscall(SYS_pidfd_getfd, fds[0],
+				      theirs[r->which < (u32)n ? r->which : (u32)n - 1], 0);
+		if (fds[1] >= 0)
+			return n;
+		n = -errno;
+	}
 	close(fds[0]);
-	return err;
+	return n;
 }
 
 static void *errand_main(void *arg)
@@ -231,9 +210,11 @@ static void *errand_main(void *arg)
 	struct errand *e = arg;
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_KFD,
 		.serial = e->r.serial, .pid = e->r.pid);
-	int fds[2] = { -1, -1 };
+	int fds[2] = { -1, -1 }, n;
 
-	m.err = get_kfd(e->h, &e->r, fds);
+	n = get_kfd(e->h, &e->r, fds);
+	m.err = n < 0 ? n : 0;
+	m.count = n < 0 ? 0 : (u32)n;
 	gp_channel_send(e->h->control, &m.is, fds, m.err ? 0 : 2);
 	if (!m.err) {
 		close(fds[0]);

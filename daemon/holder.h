@@ -39,7 +39,7 @@ enum {
 enum gp_holder_kind {
 	/* to the holder, on its control channel */
 	GP_HOLDER_OPEN = 1,	/* @pid, @start, @flags; the session's channel as a descriptor */
-	GP_HOLDER_GET_KFD,	/* @pid, @start, @serial */
+	GP_HOLDER_GET_KFD,	/* @pid, @start, @serial, @which */
 	/* to a session, on its channel; the end of the channel ends the session */
 	GP_HOLDER_HOLD,		/* @serial, @gpu_id, @until_ns, @grace */
 	GP_HOLDER_RENEW,	/* @until_ns: of all that the session holds */
@@ -48,7 +48,7 @@ enum gp_holder_kind {
 	GP_HOLDER_LAST_REQUEST = GP_HOLDER_REFRESH,
 
 	/* by the holder */
-	GP_HOLDER_KFD,		/* @serial, @err, or a pidfd and the KFD descriptor */
+	GP_HOLDER_KFD,		/* @serial, @err, or a pidfd and one of @count descriptors */
 	GP_HOLDER_STUCK,	/* @count sessions hang in the driver, that of @pid since @ns */
 	/* by a session */
 	GP_HOLDER_ATTACHED,
@@ -72,7 +72,10 @@ struct gp_holder_request {
 	u64 start;		/* of @pid; a reused pid is not taken for it */
 	u64 until_ns;		/* end of the lease, CLOCK_MONOTONIC */
 	int pid;
-	u32 gpu_id;
+	union {
+		u32 gpu_id;
+		u32 which;	/* of its KFD descriptors; 0: the newest */
+	};
 	u32 grace;
 	u32 flags;
 };

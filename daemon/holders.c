@@ -383,8 +383,13 @@ u32 gp_holders_troubles(const struct gp_holders *h)
 
 int gp_holders_ask_kfd(struct gp_holders *h, const struct gp_holders_process *p)
 {
-	struct gp_hold_ask *a = calloc(1, sizeof(*a));
+	struct gp_hold_ask *a;
 
+	for (a = h->asks; a; a = a->next)
+		if (!a->answered && a->answer.pid == p->pid && a->answer.start == p->start &&
+		    a->which == p->which)
+			return 0;
+	a = calloc(1, sizeof(*a));
 	if (!a || gp_hold_user_get(h, p->user, &a->user)) {
 		free(a);
 		return -ENOMEM;
@@ -392,6 +397,7 @@ int gp_holders_ask_kfd(struct gp_holders *h, const struct gp_holders_process *p)
 	a->answer = (struct gp_holders_kfd){
 		.pid = p->pid, .start = p->start, .pidfd = -1, .kfd_fd = -1,
 	};
+	a->which = p->which;
 	a->next = h->asks;
 	h->asks = a;
 	a->user->nr_asks++;

@@ -72,6 +72,7 @@ struct gp_holders_process {
 	u64 start;		/* gp_process_start() */
 	uid_t user;		/* gp_process_user(): whose holder it gets */
 	bool watch_only;	/* only for probes: never traced, never stopped */
+	u32 which;		/* of gp_holders_ask_kfd() alone: 0 is the newest descriptor */
 };
 
 /*
@@ -130,8 +131,8 @@ struct gp_holders_event {
 int gp_holders_next(struct gp_holders *h, struct gp_holders_event *ret);
 
 /*
- * Ask the holder of @p->user for a pidfd and the KFD descriptor of @p, for the module. The answer
- * comes by gp_holders_next_kfd(). -ENOMEM.
+ * Ask the holder of @p->user for a pidfd and a KFD descriptor of @p, for the module. The answer
+ * comes by gp_holders_next_kfd(): one, also if it was asked for again before it came. -ENOMEM.
  */
 int gp_holders_ask_kfd(struct gp_holders *h, const struct gp_holders_process *p);
 
@@ -140,6 +141,7 @@ struct gp_holders_kfd {
 	u64 start;
 	int err;		/* 0, or as above (-ETIME: no answer); then no descriptors */
 	int pidfd, kfd_fd;	/* the caller's */
+	u32 count;		/* KFD descriptors that the process has */
 };
 
 /* -EAGAIN: no answer yet. */

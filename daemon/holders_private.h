@@ -130,6 +130,7 @@ struct gp_hold_ask {
 	struct gp_hold_ask *next;
 	struct gp_hold_user *user;
 	struct gp_holders_kfd answer;
+	u32 which;
 	u64 serial;		/* 0: not sent */
 	u64 sent_ns;
 	bool answered;

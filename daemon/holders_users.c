@@ -324,6 +324,7 @@ static void take_kfd(struct gp_holders *h, const struct gp_holder_reply *m, int 
 	if (!a->answer.err) {
 		a->answer.pidfd = fds[0];
 		a->answer.kfd_fd = fds[1];
+		a->answer.count = m->count;
 		fds[0] = fds[1] = -1;
 	}
 }
@@ -387,7 +388,8 @@ static void tend_user(struct gp_holders *h, struct gp_hold_user *u, u64 now)
 static void tend_ask(struct gp_holders *h, struct gp_hold_ask *a, u64 now)
 {
 	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_GET_KFD,
-		.pid = a->answer.pid, .start = a->answer.start, .serial = h->serial + 1);
+		.pid = a->answer.pid, .start = a->answer.start, .which = a->which,
+		.serial = h->serial + 1);
 
 	if (a->answered)
 		return;

@@ -236,14 +236,30 @@ static int check_change(const struct gp_decider *h, const struct policy_change *
 	       gp_lease_fits(param, h->config->daemon.heartbeat_ns, why, GP_WHY_MAX) ? 0 : -EINVAL;
 }
 
+/* Sets all of it, or nothing. */
 static int make_change(struct gp_decider *h, const struct policy_change *c, char *why)
 {
-	int err = c->policy_set ? gp_decider_set_policy(h, c->policy, why) : 0;
+	const struct gp_policy *policy = h->observe ? NULL : h->policy;
+	u64 before[GP_NR_PARAMS];
+	u32 i, refused = 0;
+	int err;
 
-	for (u32 i = 0; !err && i < GP_NR_PARAMS; i++)
-		if (c->param_set[i])
-			gp_decider_set_param(h, (enum gp_param)i, c->param[i]);
-	return err;
+	memcpy(before, h->param, sizeof(before));
+	err = c->policy_set ? gp_decider_set_policy(h, c->policy, why) : 0;
+	if (err)
+		return err;
+	while (refused < GP_NR_PARAMS && (!c->param_set[refused] ||
+	       !gp_decider_set_param(h, (enum gp_param)refused, c->param[refused])))
+		refused++;
+	if (refused == GP_NR_PARAMS)
+		return 0;
+	if (c->policy_set)
+		gp_decider_set_policy(h, policy, why);
+	for (i = 0; i < GP_NR_PARAMS; i++)
+		gp_decider_set_param(h, (enum gp_param)i, before[i]);
+	snprintf(why, GP_WHY_MAX, "%s: beyond the bounds of the module; see gpreempt(4)",
+		 gp_params[refused].name);
+	return -EINVAL;
 }
 
 /* A policy begins with its configured parameters; those set by hand before are forgotten. */
@@ -286,7 +302,8 @@ static int set_policy(struct gp_methods *m, struct gp_call *call, const struct g
 	if (a->dry_run && c.policy_set)
 		name = c.policy ? c.policy->name : "none";
 	*ret = json_pack("{s:s, s:o, s:b}", "policy", name, "parameters",
-			 gp_method_parameters(param), "changed", !a->dry_run);
+			 gp_method_parameters(a->dry_run ? param : h->param),
+			 "changed", !a->dry_run);
 	return GP_CALL_DONE;
 }
 

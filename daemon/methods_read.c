@@ -235,23 +235,12 @@ int gp_method_list(struct gp_methods *m, struct gp_call *call, const struct gp_a
 			 l->gpu);
 		return -ENOENT;
 	}
-	gp_decider_read_usage(m->args.decider);
 	gpus = json_array();
 	for (d = 0; d < m->args.decider->nr_gpus; d++)
 		if (devices & BIT_ULL(m->args.decider->gpu[d].index))
 			json_array_append_new(gpus, gpu_json(m->args.decider, d));
 	*ret = json_pack("{s:o}", "gpus", gpus);
 	return *ret ? GP_CALL_LIST : -ENOMEM;
-}
-
-static u64 vram_of(const struct gp_gpu_process *r, u32 gpu_id)
-{
-	u32 i;
-
-	for (i = 0; i < r->nr_usage; i++)
-		if (r->usage[i].gpu_id == gpu_id)
-			return r->usage[i].vram_bytes;
-	return 0;
 }
 
 /* The seats; the times are of all seats together and given with the first. */
@@ -279,7 +268,7 @@ static json_t *seats_json(const struct gp_decider *h, const struct gp_gpu_proces
 				"on_ns", first ? (json_int_t)a.state_ns[GP_ON] : 0,
 				"off_ns", first ? (json_int_t)off : 0,
 				"waiting_ns", first ? (json_int_t)a.waiting_ns : 0,
-				"vram_bytes", (json_int_t)vram_of(r, h->gpu[d].gpu_id)));
+				"vram_bytes", (json_int_t)gp_decider_vram(h, r, h->gpu[d].gpu_id)));
 		json_array_append_new(list, o);
 		first = false;
 	}
@@ -488,6 +477,33 @@ static void add_control(json_t *to, const struct gp_control *c)
 	add_counters(to, n);
 }
 
+/* All but @part of what @peer may see. false: nothing. */
+static bool sum_up(const struct gp_decider *h, const struct gp_peer *peer, struct gp_account *sum)
+{
+	/* They are numbers of 64 bits. Those that are no sums are not shown. */
+	enum { NUMBERS = offsetof(struct gp_account, part) / sizeof(u64) };
+	static bool of_task[GP_MAX_TASKS];
+	static struct gp_account a;
+	bool any = peer->privileged;
+	u32 i, n;
+
+	memset(of_task, 0, sizeof(of_task));
+	memcpy(sum, &h->stats.ended, offsetof(struct gp_account, part));
+	if (!any)
+		memset(sum, 0, offsetof(struct gp_account, part));
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *r = h->process[i];
+
+		if (r->task == GP_NONE || of_task[r->task] || !may_see(peer, r) ||
+		    gp_decider_account(h, r, &a))
+			continue;
+		any = of_task[r->task] = true;
+		for (n = 0; n < NUMBERS; n++)
+			((u64 *)sum)[n] += ((const u64 *)&a)[n];
+	}
+	return any;
+}
+
 /*
  * The counters of all tasks and of the daemon; for a client without privilege those of its own
  * tasks, because from the sums it could count the arrivals of others.
@@ -497,15 +513,10 @@ int gp_method_stats(struct gp_methods *m, struct gp_call *call, const struct gp_
 {
 	const struct gp_decider *h = m->args.decider;
 	json_t *counters = json_object();
-	static struct gp_account account;
-	u32 i;
+	static struct gp_account sum;
 
-	if (call->peer->privileged)
-		add_account(counters, &h->stats.ended);
-	for (i = 0; i < h->nr_processes; i++)
-		if (may_see(call->peer, h->process[i]) && gp_tasks_first(h, i) &&
-		    !gp_decider_account(h, h->process[i], &account))
-			add_account(counters, &account);
+	if (sum_up(h, call->peer, &sum))
+		add_account(counters, &sum);
 	if (call->peer->privileged) {
 		add_decider(counters, h);
 		add_backend(counters, h);
@@ -516,13 +527,13 @@ int gp_method_stats(struct gp_methods *m, struct gp_call *call, const struct gp_
 	return *ret ? GP_CALL_LIST : -ENOMEM;
 }
 
-static json_t *parts_json(const struct gp_account *a)
+static json_t *parts_json(const struct gp_hist *part)
 {
 	json_t *list = json_array();
 	u32 i;
 
 	for (i = 0; i < GP_NR_PARTS; i++) {
-		const struct gp_hist *p = &a->part[i];
+		const struct gp_hist *p = &part[i];
 
 		json_array_append_new(list, json_pack(
 			"{s:s, s:I, s:I, s:I, s:I, s:I}", "name", gp_part_names[i],
@@ -554,7 +565,7 @@ static int next_stats(const struct gp_decider *h, const struct gp_peer *peer,
 			    json_integer((json_int_t)a.longest_hold_ns));
 	*ret = json_pack("{s:i, s:I, s:s, s:s, s:o, s:o}", "pid", (int)r->pid,
 			 "start", (json_int_t)r->start, "name", r->name, "class", r->class.name,
-			 "counters", counters, "parts", parts_json(&a));
+			 "counters", counters, "parts", parts_json(gp_decider_parts(h, r)));
 	return *ret ? 1 : -ENOMEM;
 }
 

@@ -2,20 +2,32 @@
 /*
  * Which processes use the GPUs, and which class they have.
  */
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "children.h"
 #include "decider_private.h"
+#include "lib/sys.h"
+#include "lib/sysfs.h"
+
+/* What one run does of a scan, so that other work waits for a moment at most. */
+enum {
+	STEPS_PER_RUN	= 16,	/* of the scanner: about 0.1 ms */
+	TAKE_PER_RUN	= 256,	/* processes of its result, */
+	TAKE_CHANGED	= 16,	/* of which one that is new or has changed counts so often */
+};
 
 /* ---- the list ---- */
 
 /* Where @pid is, or would be. */
-static u32 place(const struct gp_decider *h, pid_t pid)
+static u32 index_of(const struct gp_decider *h, pid_t pid)
 {
 	u32 low = 0, high = h->nr_processes;
 
@@ -32,7 +44,7 @@ static u32 place(const struct gp_decider *h, pid_t pid)
 
 struct gp_gpu_process *gp_decider_find(struct gp_decider *h, const struct gp_process_id *who)
 {
-	u32 at = place(h, who->pid);
+	u32 at = index_of(h, who->pid);
 
 	if (at == h->nr_processes || h->process[at]->pid != who->pid)
 		return NULL;
@@ -44,22 +56,34 @@ static int open_pidfd(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
+static void stop_watching(struct gp_gpu_process *r)
+{
+	if (r->pidfd >= 0)
+		close(r->pidfd);
+	r->pidfd = -1;
+}
+
+/*
+ * A process with a task is watched for its end. A scan sees the end of the others, so that a user
+ * cannot use up descriptors with idle processes. In tests processes are not real ones.
+ */
 static void watch_end(struct gp_decider *h, struct gp_gpu_process *r)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (u64)r->pid };
 	u64 start;
 
-	/* A scan sees the end of unmanaged processes. In tests processes are not real ones. */
-	if (h->args.proc || !r->class.managed || r->pidfd >= 0)
+	if (h->args.proc || !r->class.managed || !r->nr_queues) {
+		stop_watching(r);
+		return;
+	}
+	if (r->pidfd >= 0)
 		return;
 	r->pidfd = open_pidfd(r->pid);
 	if (r->pidfd < 0)
 		return;
-	if (!gp_process_start(h->args.proc, r->pid, &start) && start == r->start &&
-	    !epoll_ctl(h->epoll, EPOLL_CTL_ADD, r->pidfd, &e))
-		return;
-	close(r->pidfd);
-	r->pidfd = -1;
+	if (gp_process_start(h->args.proc, r->pid, &start) || start != r->start ||
+	    epoll_ctl(h->epoll, EPOLL_CTL_ADD, r->pidfd, &e))
+		stop_watching(r);
 }
 
 /* A process names itself; what it writes goes to logs, terminals and JSON. */
@@ -73,12 +97,19 @@ static void copy_name(struct gp_gpu_process *r, const char *comm)
 			*at = '?';
 }
 
-static struct gp_gpu_process *arrive(struct gp_decider *h, const struct gp_process *p)
+static struct gp_gpu_process *add_process(struct gp_decider *h, const struct gp_process *p)
 {
 	struct gp_gpu_process *r;
-	u32 at = place(h, p->pid);
+	u32 at = index_of(h, p->pid);
+	u64 start;
+	int err;
 
-	if (h->nr_processes == GP_PROCESSES_MAX)
+	if (h->nr_processes == GP_PROCESSES_MAX || p->pid == getpid() ||
+	    gp_children_has(p->pid))
+		return NULL;
+	/* The result of a scan is taken in pieces: the process may have ended since. */
+	err = gp_process_start(h->args.proc, p->pid, &start);
+	if (err == -ESRCH || (!err && start != p->start))
 		return NULL;
 	r = calloc(1, sizeof(*r));
 	if (!r)
@@ -103,17 +134,15 @@ static struct gp_gpu_process *arrive(struct gp_decider *h, const struct gp_proce
 	return r;
 }
 
-static void depart(struct gp_decider *h, u32 at)
+static void remove_process(struct gp_decider *h, u32 at)
 {
 	struct gp_gpu_process *r = h->process[at];
 
 	if (r->announced)
 		gp_decider_news(h, GP_NEWS_PROCESS, r, "is gone");
 	gp_tasks_leave(h, r);
-	if (r->pidfd >= 0)
-		close(r->pidfd);
+	stop_watching(r);
 	free(r->queues);
-	free(r->usage);
 	gp_subject_free(&r->subject);
 	free(r);
 	h->nr_processes--;
@@ -125,16 +154,16 @@ static void depart(struct gp_decider *h, u32 at)
 
 void gp_processes_gone(struct gp_decider *h, pid_t pid)
 {
-	u32 at = place(h, pid);
+	u32 at = index_of(h, pid);
 
 	if (at < h->nr_processes && h->process[at]->pid == pid)
-		depart(h, at);
+		remove_process(h, at);
 }
 
 void gp_processes_clear(struct gp_decider *h)
 {
 	while (h->nr_processes)
-		depart(h, h->nr_processes - 1);
+		remove_process(h, h->nr_processes - 1);
 }
 
 /* ---- class ---- */
@@ -168,13 +197,13 @@ void gp_processes_classify(struct gp_decider *h, struct gp_gpu_process *r)
 	snprintf(r->class_from, sizeof(r->class_from), "%s", class ? "asked for" : match.why);
 	snprintf(r->gang, sizeof(r->gang), "%s", match.gang);
 	if (class || r->described || r->undescribed[0]) {
-		watch_end(h, r);
 		announce(h, r);
-		return;
+	} else {
+		r->class.managed = false;
+		snprintf(r->class_from, sizeof(r->class_from), "not known yet: its command line is "
+			 "being read");
 	}
-	r->class.managed = false;
-	snprintf(r->class_from, sizeof(r->class_from), "not known yet: its command line is being "
-		 "read");
+	watch_end(h, r);
 }
 
 /* ---- scan ---- */
@@ -195,24 +224,12 @@ static void copy_queues(struct gp_decider *h, struct gp_gpu_process *r, const st
 	r->nr_queues = p->nr_queues;
 	r->watched_stale = true;
 	r->watched_at_ns = 0;
+	watch_end(h, r);
 	gp_tasks_update(h, r);
 }
 
-static void copy_usage(struct gp_gpu_process *r, const struct gp_process *p)
-{
-	u64 bytes = p->nr_gpus * sizeof(*p->gpus);
-	struct gp_process_gpu *usage = malloc(bytes ? bytes : 1);
-
-	if (!usage)
-		return;
-	if (bytes)
-		memcpy(usage, p->gpus, bytes);
-	free(r->usage);
-	r->usage = usage;
-	r->nr_usage = p->nr_gpus;
-}
-
-static void meet(struct gp_decider *h, const struct gp_process *p, u32 what)
+/* Returns whether it is new, or has changed. */
+static bool take_process(struct gp_decider *h, const struct gp_process *p)
 {
 	struct gp_gpu_process *r = gp_decider_find(h, &(struct gp_process_id){ .pid = p->pid });
 	bool changed = p->queues_changed;
@@ -223,51 +240,85 @@ static void meet(struct gp_decider *h, const struct gp_process *p, u32 what)
 		r = NULL;
 	}
 	if (!r) {
-		r = arrive(h, p);
+		r = add_process(h, p);
 		changed = true;
 	}
 	if (!r)
-		return;
+		return true;
 	r->seen = true;
-	if (what & GP_SCAN_USAGE)
-		copy_usage(r, p);
 	gp_descriptions_ask(h, r);
 	if (changed || r->nr_queues != p->nr_queues)
 		copy_queues(h, r, p);
 	else if (r->task == GP_NONE && r->class.managed && r->nr_queues)
 		gp_tasks_update(h, r);	/* not admitted then; perhaps now */
+	else
+		return false;
+	return true;
 }
 
-void gp_processes_scan(struct gp_decider *h, u32 what)
+/* Takes the result of a scan from where the last run ended. Returns whether that was all of it. */
+static bool take_result(struct gp_decider *h)
 {
-	const struct gp_process *p = NULL;
-	pid_t own = getpid();
-	u32 i, n = 0;
-	int err;
+	u32 n, left = TAKE_PER_RUN, cost;
+	const struct gp_process *p = gp_scanner_processes(h->scanner, &n);
 
-	err = gp_scanner_run(h->scanner, what, &p, &n);
-	if (err && err != -ENOENT)
-		return;
-	if (err)
-		n = 0;
-	for (i = 0; i < h->nr_processes; i++)
-		h->process[i]->seen = false;
-	for (i = 0; i < n; i++)
-		if (p[i].pid != own && !gp_children_has(p[i].pid))
-			meet(h, &p[i], what);
+	for (; h->scan_taken < n && left; h->scan_taken++) {
+		cost = take_process(h, &p[h->scan_taken]) ? TAKE_CHANGED : 1;
+		left -= cost < left ? cost : left;
+	}
+	return h->scan_taken == n;
+}
+
+static void end_scan(struct gp_decider *h)
+{
+	u32 i;
+
 	for (i = h->nr_processes; i--;)
 		if (!h->process[i]->seen)
-			depart(h, i);
+			remove_process(h, i);
 	gp_class_request_forget_ended(h);
 	if (h->backend->ops->scanned)
 		h->backend->ops->scanned(h->backend);
 	h->attach_due = true;
 }
 
-void gp_decider_read_usage(struct gp_decider *h)
+bool gp_processes_scan(struct gp_decider *h)
 {
-	if (h->now_ns < h->usage_at_ns)
-		return;
-	h->usage_at_ns = h->now_ns + h->config->daemon.scan_ns;
-	gp_processes_scan(h, GP_SCAN_USAGE);
+	u32 i;
+	int err;
+
+	if (h->scan_state != GP_SCAN_TAKING) {
+		h->scan_state = GP_SCAN_STEPPING;
+		err = gp_scanner_step(h->scanner, 0, STEPS_PER_RUN);
+		if (!err)
+			return false;
+		h->scan_state = GP_SCAN_NONE;
+		if (err < 0 && err != -ENOENT)
+			return true;
+		for (i = 0; i < h->nr_processes; i++)
+			h->process[i]->seen = false;
+		h->scan_taken = 0;
+		if (err > 0)
+			h->scan_state = GP_SCAN_TAKING;
+	}
+	if (h->scan_state == GP_SCAN_TAKING && !take_result(h))
+		return false;
+	h->scan_state = GP_SCAN_NONE;
+	end_scan(h);
+	return true;
+}
+
+u64 gp_decider_vram(const struct gp_decider *h, const struct gp_gpu_process *r, u32 gpu_id)
+{
+	const char *kfd = h->args.kfd ? h->args.kfd : GP_SYSFS_KFD;
+	char path[PATH_MAX];
+	struct stat st;
+	u64 bytes;
+
+	snprintf(path, sizeof(path), "%s/proc/%d", kfd, r->pid);
+	/* Another process may have its pid by now. */
+	if (gp_sys->fstatat(AT_FDCWD, path, &st, 0) || st.st_ino != r->birth)
+		return 0;
+	snprintf(path, sizeof(path), "%s/proc/%d/vram_%u", kfd, r->pid, gpu_id);
+	return gp_sysfs_number(AT_FDCWD, path, &bytes) ? 0 : bytes;
 }

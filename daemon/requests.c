@@ -12,6 +12,8 @@
 #include "decider_private.h"
 #include "lib/user.h"
 
+enum { FORGET_PER_SCAN = 16 };	/* requests whose process may have ended are looked at */
+
 /* A hold that waits for its process to be attached is forgotten after that. */
 #define ATTACH_NS	(3 * GP_SEC)
 
@@ -39,19 +41,26 @@ static void forget(struct gp_decider *h, const struct gp_class_request *request)
 	u32 i = (u32)(request - h->request);
 
 	h->request[i] = h->request[--h->nr_requests];
+	if (h->request_at > h->nr_requests)
+		h->request_at = h->nr_requests;
 }
 
 void gp_class_request_forget_ended(struct gp_decider *h)
 {
+	u32 left = h->nr_requests < FORGET_PER_SCAN ? h->nr_requests : FORGET_PER_SCAN;
+	const struct gp_class_request *request;
 	u64 start;
-	u32 i;
 	int err;
 
-	for (i = h->nr_requests; i--;) {
-		err = gp_process_start(h->args.proc, h->request[i].who.pid, &start);
+	for (; left; left--) {
+		/* Those behind are looked at first, so that the last one can take its place. */
+		if (!h->request_at)
+			h->request_at = h->nr_requests;
+		request = &h->request[--h->request_at];
+		err = gp_process_start(h->args.proc, request->who.pid, &start);
 		/* Any other error, such as EMFILE, says nothing about the process. */
-		if (err == -ESRCH || (!err && start != h->request[i].who.start))
-			forget(h, &h->request[i]);
+		if (err == -ESRCH || (!err && start != request->who.start))
+			forget(h, request);
 	}
 }
 
@@ -446,7 +455,7 @@ int gp_decider_set_param(struct gp_decider *h, enum gp_param param, u64 value)
 		return -ERANGE;
 	h->param[param] = value;
 	h->backend->ops->set(h->backend);
-	return 0;
+	return h->param[param] == value ? 0 : -ERANGE;
 }
 
 int gp_decider_reload(struct gp_decider *h, struct gp_config *config, char *why)

@@ -318,7 +318,12 @@ static int seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view 
 
 static int account(struct gp_backend *b, u32 task, struct gp_account *ret)
 {
-	return gp_sched_account(gp_scheduler_of(b)->sched, task, b->h->now_ns, ret);
+	return gp_sched_sums(gp_scheduler_of(b)->sched, task, b->h->now_ns, ret);
+}
+
+static const struct gp_hist *parts(struct gp_backend *b, u32 task)
+{
+	return gp_scheduler_of(b)->sched->tasks[task].account.part;
 }
 
 static void device(struct gp_backend *b, u32 device, struct gp_device_view *ret)
@@ -443,6 +448,7 @@ const struct gp_backend_ops gp_scheduler_ops = {
 	.busy		= busy,
 	.seat		= seat,
 	.account	= account,
+	.parts		= parts,
 	.device		= device,
 	.status		= status,
 	.trace		= trace,

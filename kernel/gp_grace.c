@@ -6,6 +6,9 @@
  */
 #include "gp_home.h"
 
+/* A caller waits so long for the GPUs, at most. A driver's call about a hung GPU takes seconds. */
+#define WAIT_MS		50
+
 /* Under home.lock. A GPU that is being dropped gets the driver's own grace back. */
 static u32 wanted(const struct gp_gpu *gpu)
 {
@@ -38,21 +41,20 @@ void gp_grace_wake(void)
 void gp_grace_apply(struct gp_gpu *gpu)
 {
 	unsigned long flags;
-	int err = 0;
 	u32 grace;
+	int err;
 
 	spin_lock_irqsave(&gp_home.lock, flags);
-	grace = wanted(gpu);
-	spin_unlock_irqrestore(&gp_home.lock, flags);
-	if (grace == gpu->grace_tried)
-		return;
-	if (grace != gpu->grace)
-		err = gp_kfd_set_grace(gpu->node, grace);
-	spin_lock_irqsave(&gp_home.lock, flags);
-	gpu->grace_tried = grace;
-	gpu->grace_err = err;
-	if (!err)
-		gpu->grace = grace;
+	/* Another one may be wanted when the driver has answered. */
+	while ((grace = wanted(gpu)) != gpu->grace_tried) {
+		spin_unlock_irqrestore(&gp_home.lock, flags);
+		err = grace == gpu->grace ? 0 : gp_kfd_set_grace(gpu->node, grace);
+		spin_lock_irqsave(&gp_home.lock, flags);
+		gpu->grace_tried = grace;
+		gpu->grace_err = err;
+		if (!err)
+			gpu->grace = grace;
+	}
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 }
 
@@ -79,9 +81,12 @@ static int result(u32 grace)
 
 int gp_grace_wait(u32 grace)
 {
+	long left;
 	int is = 0;
 
-	if (wait_event_interruptible(gp_home.moved, (is = result(grace)) != 0))
+	left = wait_event_interruptible_timeout(gp_home.moved, (is = result(grace)) != 0,
+						msecs_to_jiffies(WAIT_MS));
+	if (left < 0)
 		return -EINTR;
-	return is < 0 ? is : 0;
+	return is < 0 ? is : left ? 0 : -EAGAIN;
 }

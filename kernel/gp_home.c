@@ -386,7 +386,8 @@ int gp_home_init(void)
 	h->stats = (struct gp_uapi_stats *)get_zeroed_page(GFP_KERNEL);
 	h->memory = vzalloc(gp_sched_size(&limits));
 	h->reapers = alloc_workqueue("gpreempt", WQ_UNBOUND, 0);
-	h->putters = alloc_workqueue("gpreempt_mm", WQ_UNBOUND, 0);
+	/* A process that keeps its KFD mutex while it ends keeps a worker: no other must wait. */
+	h->putters = alloc_workqueue("gpreempt_mm", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!h->stats || !h->memory || !h->reapers || !h->putters || gp_scan_init())
 		goto failed;
 	h->stats->version = GP_UAPI_VERSION;

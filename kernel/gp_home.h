@@ -280,7 +280,7 @@ void gp_home_reset_settings(void);
 int gp_home_set_policy(const char *name);
 int gp_home_set_param(const char *name, u64 value);
 void gp_home_enable(bool on);
-/* Takes home.mutex, waits for all GPUs without it. Restores everything if one refuses @grace. */
+/* Takes home.mutex, waits for all GPUs without it. Restores everything if that fails. */
 int gp_home_set_mechanism(const char *name, u32 grace);
 
 /* ---- gp_grace.c ---- */
@@ -289,7 +289,10 @@ int gp_home_set_mechanism(const char *name, u32 grace);
 void gp_grace_wake(void);
 /* The worker sets home.grace on its GPU. */
 void gp_grace_apply(struct gp_gpu *gpu);
-/* Waits for all workers; no lock held. -EINTR, or what gp_kfd_set_grace() said on one GPU. */
+/*
+ * Waits for all workers, 50 ms at most; no lock held. -EINTR, -EAGAIN: a GPU does not answer, or
+ * what gp_kfd_set_grace() said on one GPU.
+ */
 int gp_grace_wait(u32 grace);
 
 /* ---- gp_gpu.c ---- */

@@ -11,12 +11,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "process.h"
 #include "uapi/kfd.h"
-
-enum { CANDIDATES = 8 };	/* KFD descriptors of one process that are tried */
 
 int gp_kmod_call(int fd, unsigned long call, void *arg)
 {
@@ -44,13 +43,17 @@ int gp_kmod_open(const char *path, struct gp_uapi_version *is)
 
 /* ---- attaching ---- */
 
-/* The descriptors of /dev/kfd of a process, the newest first: a child may have its parent's. */
-static int list_kfd_fds(pid_t pid, int *to)
+/*
+ * statx() with AT_STATX_DONT_SYNC asks no file system: a file of the process may be on one that
+ * does not answer. The name of the file would not do, because the process can rename it.
+ */
+int gp_kmod_list_kfd(pid_t pid, int *to)
 {
-	struct stat kfd, st;
+	int fds[GP_KMOD_KFD_FDS], n = 0, i;
+	struct statx st;
+	struct stat kfd;
 	char path[64];
 	struct dirent *e;
-	int n = 0, fd;
 	DIR *dir;
 
 	if (stat(GP_KFD_DEVICE, &kfd))
@@ -60,22 +63,25 @@ static int list_kfd_fds(pid_t pid, int *to)
 	if (!dir)
 		return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
 	while ((e = readdir(dir))) {
-		if (e->d_name[0] == '.' || fstatat(dirfd(dir), e->d_name, &st, 0) ||
-		    !S_ISCHR(st.st_mode) || st.st_rdev != kfd.st_rdev)
+		if (e->d_name[0] == '.' ||
+		    statx(dirfd(dir), e->d_name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) ||
+		    !S_ISCHR(st.stx_mode) || st.stx_rdev_major != major(kfd.st_rdev) ||
+		    st.stx_rdev_minor != minor(kfd.st_rdev))
 			continue;
-		fd = atoi(e->d_name);
-		if (n == CANDIDATES)
-			memmove(to, to + 1, (size_t)--n * sizeof(*to));
-		to[n++] = fd;
+		if (n == GP_KMOD_KFD_FDS)
+			memmove(fds, fds + 1, (size_t)--n * sizeof(*fds));
+		fds[n++] = atoi(e->d_name);
 	}
 	closedir(dir);
+	for (i = 0; i < n; i++)
+		to[i] = fds[n - 1 - i];
 	return n ? n : -EBADF;
 }
 
 /* One process's end of attaching: @which of its descriptors, or the last there is. */
 static int take(const struct gp_kmod_process *p, int which, struct gp_uapi_member *ret)
 {
-	int theirs[CANDIDATES], n;
+	int theirs[GP_KMOD_KFD_FDS], n;
 	u64 start = 0;
 
 	ret->kfd_fd = -1;
@@ -85,12 +91,12 @@ static int take(const struct gp_kmod_process *p, int which, struct gp_uapi_membe
 	/* With the pidfd in hand its number cannot become another's unnoticed. */
 	if (p->start && (gp_process_start(NULL, p->pid, &start) || start != p->start))
 		return -ESRCH;
-	n = list_kfd_fds(p->pid, theirs);
+	n = gp_kmod_list_kfd(p->pid, theirs);
 	if (n < 0)
 		return n;
 	if (which >= n)
 		return -EXDEV;
-	ret->kfd_fd = (int)syscall(SYS_pidfd_getfd, ret->pidfd, theirs[n - 1 - which], 0);
+	ret->kfd_fd = (int)syscall(SYS_pidfd_getfd, ret->pidfd, theirs[which], 0);
 	return ret->kfd_fd < 0 ? -errno : 0;
 }
 
@@ -146,8 +152,20 @@ int gp_kmod_attach(int fd, const struct gp_kmod_process *processes, u32 nr,
 
 	if (!nr || nr > GP_UAPI_MEMBERS)
 		return -EINVAL;
-	for (which = 0; err == -EXDEV && which < CANDIDATES; which++)
+	for (which = 0; err == -EXDEV && which < GP_KMOD_KFD_FDS; which++)
 		err = try_attach(fd, processes, which, &a);
+	if (!err)
+		*ret = a.task;
+	return err;
+}
+
+int gp_kmod_attach_members(int fd, const struct gp_uapi_member *members, u32 nr,
+			   const struct gp_class *class, u32 *ret)
+{
+	struct gp_uapi_attach a = { .nr_members = nr, .class = class_of(class),
+				    .members = (u64)(uintptr_t)members };
+	int err = gp_kmod_call(fd, GP_IOC_ATTACH, &a);
+
 	if (!err)
 		*ret = a.task;
 	return err;

@@ -29,11 +29,25 @@ struct gp_kmod_process {
 };
 
 /*
- * Attaches processes as one task. -ESRCH: one has ended. -EBADF: one has no KFD descriptor.
+ * Attaches processes as one task. Fetching their descriptors can take as long as a process wants.
+ * -ESRCH: one has ended. -EBADF: one has no KFD descriptor.
  * -EPERM: no right to trace it. Else as GP_IOC_ATTACH.
  */
 int gp_kmod_attach(int fd, const struct gp_kmod_process *processes, u32 nr,
 		   const struct gp_class *class, u32 *ret);
+
+/* The same with descriptors that another process has fetched. */
+int gp_kmod_attach_members(int fd, const struct gp_uapi_member *members, u32 nr,
+			   const struct gp_class *class, u32 *ret);
+
+/* KFD descriptors of one process that are tried. */
+enum { GP_KMOD_KFD_FDS = 8 };
+/*
+ * The newest KFD descriptors of @pid, the newest first, because a child may have its parent's too:
+ * GP_KMOD_KFD_FDS at most. Returns how many; -EBADF: none; -ESRCH, -EPERM.
+ */
+int gp_kmod_list_kfd(pid_t pid, int *to);
+
 int gp_kmod_detach(int fd, u32 task);
 int gp_kmod_set_class(int fd, u32 task, const struct gp_class *class);
 int gp_kmod_set_policy(int fd, const char *name);

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "decider_world.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { WORDS = 512, RING = 4096, SHARED = 1 << 16, CLOCKS_MAX = 1000 };
+#include "sys_faults.h"
+
+enum { WORDS = 512, RING = 4096, SHARED = 1 << 17, CLOCKS_MAX = 1000 };
+enum { WORLD_IDLE_PID = 5000000 };	/* above all real ones */
 
 /* ---- the mechanism kfd-debug ---- */
 
@@ -49,7 +55,7 @@ struct gp_mechanism *gp_holders_mechanism(struct gp_holders *m)
 int gp_holders_fd(const struct gp_holders *m)
 {
 	(void)m;
-	return -1;
+	return debug->bell;
 }
 
 int gp_holders_task_add(struct gp_holders *m, u32 task, u64 devices)
@@ -137,10 +143,42 @@ int gp_holders_next(struct gp_holders *m, struct gp_holders_event *ret)
 	return 0;
 }
 
+int gp_holders_ask_kfd(struct gp_holders *m, const struct gp_holders_process *p)
+{
+	(void)m;
+	EXPECT(p->start && debug->nr_asks < 128);
+	debug->ask[debug->nr_asks++] = *p;
+	debug->asked++;
+	return 0;
+}
+
+int gp_holders_next_kfd(struct gp_holders *m, struct gp_holders_kfd *ret)
+{
+	const struct gp_holders_process *p;
+	u32 i;
+
+	(void)m;
+	for (i = 0; i < debug->nr_asks && debug->ask[i].pid == debug->asks_hang; i++)
+		;
+	if (i == debug->nr_asks)
+		return -EAGAIN;
+	p = &debug->ask[i];
+	*ret = (struct gp_holders_kfd){ .pid = p->pid, .start = p->start, .err = debug->ask_error,
+					.pidfd = -1, .kfd_fd = -1 };
+	if (!ret->err) {
+		ret->count = debug->descriptors ? debug->descriptors : 1;
+		ret->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+		ret->kfd_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		EXPECT(ret->kfd_fd >= 0);
+	}
+	memmove(&debug->ask[i], &debug->ask[i + 1], (--debug->nr_asks - i) * sizeof(*p));
+	return 0;
+}
+
 u64 gp_holders_wake_at(struct gp_holders *m)
 {
 	(void)m;
-	return debug->nr_events ? 0 : null_next(&debug->m);
+	return debug->nr_events || (debug->nr_asks && !debug->asks_hang) ? 0 : null_next(&debug->m);
 }
 
 void gp_holders_stats(const struct gp_holders *m, struct gp_holders_stats *ret)
@@ -268,6 +306,7 @@ int world_up(void **state)
 	null_init(&w->debug.m, 0);
 	world_gpu(w);
 	debug = &w->debug;
+	debug->bell = eventfd(0, EFD_CLOEXEC);
 	*state = w;
 	return 0;
 }
@@ -284,6 +323,7 @@ int world_down(void **state)
 	for (i = 0; i < WORLD_PROCESSES; i++)
 		if (w->process[i].pid)
 			world_end(w, i);
+	close(w->debug.bell);
 	munmap(w->shared, SHARED);
 	fake_tree_free(w->tree);
 	free(w);
@@ -293,7 +333,8 @@ int world_down(void **state)
 void world_decider(struct world *w, const char *config)
 {
 	struct gp_decider_args args = {
-		.kfd = w->kfd, .mqds = w->mqds, .kmod = w->kmod, .node = "/dev/null",
+		.kfd = w->kfd, .proc = w->proc[0] ? w->proc : NULL,
+		.mqds = w->mqds, .kmod = w->kmod, .node = "/dev/null",
 		.clock = clock_of, .news = news, .holding = holding,
 		.make_reader = make_reader, .kill_reader = kill_reader, .ctx = w,
 	};
@@ -315,6 +356,7 @@ u32 world_process(struct world *w)
 
 u32 world_process_of(struct world *w, uid_t uid)
 {
+	char real[32], path[32];
 	volatile u64 *ready;
 	u32 i;
 
@@ -336,9 +378,39 @@ u32 world_process_of(struct world *w, uid_t uid)
 	}
 	while (!*ready)
 		usleep(100);
+	if (w->proc[0]) {
+		snprintf(real, sizeof(real), "/proc/%d", w->process[i].pid);
+		snprintf(path, sizeof(path), "p/%d", w->process[i].pid);
+		fake_tree_link(w->tree, real, path);
+	}
 	fake_tree_put(w->tree, "32769\n", "kfd/proc/%d/pasid", w->process[i].pid);
 	world_occupy(w, i, 0);
 	return i;
+}
+
+void world_own_proc(struct world *w)
+{
+	fake_tree_dir(w->tree, "p");
+	snprintf(w->proc, sizeof(w->proc), "%s/p", w->tree->path);
+}
+
+void world_idle(struct world *w, uid_t uid, u32 nr)
+{
+	char text[64], path[64];
+	u32 i;
+
+	/* They share a directory, because a test has thousands of them. */
+	fake_tree_put(w->tree, "1 (idle) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1 2\n",
+		      "p/idle/stat");
+	snprintf(text, sizeof(text), "Name:\tidle\nUid:\t%u\nGid:\t1\n", uid);
+	fake_tree_put(w->tree, text, "p/idle/status");
+	fake_tree_put(w->tree, "0 0 4294967295\n", "p/idle/uid_map");
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "p/%u", WORLD_IDLE_PID + i);
+		fake_tree_link(w->tree, "idle", path);
+		snprintf(path, sizeof(path), "kfd/proc/%u", WORLD_IDLE_PID + i);
+		fake_tree_dir(w->tree, path);
+	}
 }
 
 static void write_dump(struct world *w);
@@ -349,6 +421,10 @@ void world_end(struct world *w, u32 i)
 
 	snprintf(path, sizeof(path), "kfd/proc/%d", w->process[i].pid);
 	fake_tree_remove(w->tree, path);
+	if (w->proc[0]) {
+		snprintf(path, sizeof(path), "p/%d", w->process[i].pid);
+		fake_tree_remove(w->tree, path);
+	}
 	kill(w->process[i].pid, SIGKILL);
 	waitpid(w->process[i].pid, NULL, 0);
 	memset(&w->process[i], 0, sizeof(w->process[i]));
@@ -487,14 +563,34 @@ static bool is_readable(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
+static u64 calls_so_far(void)
+{
+	u64 calls = 0;
+	u32 i;
+
+	for (i = 0; i < GP_SYS_NR; i++)
+		calls += sys_faults_calls(i);
+	return calls;
+}
+
+static void run_once(struct world *w)
+{
+	u64 before = calls_so_far(), calls;
+
+	w->clocks = 0;
+	gp_decider_run(w->decider, w->now_ns);
+	calls = calls_so_far() - before;
+	if (calls > w->calls_max)
+		w->calls_max = calls;
+}
+
 void world_run(struct world *w, u64 ns)
 {
 	u64 until = w->now_ns + ns, step, at;
 
 	do {
-		w->clocks = 0;
 		run_readers(w);
-		gp_decider_run(w->decider, w->now_ns);
+		run_once(w);
 		run_readers(w);
 		at = is_readable(gp_readers_fd(w->decider->readers)) ? w->now_ns :
 		     gp_decider_wake_at(w->decider);
@@ -505,9 +601,8 @@ void world_run(struct world *w, u64 ns)
 	} while (w->now_ns < until);
 	/* What is due now is done before the test goes on, and looks that were asked for. */
 	for (step = 0; step < 2; step++) {
-		w->clocks = 0;
 		run_readers(w);
-		gp_decider_run(w->decider, w->now_ns);
+		run_once(w);
 	}
 }
 

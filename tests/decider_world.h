@@ -14,7 +14,7 @@
 #include "gp_test.h"
 #include "null_mechanism.h"
 
-enum { WORLD_PROCESSES = 4, WORLD_READERS = 16, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
+enum { WORLD_PROCESSES = 72, WORLD_READERS = 16, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
 
 /*
  * The age of queues is real: the scanner's. The world is so far ahead that all are old; a test
@@ -36,6 +36,7 @@ struct world_process {
 /* daemon/holders.h on the null mechanism: its functions are in decider_world.c. */
 struct world_debug {
 	struct null_mechanism m;
+	int bell;		/* gp_holders_fd(); never readable */
 	int attach_error;	/* what attaching ends with */
 	bool attach_hangs;	/* it does not end */
 	bool attaching;		/* one hangs, and is heard of no more */
@@ -47,6 +48,13 @@ struct world_debug {
 	u32 attaches, deletes;
 	struct gp_holders_event event[64];
 	u32 nr_events;
+	/* for the module: each process is asked for one descriptor of the driver */
+	struct gp_holders_process ask[128];
+	u32 nr_asks;
+	pid_t asks_hang;	/* those for this process are not answered */
+	u32 asked;		/* so far */
+	int ask_error;		/* what asking ends with */
+	u32 descriptors;	/* that each process has; 0: 1 */
 };
 
 /* A reader of daemon/reader.h in this process and in the world's time. */
@@ -61,6 +69,8 @@ struct world {
 	struct fake_tree *tree;
 	char kfd[128], mqds[128], state[128];
 	const char *kmod;	/* NULL: there is no module */
+	char proc[128];		/* "": /proc; else its processes, and those of world_idle() */
+	u64 calls_max;		/* system calls of one run, while sys_faults.h counts them */
 	u64 *shared;
 	u32 xccs;		/* of GPUs made from now on; 0: 4 */
 	struct world_process process[WORLD_PROCESSES];
@@ -95,6 +105,10 @@ u32 world_process(struct world *w);
 /* The same of another user; only root can. */
 u32 world_process_of(struct world *w, uid_t uid);
 void world_end(struct world *w, u32 i);
+/* Has a /proc of its own from now on; before there is a decider. */
+void world_own_proc(struct world *w);
+/* @nr processes of @uid that have the driver open and no queue; with a /proc of its own. */
+void world_idle(struct world *w, uid_t uid, u32 nr);
 void world_queue(struct world *w, u32 i, u32 queue);
 void world_queue_on(struct world *w, u32 i, u32 queue, u32 gpu);
 void world_queue_gone(struct world *w, u32 i, u32 queue);

@@ -3,8 +3,11 @@
  * The module backend: what it tells the module, and its view of what the module did. The functions
  * of lib/kmod.h are in this file: they note what they are told, and tell the events of a test.
  */
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "decider_world.h"
 #include "lib/kmod.h"
@@ -16,7 +19,13 @@
 /* ---- the module ---- */
 
 static struct {
+	struct world *world;
 	int attach_error;
+	u64 attach_ns;		/* how long a try takes that fails */
+	u32 tries;		/* to attach */
+	u32 failures;		/* tries until one works, itself among them; 0: as @attach_error */
+	pid_t attachable;	/* of this process they do not fail */
+	u64 slow_run;		/* the last run of the decider in which a try took long */
 	u32 attaches, detaches;
 	u32 held, handle;	/* how often, and which task was last */
 	u64 lease_ns;
@@ -24,6 +33,7 @@ static struct {
 	u32 nr_events;
 	struct gp_uapi_seat seat;	/* what GP_IOC_SEAT answers; task 0: refused */
 	bool refuses_class;
+	u64 refuses_value;	/* of the parameter slice */
 } module;
 
 int gp_kmod_open(const char *path, struct gp_uapi_version *is)
@@ -45,14 +55,40 @@ int gp_kmod_call(int fd, unsigned long call, void *arg)
 	return 0;
 }
 
-int gp_kmod_attach(int fd, const struct gp_kmod_process *processes, u32 nr,
-		   const struct gp_class *class, u32 *ret)
+/* The process of a pidfd. */
+static pid_t pid_of(int pidfd)
+{
+	char path[64], line[64];
+	pid_t pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	f = fopen(path, "r");
+	EXPECT(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "Pid: %d", &pid) == 1)
+			break;
+	fclose(f);
+	return pid;
+}
+
+int gp_kmod_attach_members(int fd, const struct gp_uapi_member *members, u32 nr,
+			   const struct gp_class *class, u32 *ret)
 {
 	(void)fd;
 	(void)class;
-	EXPECT(nr && processes[0].pid);
-	if (module.attach_error)
+	EXPECT(nr && members[0].kfd_fd >= 0);
+	module.tries++;
+	if (module.failures && !--module.failures)
+		module.attach_error = 0;
+	if (module.attach_error && pid_of(members[0].pidfd) != module.attachable) {
+		module.world->now_ns += module.attach_ns;
+		/* One in a run is enough. */
+		if (module.attach_ns)
+			EXPECT(module.slow_run != module.world->decider->stats.runs);
+		module.slow_run = module.world->decider->stats.runs;
 		return module.attach_error;
+	}
 	*ret = ++module.attaches;
 	return 0;
 }
@@ -102,9 +138,7 @@ int gp_kmod_set_policy(int fd, const char *name)
 int gp_kmod_set_param(int fd, const char *name, u64 value)
 {
 	(void)fd;
-	(void)name;
-	(void)value;
-	return 0;
+	return value == module.refuses_value && !strcmp(name, "slice") ? -ERANGE : 0;
 }
 
 int gp_kmod_set_mechanism(int fd, const char *name, u32 grace)
@@ -172,6 +206,7 @@ static int up(void **state)
 	w = *state;
 	w->kmod = "/dev/null";
 	memset(&module, 0, sizeof(module));
+	module.world = w;
 	return 0;
 }
 
@@ -266,6 +301,204 @@ static void who_is_attached_anew_stays_held_for_the_rest_of_its_lease(void **sta
 	EXPECT(module.lease_ns < granted && module.lease_ns > granted - 100 * GP_MSEC);
 }
 
+/* A queue that only sysfs shows: the module backend reads no dump. */
+static void queue_in_sysfs(struct world *w, u32 i)
+{
+	pid_t pid = w->process[i].pid;
+	char id[16];
+
+	snprintf(id, sizeof(id), "%u", WORLD_GPU);
+	fake_tree_put(w->tree, "0", "kfd/proc/%d/queues/0/type", pid);
+	fake_tree_put(w->tree, "4096", "kfd/proc/%d/queues/0/size", pid);
+	fake_tree_put(w->tree, id, "kfd/proc/%d/queues/0/gpuid", pid);
+}
+
+static void a_gang_of_more_processes_than_the_module_takes_is_refused_as_a_whole(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	world_decider(w, CONFIG GANG);
+	for (i = 0; i <= GP_UAPI_MEMBERS; i++)
+		queue_in_sysfs(w, world_process(w));
+	/* They join one after the other; a refused task is tried each second. */
+	world_run(w, 3 * GP_SEC);
+	EXPECT_EQ(module.attaches, module.detaches);
+	for (i = 0; i <= GP_UAPI_MEMBERS; i++) {
+		EXPECT_EQ(world_find(w, i)->attachment, GP_NOT_ATTACHED);
+		EXPECT(strstr(world_find(w, i)->trouble, "more than 64 processes"));
+	}
+	/* With one less it fits. */
+	world_end(w, GP_UAPI_MEMBERS);
+	world_run(w, 2 * GP_SEC);
+	EXPECT_EQ(module.attaches, module.detaches + 1);
+	EXPECT_EQ(world_find(w, 0)->attachment, GP_ATTACHED);
+}
+
+/* ---- processes that keep the module waiting ---- */
+
+static void make_slow(struct world *w, u32 nr, int err, u64 ns)
+{
+	world_decider(w, CONFIG);
+	module.attach_error = err;
+	module.attach_ns = ns;
+	while (nr--)
+		world_queue(w, world_process(w), 0);
+}
+
+static void the_processes_of_one_user_keep_the_decider_for_a_tenth_of_the_time(void **state)
+{
+	struct world *w = *state;
+	u64 began = w->now_ns;
+	u32 i;
+
+	/* Each of them is due every second. */
+	make_slow(w, 3, -EBADF, 100 * GP_MSEC);
+	world_run(w, 30 * GP_SEC);
+	EXPECT(module.tries * module.attach_ns <= (w->now_ns - began) / 10 + module.attach_ns);
+	/* All of them have their turn. */
+	EXPECT(module.tries > 20);
+	for (i = 0; i < 3; i++)
+		EXPECT(world_find(w, i)->refused);
+}
+
+static void a_slow_user_delays_no_other_user(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	if (getuid())
+		skip();
+	make_slow(w, 3, -EBADF, 100 * GP_MSEC);
+	world_run(w, 2 * GP_SEC);
+	i = world_process_of(w, 12345);
+	module.attachable = w->process[i].pid;
+	world_queue(w, i, 0);
+	world_run(w, 150 * GP_MSEC);
+	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
+}
+
+/* gp_kmod_attach_members() expects it. */
+static void a_run_waits_for_one_of_several_users_only(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	if (getuid())
+		skip();
+	make_slow(w, 0, -EBADF, 10 * GP_MSEC);
+	for (i = 0; i < 3; i++)
+		world_queue(w, world_process_of(w, 12345 + i), 0);
+	world_run(w, 100 * GP_MSEC);
+	EXPECT_EQ(module.tries, 3);
+}
+
+static void a_process_that_keeps_its_memory_locked_is_tried_less_and_less(void **state)
+{
+	struct world *w = *state;
+
+	make_slow(w, 1, -EAGAIN, 10 * GP_MSEC);
+	world_run(w, 60 * GP_SEC);
+	EXPECT_EQ(module.tries, 6);		/* after 0, 1, 3, 7, 15 and 31 s */
+	EXPECT(strstr(world_find(w, 0)->trouble, "memory locked"));
+	module.attach_error = 0;
+	world_run(w, 5 * GP_SEC);
+	EXPECT_EQ(world_find(w, 0)->attachment, GP_ATTACHED);
+}
+
+/* ---- descriptors that the holders fetch ---- */
+
+static u32 open_descriptors(void)
+{
+	u32 n = 0;
+	int fd;
+
+	for (fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void a_process_whose_descriptor_does_not_come_keeps_no_other_waiting(void **state)
+{
+	struct world *w = *state;
+	u32 hung, i;
+
+	world_decider(w, CONFIG);
+	hung = world_process(w);
+	i = world_process(w);
+	world_queue(w, hung, 0);
+	w->debug.asks_hang = w->process[hung].pid;
+	world_run(w, 20 * GP_MSEC);
+	world_queue(w, i, 0);
+	/* Of the same user: when the first is not waited for any longer. */
+	world_run(w, 3 * GP_SEC);
+	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
+	EXPECT_EQ(world_find(w, hung)->attachment, GP_NOT_ATTACHED);
+	EXPECT(strstr(world_find(w, hung)->trouble, "in time"));
+	if (getuid())
+		return;
+	/* Of another user: at once. */
+	i = world_process_of(w, 12345);
+	world_queue(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
+	/* It is asked for less and less: after 0, 3, 7 and 13 s, 2 s each time. */
+	world_run(w, 15 * GP_SEC);
+	EXPECT(w->debug.asked <= 2 + 4);
+	w->debug.asks_hang = 0;
+	world_run(w, 20 * GP_SEC);
+	EXPECT_EQ(world_find(w, hung)->attachment, GP_ATTACHED);
+}
+
+static void a_descriptor_of_the_parent_is_not_the_last_one_tried(void **state)
+{
+	struct world *w = *state;
+	u32 i, before;
+
+	world_decider(w, CONFIG);
+	w->debug.descriptors = 3;
+	module.attach_error = -EXDEV;
+	module.failures = 3;
+	i = world_process(w);
+	world_queue(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(w->debug.asked, 3);
+	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
+
+	/* Of one more process all three are the parent's. */
+	before = open_descriptors();
+	module.failures = 0;
+	module.attach_error = -EXDEV;
+	i = world_process(w);
+	world_queue(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(w->debug.asked, 6);
+	EXPECT(strstr(world_find(w, i)->trouble, "that is its own"));
+	/* Only the pidfd of the process is kept. */
+	EXPECT_EQ(open_descriptors(), before + 1);
+}
+
+static void descriptors_of_a_task_that_ended_are_closed(void **state)
+{
+	struct world *w = *state;
+	u32 before, i;
+
+	world_decider(w, CONFIG);
+	i = world_process(w);
+	world_run(w, 20 * GP_MSEC);
+	before = open_descriptors();
+	world_queue(w, i, 0);
+	w->debug.asks_hang = w->process[i].pid;
+	world_run(w, 20 * GP_MSEC);
+	world_queue_gone(w, i, 0);
+	world_run(w, 20 * GP_MSEC);
+	w->debug.asks_hang = 0;
+	world_run(w, 20 * GP_MSEC);
+	EXPECT_EQ(w->debug.nr_asks, 0);
+	EXPECT_EQ(module.tries, 0);
+	EXPECT_EQ(open_descriptors(), before);
+}
+
 /* ---- the view ---- */
 
 struct seen {
@@ -321,6 +554,7 @@ static const struct gp_account *account(struct world *w, u32 i)
 	static struct gp_account a;
 
 	EXPECT_EQ(gp_decider_account(w->decider, world_find(w, i), &a), 0);
+	memcpy(a.part, gp_decider_parts(w->decider, world_find(w, i)), sizeof(a.part));
 	return &a;
 }
 
@@ -430,6 +664,22 @@ static void an_ejection_in_the_kernel_is_shown(void **state)
 	EXPECT(!strcmp(gp_decider_policy_name(w->decider), "priority"));
 }
 
+static void a_parameter_that_the_module_refuses_keeps_its_value(void **state)
+{
+	struct world *w = *state;
+	struct seen seen;
+	u64 before;
+
+	stage(w, &seen);
+	before = w->decider->param[GP_SLICE];
+	module.refuses_value = 3 * GP_MSEC;
+	EXPECT_EQ(gp_decider_set_param(w->decider, GP_SLICE, 3 * GP_MSEC), -ERANGE);
+	EXPECT_EQ(w->decider->param[GP_SLICE], before);
+	EXPECT(strstr(w->news, "refuses slice"));
+	EXPECT_EQ(gp_decider_set_param(w->decider, GP_SLICE, 4 * GP_MSEC), 0);
+	EXPECT_EQ(w->decider->param[GP_SLICE], 4 * GP_MSEC);
+}
+
 static void a_class_that_the_module_refuses_is_trouble(void **state)
 {
 	struct world *w = *state;
@@ -457,12 +707,24 @@ PROVE(
 	CLAIM_WITH(a_hold_of_who_cannot_be_attached_yet_comes_when_it_can, up, world_down),
 	CLAIM_WITH(a_hold_that_came_too_late_is_none, up, world_down),
 	CLAIM_WITH(who_is_attached_anew_stays_held_for_the_rest_of_its_lease, up, world_down),
+	CLAIM_WITH(a_gang_of_more_processes_than_the_module_takes_is_refused_as_a_whole, up,
+		   world_down),
+	CLAIM_WITH(the_processes_of_one_user_keep_the_decider_for_a_tenth_of_the_time, up,
+		   world_down),
+	CLAIM_WITH(a_slow_user_delays_no_other_user, up, world_down),
+	CLAIM_WITH(a_run_waits_for_one_of_several_users_only, up, world_down),
+	CLAIM_WITH(a_process_that_keeps_its_memory_locked_is_tried_less_and_less, up, world_down),
+	CLAIM_WITH(a_process_whose_descriptor_does_not_come_keeps_no_other_waiting, up,
+		   world_down),
+	CLAIM_WITH(a_descriptor_of_the_parent_is_not_the_last_one_tried, up, world_down),
+	CLAIM_WITH(descriptors_of_a_task_that_ended_are_closed, up, world_down),
 	CLAIM_WITH(a_preemption_is_told_with_its_parts, up, world_down),
 	CLAIM_WITH(a_part_that_is_within_another_is_not_counted, up, world_down),
 	CLAIM_WITH(a_preemption_on_an_unknown_gpu_is_only_counted, up, world_down),
 	CLAIM_WITH(states_that_were_not_told_must_have_passed, up, world_down),
 	CLAIM_WITH(states_are_read_only_after_events_were_dropped, up, world_down),
 	CLAIM_WITH(an_ejection_in_the_kernel_is_shown, up, world_down),
+	CLAIM_WITH(a_parameter_that_the_module_refuses_keeps_its_value, up, world_down),
 	CLAIM_WITH(a_class_that_the_module_refuses_is_trouble, up, world_down),
 	CLAIM_WITH(a_reset_loses_the_seats_of_the_view, up, world_down),
 )

@@ -240,7 +240,59 @@ static void a_flood_by_root_does_not_keep_others_waiting(void **state)
 	close(other);
 }
 
+/* How many runs root waits for the answer to Disable, with a connection of its own. */
+static u32 runs_until_off(struct control_world *w)
+{
+	int fd = world_connect(w, 0, true);
+	char answer[256];
+	u32 runs = 0;
+
+	world_send(fd, "{\"method\":\"org.gpreempt.Disable\"}");
+	while (recv(fd, answer, sizeof(answer), MSG_DONTWAIT) < 0) {
+		EXPECT(++runs < 10000);
+		world_run(w, 1);
+	}
+	EXPECT(!strstr(answer, "error"));
+	close(fd);
+	return runs;
+}
+
+static void thousands_of_connects_and_calls_of_one_user_do_not_delay_off(void **state)
+{
+	static const char call[] = "{\"method\":\"org.gpreempt.Status\"}";
+	enum { CONNECTS = 5000, CALLS = 22, OPEN = 32 };
+	struct control_world *w = *state;
+	u32 i, n, runs, most = 0, sent = 0;
+	char calls[CALLS * sizeof(call)];
+	int fd[OPEN];
+
+	for (i = 0; i < CALLS; i++)
+		memcpy(calls + i * sizeof(call), call, sizeof(call));
+	memset(fd, -1, sizeof(fd));
+	for (i = 0; i < CONNECTS; i++) {
+		if (fd[i % OPEN] >= 0)
+			close(fd[i % OPEN]);
+		fd[i % OPEN] = world_connect(w, ALICE, false);
+		n = send(fd[i % OPEN], calls, sizeof(calls), MSG_NOSIGNAL) > 0 ? CALLS : 0;
+		sent += n;
+		if (i % 10 == 0)
+			w->now_ns += GP_MSEC;
+		if (i % 50)
+			continue;
+		runs = runs_until_off(w);
+		most = runs > most ? runs : most;
+	}
+	EXPECT(sent > 100000);
+	/* A user whose connections are all busy gets no other one. */
+	EXPECT(stats_of(w).refused < CONNECTS / 10);
+	/* Turns go round once in as many runs as there are clients; accepting takes a few, too. */
+	EXPECT(most <= 2 * 16);
+	for (i = 0; i < OPEN; i++)
+		close(fd[i]);
+}
+
 PROVE(
+	CLAIM_WITH(thousands_of_connects_and_calls_of_one_user_do_not_delay_off, up, down),
 	CLAIM_WITH(a_flood_by_root_does_not_keep_others_waiting, up, down),
 	CLAIM_WITH(ten_thousand_malformed_messages_do_not_disturb_it, up, down),
 	CLAIM_WITH(a_silent_client_is_let_go_and_a_begun_call_sooner, up, down),

@@ -28,6 +28,23 @@ static void online_work_takes_the_gpu_and_gives_it_back(void **state)
 	EXPECT_EQ(a.started, 1);
 }
 
+static void sums_are_read_without_the_histograms(void **state)
+{
+	static struct gp_account a, b;
+	struct world *w = *state;
+	u32 online, offline;
+
+	world_two(w, &online, &offline);
+	world_submit(w, online, 0, 1);
+	world_run(w, 3 * GP_MSEC);
+	memset(&a, 0xa5, sizeof(a));
+	memset(&b, 0xa5, sizeof(b));
+	EXPECT_EQ(gp_decider_account(w->decider, world_find(w, online), &a), 0);
+	EXPECT_EQ(a.preempted_others, 1);
+	EXPECT(!memcmp(a.part, b.part, sizeof(a.part)));
+	EXPECT_EQ(gp_decider_parts(w->decider, world_find(w, online))[GP_PART_TOTAL].count, 1);
+}
+
 static void the_online_process_is_never_attached(void **state)
 {
 	struct world *w = *state;
@@ -350,6 +367,27 @@ static void a_process_that_ends_while_held_leaves_nothing(void **state)
 	EXPECT_EQ(w->decider->stats.ended.stopped, 1);
 }
 
+static void only_a_managed_process_with_queues_costs_a_descriptor(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	world_decider(w, WORLD_ACTING);
+	i = world_process(w);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_find(w, i)->pidfd, -1);
+	world_queue(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT(world_find(w, i)->pidfd >= 0);
+	world_class(w, i, "unmanaged");
+	EXPECT_EQ(world_find(w, i)->pidfd, -1);
+	world_class(w, i, "offline");
+	EXPECT(world_find(w, i)->pidfd >= 0);
+	world_queue_gone(w, i, 0);
+	world_run(w, 30 * GP_MSEC);
+	EXPECT_EQ(world_find(w, i)->pidfd, -1);
+}
+
 static void what_is_held_is_released_before_leaving(void **state)
 {
 	struct world *w = *state;
@@ -550,6 +588,7 @@ static void what_the_driver_says_of_resets(void **state)
 
 PROVE(
 	CLAIM_WITH(online_work_takes_the_gpu_and_gives_it_back, world_up, world_down),
+	CLAIM_WITH(sums_are_read_without_the_histograms, world_up, world_down),
 	CLAIM_WITH(the_online_process_is_never_attached, world_up, world_down),
 	CLAIM_WITH(who_attaches_is_listened_to, world_up, world_down),
 	CLAIM_WITH(who_attaches_is_listened_to_after_it_was_switched_off, world_up, world_down),
@@ -563,6 +602,7 @@ PROVE(
 	CLAIM_WITH(the_driver_is_not_asked_while_the_doer_is_in_it, world_up, world_down),
 	CLAIM_WITH(the_kill_switch_releases_and_outlasts_the_home, world_up, world_down),
 	CLAIM_WITH(a_process_that_ends_while_held_leaves_nothing, world_up, world_down),
+	CLAIM_WITH(only_a_managed_process_with_queues_costs_a_descriptor, world_up, world_down),
 	CLAIM_WITH(what_is_held_is_released_before_leaving, world_up, world_down),
 	CLAIM_WITH(a_process_that_cannot_be_attached_is_no_target, world_up, world_down),
 	CLAIM_WITH(queues_come_and_go, world_up, world_down),

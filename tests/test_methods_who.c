@@ -368,6 +368,41 @@ static void another_users_process_has_no_further_fields(void **state)
 	json_decref(a);
 }
 
+/* Texts name processes to root and the group only: look at all of the answer. */
+static void no_text_names_another_users_process(void **state)
+{
+	struct room *r = *state;
+	struct gp_gpu_process *p = world_find(r->w, r->offline), *q = world_find(r->w, r->online);
+	char pid[32], *text, why[GP_DECIDER_WHY];
+	json_t *a;
+	u32 actor;
+
+	p->attachment = GP_NOT_ATTACHED;
+	p->attach_at_ns = GP_NEVER;
+	p->refused = true;
+	snprintf(p->name, sizeof(p->name), "secret");
+	snprintf(p->trouble, sizeof(p->trouble), "a reason");
+	snprintf(pid, sizeof(pid), "%d", p->pid);
+	for (actor = 0; actor < NR_ACTORS; actor++) {
+		a = call_as(r, actor, "Status", "{}", NULL);
+		text = json_dumps(json_object_get(a, "trouble"), 0);
+		EXPECT(text && strstr(text, "1 processes cannot be preempted"));
+		EXPECT_EQ(strstr(text, "secret") && strstr(text, pid), actor < OWNER);
+		EXPECT_EQ(strstr(text, "a reason") != NULL, actor < OWNER);
+		free(text);
+		json_decref(a);
+	}
+	/* Nor does the trouble of an online process that runs beside it. */
+	r->w->decider->config->daemon.unpreemptible = GP_UNPREEMPTIBLE_NOT_BESIDE;
+	r->w->decider->attach_due = true;
+	world_run(r->w, GP_MSEC);
+	EXPECT(gp_decider_trouble(r->w->decider, q, why) && strstr(why, "secret"));
+	p->uid = q->uid + 1;
+	EXPECT(gp_decider_trouble(r->w->decider, q, why) && strstr(why, "another user's process"));
+	EXPECT(!strstr(why, "secret") && !strstr(why, "a reason"));
+	p->uid = q->uid;
+}
+
 /* ---- parameters ---- */
 
 static void a_call_that_names_no_process_means_the_caller(void **state)
@@ -457,6 +492,7 @@ PROVE(
 	CLAIM_WITH(every_method_is_refused_to_those_who_may_not_call_it, room_up, room_down),
 	CLAIM_WITH(every_user_sees_what_the_manual_says, room_up, room_down),
 	CLAIM_WITH(another_users_process_has_no_further_fields, room_up, room_down),
+	CLAIM_WITH(no_text_names_another_users_process, room_up, room_down),
 	CLAIM_WITH(a_call_that_names_no_process_means_the_caller, room_up, room_down),
 	CLAIM_WITH(invalid_parameters_are_refused_before_anything_is_done, room_up, room_down),
 	CLAIM_WITH(the_service_describes_itself, room_up, room_down),

@@ -6,7 +6,7 @@
 #include "kernel.h"
 
 #define MSEC		1000000ull
-/* What a call may take at most. ATTACH itself gives up after 100 ms. */
+/* What a call may take at most. ATTACH itself gives up after 10 ms. */
 #define PROMPT_NS	(200 * MSEC)
 
 u64 now_ns(void);

@@ -103,6 +103,36 @@ static void grace_refused(void)
 	close(ctl);
 }
 
+/* The worker of the GPU sits in the driver, which saves 400 waves slowly. */
+static void grace_late(void)
+{
+	struct gp_uapi_mechanism m = { .name = "evict", .grace = 5 };
+	struct target x = target_ready(1);
+	int ctl = control("evict"), err = -EAGAIN;
+	u32 task = attach(ctl, x.pid), before = 0, last = 0;
+	struct gp_uapi_move move = {
+		.tasks = (u64)(uintptr_t)&task, .nr_tasks = 1, .flags = GP_UAPI_NO_WAIT,
+	};
+
+	EQ(target_ask(&x, ASK_HUGE, 0), 0);
+	NEED(runs_huge(x.pid));
+	fault("slow-save:800000");
+	EQ(call(ctl, GP_IOC_PREEMPT, &move), 0);
+	CHECK(comes_to(ctl, task, GP_UAPI_STOPPING));
+	EQ(prompt(ctl, GP_IOC_SET_MECHANISM, &m), -EAGAIN);
+	fault("none");
+	for (u32 i = 0; i < LOOKS && err == -EAGAIN; i++) {
+		usleep(1000);
+		err = prompt(ctl, GP_IOC_SET_MECHANISM, &m);
+	}
+	EQ(err, 0);
+	EQ(device_graces(&before, &last), 0);
+	EQ(last, 5);
+	EQ(resume(ctl, &task, 1), 0);
+	target_ends_right(&x);
+	close(ctl);
+}
+
 /* ---- numbers that are given to another ---- */
 
 static u64 unmaps_on_second(void)
@@ -174,6 +204,8 @@ const struct story unanswered[] = {
 	  "attached meanwhile is taken off when the GPU has answered", late_fence },
 	{ "a grace period that one GPU refuses is set back on the other, and the mechanism stays",
 	  grace_refused },
+	{ "a grace period for a GPU that does not answer is given up promptly and can be set later",
+	  grace_late },
 	{ "an order for a task that was detached is not carried out on who has its number now",
 	  number_of_another },
 	{ 0 },
