@@ -130,14 +130,16 @@ static int open_session(struct holder *h, const struct gp_holder_request *r, int
 	return 0;
 }
 
-static void report(const struct holder *h, struct gp_holder_session *s, u64 since)
+/* False: the decider does not read, so it must be told later. */
+static bool report(const struct holder *h, struct gp_holder_session *s, u64 since)
 {
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_STUCK,
 					      .pid = s->pid, .ns = since);
 
-	if (h->control >= 0)
-		gp_channel_send(h->control, &m.is, NULL, 0);
+	if (gp_channel_send(h->control, &m.is, NULL, 0) == -EAGAIN)
+		return false;
 	s->reported = since;
+	return true;
 }
 
 /* ---- the backstop ---- */
@@ -189,16 +191,14 @@ static void reap_sessions(struct holder *h)
 	struct gp_holder_session **at = &h->sessions, *s;
 
 	while ((s = *at)) {
-		if (!atomic_load(&s->over)) {
+		if (atomic_load(&s->over) && atomic_load(&s->until_ns))
+			end_now(h, s);
+		if (!atomic_load(&s->over) || (s->reported && !report(h, s, 0))) {
 			at = &s->next;
 			continue;
 		}
-		if (atomic_load(&s->until_ns))
-			end_now(h, s);
 		*at = s->next;
 		pthread_join(s->thread, NULL);
-		if (s->reported)
-			report(h, s, 0);
 		close(s->channel);
 		free(s);
 		h->nr_sessions--;
@@ -276,10 +276,13 @@ static void *errand_main(void *arg)
 	struct errand *e = arg;
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_KFD,
 		.serial = e->r.serial, .pid = e->r.pid);
+	struct pollfd to = { .fd = e->h->control, .events = POLLOUT };
 	int fds[2] = { -1, -1 };
 
 	m.err = get_kfd(e->h, &e->r, fds);
-	gp_channel_send(e->h->control, &m.is, fds, m.err ? 0 : 2);
+	/* The decider waits for the answer. It is lost only with the channel. */
+	while (gp_channel_send(to.fd, &m.is, fds, m.err ? 0 : 2) == -EAGAIN)
+		ppoll(&to, 1, NULL, NULL);
 	if (!m.err) {
 		close(fds[0]);
 		close(fds[1]);
@@ -312,6 +315,19 @@ static int run_errand(struct holder *h, const struct gp_holder_request *r)
 
 /* ---- the control channel ---- */
 
+/*
+ * Tells every session that its decider is gone. To the decider, a channel ends when its session has
+ * ended.
+ */
+static void leave(struct holder *h)
+{
+	h->leave_until_ns = gp_holder_now() + LEAVE_NS;
+	for (struct gp_holder_session *s = h->sessions; s; s = s->next)
+		shutdown(s->channel, SHUT_RD);
+	/* It stays open, because errands may use it. */
+	shutdown(h->control, SHUT_RDWR);
+}
+
 static void take_request(struct holder *h, const struct gp_holder_request *r, int channel)
 {
 	struct gp_holder_reply m;
@@ -332,20 +348,9 @@ static void take_request(struct holder *h, const struct gp_holder_request *r, in
 		return;
 	m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_KFD, .serial = r->serial, .pid = r->pid,
 		       .err = err);
-	gp_channel_send(h->control, &m.is, NULL, 0);
-}
-
-/*
- * Tells every session that its decider is gone. To the decider, a channel ends when its session has
- * ended.
- */
-static void leave(struct holder *h)
-{
-	h->leave_until_ns = gp_holder_now() + LEAVE_NS;
-	for (struct gp_holder_session *s = h->sessions; s; s = s->next)
-		shutdown(s->channel, SHUT_RD);
-	close(h->control);
-	h->control = -1;
+	/* A decider that asks and does not read is as good as gone. */
+	if (gp_channel_send(h->control, &m.is, NULL, 0))
+		leave(h);
 }
 
 static void take_requests(struct holder *h)
@@ -353,7 +358,7 @@ static void take_requests(struct holder *h)
 	struct gp_holder_request r;
 	int fds[GP_CHANNEL_FDS], n;
 
-	for (;;) {
+	while (!h->leave_until_ns) {
 		n = gp_channel_recv(h->control, &r, sizeof(r), fds);
 		if (n == -EAGAIN)
 			return;
@@ -363,6 +368,8 @@ static void take_requests(struct holder *h)
 			close(fds[1]);
 		take_request(h, &r, fds[0]);
 	}
+	if (h->leave_until_ns)
+		return;
 	if (n != -EPIPE)
 		gp_log(GP_LOG_ERROR, "holder of user %u: malformed request", h->user);
 	for (u32 i = 0; n > 0 && i < GP_CHANNEL_FDS; i++)
@@ -382,7 +389,7 @@ static void check_session(struct holder *h, struct gp_holder_session *s, u64 now
 	u64 until = atomic_load(&s->until_ns), since = atomic_load(&s->call_ns);
 	bool late = now > h->looked_ns + 2 * TICK_NS;
 
-	if (until || since)
+	if (until || since || s->reported)
 		h->active_ns = now;
 	if (until && now > until + GP_HOLDER_LATE_NS && !since && !late &&
 	    atomic_load(&s->until_ns) == until && !atomic_load(&s->call_ns))
@@ -396,7 +403,7 @@ static void check_session(struct holder *h, struct gp_holder_session *s, u64 now
 static void doze(struct holder *h)
 {
 	struct pollfd fds[2] = { { .fd = h->bell, .events = POLLIN },
-				 { .fd = h->control, .events = POLLIN } };
+				 { .fd = h->leave_until_ns ? -1 : h->control, .events = POLLIN } };
 	u64 now = gp_holder_now(), count;
 	bool awake = h->leave_until_ns || now < h->active_ns + AWAKE_NS;
 	struct timespec tick = { .tv_nsec = TICK_NS };
@@ -446,8 +453,7 @@ int gp_holder_main(int channel, uid_t user)
 		return 1;
 	for (;;) {
 		doze(&h);
-		if (h.control >= 0)
-			take_requests(&h);
+		take_requests(&h);
 		reap_sessions(&h);
 		now = gp_holder_now();
 		for (struct gp_holder_session *s = h.sessions; s; s = s->next)
