@@ -20,6 +20,7 @@
 #include "core/param.h"
 #include "holder_session.h"
 #include "lib/process.h"
+#include "lib/sys.h"
 #include "lib/user.h"
 #include "log.h"
 
@@ -321,7 +322,7 @@ static int run_errand(struct holder *h, const struct gp_holder_request *r)
  */
 static void leave(struct holder *h)
 {
-	h->leave_until_ns = gp_holder_now() + LEAVE_NS;
+	h->leave_until_ns = gp_sys->monotonic_ns() + LEAVE_NS;
 	for (struct gp_holder_session *s = h->sessions; s; s = s->next)
 		shutdown(s->channel, SHUT_RD);
 	/* It stays open, because errands may use it. */
@@ -404,7 +405,7 @@ static void doze(struct holder *h)
 {
 	struct pollfd fds[2] = { { .fd = h->bell, .events = POLLIN },
 				 { .fd = h->leave_until_ns ? -1 : h->control, .events = POLLIN } };
-	u64 now = gp_holder_now(), count;
+	u64 now = gp_sys->monotonic_ns(), count;
 	bool awake = h->leave_until_ns || now < h->active_ns + AWAKE_NS;
 	struct timespec tick = { .tv_nsec = TICK_NS };
 
@@ -414,7 +415,7 @@ static void doze(struct holder *h)
 		awake = atomic_load(&s->until_ns) || atomic_load(&s->call_ns);
 	ppoll(fds, 2, awake ? &tick : NULL, NULL);
 	if (fds[0].revents && read(h->bell, &count, sizeof(count)) > 0)
-		h->active_ns = gp_holder_now();
+		h->active_ns = gp_sys->monotonic_ns();
 }
 
 /* Hot ones first: the filter is a list. */
@@ -455,7 +456,7 @@ int gp_holder_main(int channel, uid_t user)
 		doze(&h);
 		take_requests(&h);
 		reap_sessions(&h);
-		now = gp_holder_now();
+		now = gp_sys->monotonic_ns();
 		for (struct gp_holder_session *s = h.sessions; s; s = s->next)
 			check_session(&h, s, now);
 		h.looked_ns = now;
