@@ -162,17 +162,15 @@ static void *rescue_main(void *arg)
 }
 
 /*
- * Ends the holder because a session failed to resume. The driver resumes what a dead process held,
- * but before that it waits for work on other processes, which a hostile user can delay. So threads
- * of their own resume everything first. Each may hang on its target.
+ * Before the holder ends while sessions hold something. The driver resumes the queues of a dead
+ * debugger, but before that it waits for work on other processes, which a hostile user can delay.
+ * So threads of their own resume everything first. Each may hang on its target.
  */
-static void end_now(struct holder *h, const struct gp_holder_session *failed)
+static void rescue_all(struct holder *h)
 {
 	struct rescue *r;
 	pthread_t thread;
 
-	gp_log(GP_LOG_ERROR, "holder of user %u: process %d was not released in time; ending, so "
-	       "that the driver releases everything", h->user, failed->pid);
 	for (struct gp_holder_session *s = h->sessions; s; s = s->next) {
 		r = atomic_load(&s->until_ns) ? malloc(sizeof(*r)) : NULL;
 		if (!r)
@@ -184,6 +182,14 @@ static void end_now(struct holder *h, const struct gp_holder_session *failed)
 	}
 	for (u32 i = 0; atomic_load(&rescues) && i < RESCUE_STEPS; i++)
 		nanosleep(&(struct timespec){ .tv_nsec = RESCUE_NS / RESCUE_STEPS }, NULL);
+}
+
+/* A session failed to resume. */
+static void end_now(struct holder *h, const struct gp_holder_session *failed)
+{
+	gp_log(GP_LOG_ERROR, "holder of user %u: process %d was not released in time; ending, so "
+	       "that the driver releases everything", h->user, failed->pid);
+	rescue_all(h);
 	_exit(3);
 }
 
@@ -460,8 +466,10 @@ int gp_holder_main(int channel, uid_t user)
 		for (struct gp_holder_session *s = h.sessions; s; s = s->next)
 			check_session(&h, s, now);
 		h.looked_ns = now;
-		if (h.leave_until_ns && (!h.nr_sessions || now >= h.leave_until_ns))
+		if (h.leave_until_ns && (!h.nr_sessions || now >= h.leave_until_ns)) {
+			rescue_all(&h);
 			return 0;
+		}
 	}
 }
 

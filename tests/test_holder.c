@@ -493,6 +493,25 @@ static void a_holder_that_can_neither_resume_nor_leave_ends_itself(void **state)
 	end_holder();
 }
 
+static void a_holder_that_ends_although_a_session_hangs_resumes_its_process(void **state)
+{
+	int s;
+
+	(void)state;
+	start_holder(getuid());
+	s = attach(0);
+	driver->hangs = 1;
+	ask(s, GP_HOLDER_HOLD, fake_now() + 9 * GP_SEC);
+	EXPECT_EQ(reply(holder.control).is.kind, GP_HOLDER_STUCK);
+	close(holder.control);
+	holder.control = -1;
+	AWAIT(supervisor_is_gone() || holder.ended);
+	EXPECT_EQ(holder.status, 0);
+	EXPECT_EQ(driver->resumes, 1);
+	close(s);
+	end_holder();
+}
+
 static void a_process_that_would_crash_the_driver_is_left(void **state)
 {
 	int s;
@@ -644,6 +663,7 @@ PROVE(
 	WITH(a_hold_that_fails_and_cannot_be_undone_ends_the_session),
 	WITH(a_session_that_may_not_resume_ends),
 	WITH(a_holder_that_can_neither_resume_nor_leave_ends_itself),
+	WITH(a_holder_that_ends_although_a_session_hangs_resumes_its_process),
 	WITH(a_process_that_would_crash_the_driver_is_left),
 	WITH(an_older_driver_gets_its_calls_from_the_thread_that_traces),
 	WITH(a_stop_that_the_hardware_refuses_is_refused_counted_and_undone),
