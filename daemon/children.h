@@ -4,7 +4,7 @@
  * when they are there and when they have ended. Never blocks.
  *
  * A process has at most one supervisor, so there is one connection. Each role has one owner, whose
- * functions are called by gp_children_run(), whoever calls that.
+ * functions gp_children_run() calls.
  */
 #ifndef GP_DAEMON_CHILDREN_H
 #define GP_DAEMON_CHILDREN_H

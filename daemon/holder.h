@@ -11,10 +11,11 @@
  * A hold has a lease, a time at which it ends unless it is renewed. The holder refuses a lease
  * that is longer than GP_HOLDER_LEASE_MAX_NS, whatever it is asked. When a lease ends, the session
  * resumes the process. If a session fails to do so within GP_HOLDER_LATE_NS although it is not in
- * a call of the driver, the holder exits, and the driver resumes everything that it held.
+ * a call of the driver, other threads resume everything that is held, and the holder exits.
  *
  * The end of a channel releases what that channel held. The holder ends with its control channel.
- * It accepts only processes of its own user, checks every message and parses no text of a target.
+ * It accepts only processes of its own user, checks every message and parses no text that a target
+ * can write. A session reads the names and fdinfo of its target's descriptors (kfd_debug/vm.h).
  */
 #ifndef GP_DAEMON_HOLDER_H
 #define GP_DAEMON_HOLDER_H
@@ -31,7 +32,7 @@
 #define GP_HOLDER_STUCK_NS	(250ull * 1000 * 1000)
 
 enum {
-	GP_HOLDER_SESSIONS	= 512,	/* of a user */
+	GP_HOLDER_SESSIONS	= 256,	/* of a user; TasksMax= of the unit counts with it */
 	GP_HOLDER_ERRANDS	= 8,	/* GET_KFD under way, of a user */
 	GP_HOLDER_ENTRIES	= 16,	/* queues in a message */
 };
@@ -58,7 +59,7 @@ enum gp_holder_kind {
 	GP_HOLDER_NEW_QUEUES,	/* @count; QUEUES came before */
 	GP_HOLDER_RETAKEN,	/* @count queues created while held are off, @ns after the event */
 	GP_HOLDER_EXPIRED,	/* the lease ended: everything runs */
-	GP_HOLDER_LEFT,		/* @err: -EAGAIN: runtime disabled, -ESRCH: gone; the end */
+	GP_HOLDER_LEFT,		/* it runs; @err: -EAGAIN: runtime disabled, -ESRCH: gone */
 	GP_HOLDER_QUEUES,	/* struct gp_holder_queues */
 };
 

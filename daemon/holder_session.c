@@ -4,22 +4,14 @@
 
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/param.h"
+#include "lib/sys.h"
 #include "lib/user.h"
 
 /* Between looks at the stops of a target that stays attached. */
 #define STOPS_NS	(5 * GP_MSEC)
-
-u64 gp_holder_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
-}
 
 /* ---- times that the first thread watches ---- */
 
@@ -35,7 +27,7 @@ static void ring(const struct gp_holder_session *s)
 /* From here to leave_driver() the thread may hang. */
 static void enter_driver(struct gp_holder_session *s)
 {
-	atomic_store(&s->call_ns, gp_holder_now());
+	atomic_store(&s->call_ns, gp_sys->monotonic_ns());
 	if (!atomic_load(s->watching))
 		ring(s);
 }
@@ -47,7 +39,7 @@ static void leave_driver(struct gp_holder_session *s)
 
 /* ---- messages ---- */
 
-static void send(struct gp_holder_session *s, const struct gp_holder_reply *m)
+static void send_reply(struct gp_holder_session *s, const struct gp_holder_reply *m)
 {
 	/* A decider that does not read is as good as gone. */
 	if (gp_channel_send(s->channel, &m->is, NULL, 0))
@@ -59,7 +51,7 @@ static void send_kind(struct gp_holder_session *s, u32 kind, int err)
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, (u16)kind, .err = err,
 					      .pid = s->pid);
 
-	send(s, &m);
+	send_reply(s, &m);
 }
 
 /* All of them again. Without room in the channel it is tried later. */
@@ -105,27 +97,63 @@ static void unhold(struct gp_holder_session *s, u32 gpu_id)
 		atomic_store(&s->until_ns, 0);
 }
 
-/* Everything runs. If the driver refuses that, leaving the session does it. */
-static int resume_all(struct gp_holder_session *s)
+static int resume(struct gp_holder_session *s, u32 gpu_id, struct gp_session_done *done)
 {
-	struct gp_session_done done;
 	int err;
 
 	enter_driver(s);
-	err = gp_session_resume(&s->debug, 0, &done);
+	err = gp_session_resume(&s->debug, gpu_id, done);
 	leave_driver(s);
-	/* It is gone, or its runtime is disabled and its queues run. */
-	if (err && err != -ESRCH && err != -EPERM)
-		return err;
+	/* A process that is gone needs nothing. */
+	return err == -ESRCH ? 0 : err;
+}
+
+static void unhold_all(struct gp_holder_session *s)
+{
 	s->nr_held = 0;
 	atomic_store(&s->until_ns, 0);
+}
+
+/* The driver refused a call: the runtime is disabled, the process is gone, or we may not. */
+static int why_refused(struct gp_holder_session *s)
+{
+	int what = gp_session_events(&s->debug);
+
+	if (what < 0)
+		return -EPERM;
+	if (what & GP_SESSION_GONE)
+		return -ESRCH;
+	return what & GP_SESSION_RUNTIME ? -EAGAIN : -EPERM;
+}
+
+/*
+ * Ends the debug session. The process is resumed first, because ending takes more calls. If the
+ * driver refuses both, the lease stays, which the first thread sees.
+ */
+static int leave_target(struct gp_holder_session *s)
+{
+	struct gp_session_done done;
+	int resumed, closed;
+
+	if (s->closed)
+		return 0;
+	enter_driver(s);
+	resumed = s->nr_held ? gp_session_resume(&s->debug, 0, &done) : 0;
+	if (s->left == -EPERM)
+		s->left = why_refused(s);
+	closed = gp_session_close(&s->debug);
+	leave_driver(s);
+	s->closed = true;
+	if (resumed && closed)
+		return closed;
+	unhold_all(s);
 	return 0;
 }
 
 static int suspend(struct gp_holder_session *s, const struct gp_holder_request *r,
 		   struct gp_session_done *done)
 {
-	u64 now = gp_holder_now();
+	u64 now = gp_sys->monotonic_ns();
 	int err = gp_holder_check_lease(r->until_ns, now);
 
 	if (err)
@@ -141,7 +169,10 @@ static int suspend(struct gp_holder_session *s, const struct gp_holder_request *
 	enter_driver(s);
 	err = gp_session_suspend(&s->debug, r->gpu_id, r->grace, done);
 	leave_driver(s);
-	if (err)
+	/* EPERM, EREMOTEIO: it may be off, so its lease stays until the debug session has ended. */
+	if (err == -EPERM || err == -EREMOTEIO || err == -EXDEV)
+		s->left = err;
+	if (err && err != -EPERM && err != -EREMOTEIO)
 		unhold(s, r->gpu_id);
 	return err;
 }
@@ -156,7 +187,7 @@ static void hold(struct gp_holder_session *s, const struct gp_holder_request *r)
 	m.command_ns = done.command_ns;
 	m.done_ns = done.done_ns;
 	m.count = done.done;
-	send(s, &m);
+	send_reply(s, &m);
 }
 
 static void release(struct gp_holder_session *s, const struct gp_holder_request *r)
@@ -164,31 +195,31 @@ static void release(struct gp_holder_session *s, const struct gp_holder_request 
 	struct gp_session_done done = { 0 };
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_RELEASED,
 		.serial = r->serial, .gpu_id = r->gpu_id, .pid = s->pid);
-	bool last = s->nr_held == 1;
 
 	if (find_held(s, r->gpu_id)) {
-		enter_driver(s);
-		m.err = gp_session_resume(&s->debug, last ? 0 : r->gpu_id, &done);
-		leave_driver(s);
-		/* It is gone, or its runtime is disabled and its queues run. */
-		if (m.err == -ESRCH || m.err == -EPERM)
-			m.err = 0;
+		m.err = resume(s, s->nr_held == 1 ? 0 : r->gpu_id, &done);
+		if (m.err == -EPERM) {
+			s->left = m.err;
+			m.err = leave_target(s);
+		}
 		if (!m.err)
 			unhold(s, r->gpu_id);
 	}
 	m.command_ns = done.command_ns;
 	m.done_ns = done.done_ns;
 	m.count = done.done;
-	send(s, &m);
+	send_reply(s, &m);
 }
 
-/* Returns false if the session must end. */
-static bool expire(struct gp_holder_session *s)
+static void expire(struct gp_holder_session *s)
 {
-	int err = resume_all(s);
+	struct gp_session_done done;
 
-	send_kind(s, err ? GP_HOLDER_LEFT : GP_HOLDER_EXPIRED, err);
-	return !err;
+	s->left = resume(s, 0, &done);
+	if (s->left)
+		return;
+	unhold_all(s);
+	send_kind(s, GP_HOLDER_EXPIRED, 0);
 }
 
 /* ---- the target ---- */
@@ -209,7 +240,7 @@ static void take_new_queues(struct gp_holder_session *s)
 {
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_NEW_QUEUES,
 					      .pid = s->pid);
-	u64 since = gp_holder_now();
+	u64 since = gp_sys->monotonic_ns();
 	u32 before = s->debug.nr_queues;
 	int err;
 
@@ -219,17 +250,20 @@ static void take_new_queues(struct gp_holder_session *s)
 	if (!err && s->nr_held)
 		err = retake(s);
 	m.count = s->debug.nr_queues > before ? s->debug.nr_queues - before : 1;
-	m.ns = gp_holder_now() - since;
+	m.ns = gp_sys->monotonic_ns() - since;
 	send_queues(s);
-	send(s, &m);
-	if (err || !s->nr_held)
+	send_reply(s, &m);
+	if (!s->nr_held)
+		return;
+	/* Queues run although the decider counts on them to be off. */
+	s->left = err;
+	if (err)
 		return;
 	m.is.kind = GP_HOLDER_RETAKEN;
-	send(s, &m);
+	send_reply(s, &m);
 }
 
-/* Returns false if the session must end. */
-static bool hear_target(struct gp_holder_session *s)
+static void hear_target(struct gp_holder_session *s)
 {
 	int what;
 
@@ -237,14 +271,13 @@ static bool hear_target(struct gp_holder_session *s)
 	what = gp_session_events(&s->debug);
 	leave_driver(s);
 	if (what < 0)
-		return true;
-	if (what & (GP_SESSION_RUNTIME | GP_SESSION_GONE)) {
-		send_kind(s, GP_HOLDER_LEFT, what & GP_SESSION_GONE ? -ESRCH : -EAGAIN);
-		return false;
-	}
-	if (what & GP_SESSION_NEW_QUEUES)
+		return;
+	if (what & GP_SESSION_GONE)
+		s->left = -ESRCH;
+	else if (what & GP_SESSION_RUNTIME)
+		s->left = -EAGAIN;
+	else if (what & GP_SESSION_NEW_QUEUES)
 		take_new_queues(s);
-	return true;
 }
 
 /* ---- requests ---- */
@@ -257,40 +290,44 @@ static void refresh(struct gp_holder_session *s)
 	send_queues(s);
 }
 
-/* Returns false if the session must end. */
-static bool take_request(struct gp_holder_session *s, const struct gp_holder_request *r)
+static void take_request(struct gp_holder_session *s, const struct gp_holder_request *r)
 {
 	switch (r->is.kind) {
 	case GP_HOLDER_HOLD:
 		hold(s, r);
-		return true;
+		break;
 	case GP_HOLDER_RENEW:
-		if (s->nr_held && !gp_holder_check_lease(r->until_ns, gp_holder_now()))
+		if (s->nr_held && !gp_holder_check_lease(r->until_ns, gp_sys->monotonic_ns()))
 			atomic_store(&s->until_ns, r->until_ns);
-		return true;
+		break;
 	case GP_HOLDER_RELEASE:
 		release(s, r);
-		return true;
+		break;
 	case GP_HOLDER_REFRESH:
 		refresh(s);
-		return true;
+		break;
 	}
-	return false;
 }
 
-static bool take_requests(struct gp_holder_session *s)
+static bool goes_on(const struct gp_holder_session *s)
+{
+	return !s->broken && !s->left;
+}
+
+static void take_requests(struct gp_holder_session *s)
 {
 	struct gp_holder_request r;
 	int n;
 
-	while (!s->broken) {
+	while (goes_on(s)) {
 		n = gp_channel_recv(s->channel, &r, sizeof(r), NULL);
 		if (n == -EAGAIN)
-			return true;
-		if (n != (int)sizeof(r) || !gp_holder_check(&r, false) || !take_request(s, &r))
-			return false;
+			return;
+		if (n == (int)sizeof(r) && gp_holder_check(&r, false))
+			take_request(s, &r);
+		else
+			s->broken = true;
 	}
-	return false;
 }
 
 /* ---- life ---- */
@@ -314,7 +351,7 @@ static int attach(struct gp_holder_session *s)
 /* Until there is something to do. Returns poll()'s events of the channel and of the target. */
 static void doze(struct gp_holder_session *s, struct pollfd fds[2])
 {
-	u64 until = atomic_load(&s->until_ns), now = gp_holder_now(), ns = ~0ull;
+	u64 until = atomic_load(&s->until_ns), now = gp_sys->monotonic_ns(), ns = ~0ull;
 	struct timespec ts;
 
 	if (until)
@@ -333,21 +370,20 @@ static void doze(struct gp_holder_session *s, struct pollfd fds[2])
 static void serve(struct gp_holder_session *s)
 {
 	struct pollfd fds[2];
-	bool goes_on = true;
 	u64 until;
 
-	while (goes_on && !s->broken) {
+	while (goes_on(s)) {
 		doze(s, fds);
 		if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
-			goes_on = take_requests(s);
+			take_requests(s);
 		until = atomic_load(&s->until_ns);
-		if (goes_on && until && gp_holder_now() >= until)
-			goes_on = expire(s);
-		if (goes_on && fds[1].revents)
-			goes_on = hear_target(s);
-		if (goes_on && s->debug.attached)
+		if (goes_on(s) && until && gp_sys->monotonic_ns() >= until)
+			expire(s);
+		if (goes_on(s) && fds[1].revents)
+			hear_target(s);
+		if (goes_on(s) && s->debug.attached)
 			gp_session_wait_stops(&s->debug);
-		if (goes_on && s->queues_owed && (fds[0].revents & POLLOUT))
+		if (goes_on(s) && s->queues_owed && (fds[0].revents & POLLOUT))
 			send_queues(s);
 	}
 }
@@ -367,10 +403,10 @@ void *gp_holder_session_main(void *arg)
 		send_queues(s);
 		send_kind(s, GP_HOLDER_ATTACHED, 0);
 		serve(s);
-		enter_driver(s);
-		gp_session_close(&s->debug);
-		atomic_store(&s->until_ns, 0);
-		leave_driver(s);
+		leave_target(s);
+		/* By now everything runs. */
+		if (s->left)
+			send_kind(s, GP_HOLDER_LEFT, s->left);
 	}
 	/* The decider sees the end of the channel when the first thread closes it. */
 	atomic_store(&s->over, true);

@@ -26,7 +26,11 @@ struct gp_holder_session {
 	u64 stuck_ns;		/* the call of the driver that it hangs in; 0: none */
 
 	/* The session writes these, the first thread reads them. */
-	_Atomic u64 until_ns;	/* end of the lease; 0: nothing is held */
+	/*
+	 * End of the lease; 0: nothing is held. Not 0 when the thread is over: the driver did not
+	 * resume.
+	 */
+	_Atomic u64 until_ns;
 	_Atomic u64 call_ns;	/* in a call of the driver since then; 0: not */
 	atomic_bool over;	/* the thread ends now */
 
@@ -37,9 +41,9 @@ struct gp_holder_session {
 	u32 grace;
 	bool queues_owed;	/* QUEUES did not fit into the channel */
 	bool broken;		/* the decider is gone, does not read, or sends nonsense */
+	bool closed;		/* the debug session has ended */
+	int left;		/* why it must end: the @err of LEFT; 0: it goes on */
 };
-
-u64 gp_holder_now(void);
 
 /* The thread of a session. @arg is a struct gp_holder_session, which stays the first thread's. */
 void *gp_holder_session_main(void *arg);

@@ -12,25 +12,35 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "children.h"
 #include "core/param.h"
 #include "lib/gpu.h"
+#include "lib/sys.h"
 #include "lib/sysfs.h"
 #include "lib/user.h"
 #include "log.h"
 
-/* How long the children of a decider that died have to end, before and after SIGKILL. */
-#define LEAVE_NS	(300 * GP_MSEC)
+/*
+ * How long the children of a decider that died have to end, before and after SIGKILL. A holder
+ * needs up to a second (holder.c), and its death is no way to release what it holds: the driver
+ * first waits for work on other processes, which a hostile user can delay.
+ */
+#define LEAVE_NS	(1500 * GP_MSEC)
 #define DIE_NS		(700 * GP_MSEC)
 /* A poke that takes longer hangs on a hostile process. */
 #define POKE_NS		(10 * GP_SEC)
 /* How long a decider may take to read that a child has ended. */
 #define RETRY_NS	(100 * GP_MSEC)
+/* After a decider that could not be started; doubled each time. */
+#define START_MIN_NS	(100 * GP_MSEC)
+#define START_MAX_NS	(5 * GP_SEC)
 
-enum { POKED_USERS = 64 };
+enum {
+	POKED_USERS	= 64,
+	PER_USER	= 4,	/* children of a role: one, and some that hang in the driver */
+};
 
 struct child {
 	pid_t pid;		/* 0: none in this place */
@@ -53,7 +63,9 @@ struct supervisor {
 	bool over;
 	int code;		/* when it is over */
 	u64 silent_at_ns;	/* by then the decider must have beaten */
-	u64 children_until_ns;	/* between two deciders: then nobody waits for children */
+	u64 children_until_ns;	/* between two deciders: then the children are killed */
+	u64 start_at_ns;	/* not before: the last start of a decider failed */
+	u64 start_delay_ns;	/* after the next failed start */
 	u64 ends[GP_SUPERVISOR_ENDS];
 	u32 nr_ends, restarts;
 	char reason[96];
@@ -62,12 +74,9 @@ struct supervisor {
 	struct child child[GP_SUPERVISOR_CHILDREN];
 };
 
-static u64 clock_ns(void)
+static u64 sooner(u64 a, u64 b)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
+	return a < b ? a : b;
 }
 
 /* ---- the decider's side ---- */
@@ -117,10 +126,15 @@ static void close_others(int channel)
 	close_range(4, UINT_MAX, 0);
 }
 
-/* A child must not outlive the supervisor: nothing would end it or restart it. */
-static void die_with_parent(pid_t parent, int sig)
+/*
+ * A child must not outlive the supervisor: nothing would end it or restart it. The decider dies
+ * with the supervisor, and a holder (@leaves) ends by itself when the decider's end of its channel
+ * is closed. It must not be killed, because it resumes what it holds, and its death may not.
+ */
+static void die_with_parent(pid_t parent, bool leaves)
 {
-	prctl(PR_SET_PDEATHSIG, sig);
+	if (!leaves)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 }
@@ -130,12 +144,12 @@ static void run_role(const struct supervisor *s, const struct gp_role *role, uid
 {
 	int err;
 
-	sigprocmask(SIG_SETMASK, &s->before, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	/* The terminal's Ctrl-C and a SIGTERM for the group are for the decider. */
+	/* The terminal's Ctrl-C and systemd's SIGTERM are for the decider. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &s->before, NULL);
 	close_others(channel);
 	prctl(PR_SET_NAME, role->name);
 	err = gp_confine(&role->may);
@@ -151,25 +165,33 @@ static pid_t start_child(struct supervisor *s, const struct gp_supervisor_messag
 {
 	pid_t parent = getpid();
 	struct child *c = NULL;
+	u32 same = 0;
 
 	if (m->role >= GP_NR_ROLES || !s->roles || !s->roles[m->role].main)
 		return -EOPNOTSUPP;
-	for (u32 i = 0; !c && i < GP_SUPERVISOR_CHILDREN; i++)
-		c = s->child[i].pid ? NULL : &s->child[i];
+	for (u32 i = 0; i < GP_SUPERVISOR_CHILDREN; i++) {
+		if (!s->child[i].pid)
+			c = &s->child[i];
+		else
+			same += s->child[i].role == m->role && s->child[i].user == m->user;
+	}
+	if (same >= PER_USER)
+		return -EBUSY;
 	if (!c)
-		return -EAGAIN;
+		return -ENOSPC;
 	*c = (struct child){
 		.number = m->child, .role = m->role, .user = m->user,
-		.kill_at_ns = m->role == GP_ROLE_POKE ? clock_ns() + POKE_NS : GP_NEVER,
+		.kill_at_ns = m->role == GP_ROLE_POKE ? gp_sys->monotonic_ns() + POKE_NS : GP_NEVER,
 	};
 	c->pid = fork();
 	if (!c->pid) {
-		die_with_parent(parent, SIGKILL);
+		die_with_parent(parent, m->role == GP_ROLE_HOLDER);
 		run_role(s, &s->roles[m->role], m->user, channel);
 	}
 	if (c->pid < 0) {
 		c->pid = 0;
-		return -errno;
+		/* EAGAIN: no task is left (TasksMax=) */
+		return errno == EAGAIN ? -ENOMEM : -errno;
 	}
 	s->nr_children++;
 	return c->pid;
@@ -178,7 +200,7 @@ static pid_t start_child(struct supervisor *s, const struct gp_supervisor_messag
 static void poke_user(struct supervisor *s, uid_t user)
 {
 	struct gp_supervisor_message m = { .role = GP_ROLE_POKE, .user = user };
-	/* Nobody talks to it. */
+	/* It needs no channel. */
 	int channel = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (channel < 0)
@@ -188,7 +210,7 @@ static void poke_user(struct supervisor *s, uid_t user)
 }
 
 /* A daemon before us may have died while processes waited for it in the driver. */
-static void poke_everybody(struct supervisor *s)
+static void poke_all_users(struct supervisor *s)
 {
 	uid_t user, poked[POKED_USERS];
 	u32 nr = 0, i;
@@ -243,10 +265,10 @@ static void child_ended(struct supervisor *s, struct child *c, int status)
 	tell_end(s, c);
 }
 
-static void kill_children(struct supervisor *s)
+static void kill_children(struct supervisor *s, u32 role)
 {
 	for (u32 i = 0; i < GP_SUPERVISOR_CHILDREN; i++)
-		if (s->child[i].pid && !s->child[i].ended && s->child[i].role != GP_ROLE_POKE)
+		if (s->child[i].pid && !s->child[i].ended && s->child[i].role == role)
 			kill(s->child[i].pid, SIGKILL);
 }
 
@@ -293,8 +315,7 @@ static int start_decider(struct supervisor *s)
 	s->silent_at_ns = GP_NEVER;
 	s->decider = fork();
 	if (!s->decider) {
-		/* Its holders die, too, so there is nothing to release. */
-		die_with_parent(parent, SIGKILL);
+		die_with_parent(parent, false);
 		run_decider(s, ends[1]);
 	}
 	err = s->decider < 0 ? -errno : 0;
@@ -317,7 +338,7 @@ static void give_up(struct supervisor *s, int code)
 /* Too often within a minute? */
 static bool ends_too_often(struct supervisor *s)
 {
-	u64 now = clock_ns(), *oldest = &s->ends[s->nr_ends++ % GP_SUPERVISOR_ENDS];
+	u64 now = gp_sys->monotonic_ns(), *oldest = &s->ends[s->nr_ends++ % GP_SUPERVISOR_ENDS];
 	bool too_often = *oldest && now - *oldest < 60 * GP_SEC;
 
 	*oldest = now;
@@ -331,7 +352,9 @@ static void decider_ended(struct supervisor *s, int status)
 	close(s->channel);
 	s->channel = -1;
 	s->silent_at_ns = GP_NEVER;
-	s->children_until_ns = clock_ns() + LEAVE_NS;
+	s->children_until_ns = gp_sys->monotonic_ns() + LEAVE_NS;
+	/* Readers hold nothing. */
+	kill_children(s, GP_ROLE_READER);
 	/* The next decider numbers its children anew; those that are left have no number. */
 	for (u32 i = 0; i < GP_SUPERVISOR_CHILDREN; i++)
 		s->child[i].number = 0;
@@ -365,7 +388,7 @@ static void tend_gap(struct supervisor *s, u64 now)
 		if (s->child[i].pid && s->child[i].ended)
 			forget(s, &s->child[i]);
 	if (nr_of_decider(s) && now >= s->children_until_ns) {
-		kill_children(s);
+		kill_children(s, GP_ROLE_HOLDER);
 		/* One that hangs in the driver is left to itself: it harms only its own user. */
 		if (now < s->children_until_ns + DIE_NS)
 			return;
@@ -374,13 +397,17 @@ static void tend_gap(struct supervisor *s, u64 now)
 	} else if (nr_of_decider(s)) {
 		return;
 	}
-	if (s->over || s->serves_caller)
+	if (s->over || s->serves_caller || now < s->start_at_ns)
 		return;
 	err = start_decider(s);
-	if (err) {
-		gp_log(GP_LOG_ERROR, "cannot start the decider: %s", strerror(-err));
-		give_up(s, 1);
+	if (!err) {
+		s->start_delay_ns = START_MIN_NS;
+		return;
 	}
+	gp_log(GP_LOG_ERROR, "cannot start the decider: %s; trying again in %llu ms",
+	       strerror(-err), (unsigned long long)(s->start_delay_ns / GP_MSEC));
+	s->start_at_ns = now + s->start_delay_ns;
+	s->start_delay_ns = sooner(2 * s->start_delay_ns, START_MAX_NS);
 }
 
 /* ---- requests ---- */
@@ -416,7 +443,7 @@ static void take_request(struct supervisor *s, const struct gp_supervisor_messag
 		break;
 	case GP_SUP_BEAT:
 		if (s->args)
-			s->silent_at_ns = clock_ns() + s->args->heartbeat_ns;
+			s->silent_at_ns = gp_sys->monotonic_ns() + s->args->heartbeat_ns;
 		break;
 	case GP_SUP_REST:
 		s->silent_at_ns = GP_NEVER;
@@ -448,7 +475,8 @@ static void take_requests(struct supervisor *s)
 			gp_log(GP_LOG_ERROR, "malformed message from the decider");
 		if (s->serves_caller) {
 			give_up(s, 0);
-			s->children_until_ns = clock_ns() + LEAVE_NS;
+			kill_children(s, GP_ROLE_READER);
+			s->children_until_ns = gp_sys->monotonic_ns() + LEAVE_NS;
 		} else if (n != -EPIPE) {
 			kill(s->decider, SIGKILL);
 		}
@@ -474,7 +502,7 @@ static void reap(struct supervisor *s)
 		if (c == s->child + GP_SUPERVISOR_CHILDREN)
 			c = NULL;
 		if (WIFSTOPPED(status)) {
-			/* Stopped it cannot mind its leases. Its death releases everything. */
+			/* A stopped holder cannot end its leases. Its death releases everything. */
 			if (c && s->roles[c->role].kill_stopped)
 				kill(pid, SIGKILL);
 		} else if (pid == s->decider) {
@@ -514,15 +542,12 @@ int gp_supervisor_timeout(u64 until_ns, u64 now_ns)
 	return until_ns > now_ns ? (int)((until_ns - now_ns) / GP_MSEC) + 1 : 0;
 }
 
-static u64 sooner(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
 static u64 wake_at(const struct supervisor *s, u64 now)
 {
 	u64 at = s->silent_at_ns;
 
+	if (!s->decider && !s->serves_caller && !s->over && now < s->start_at_ns)
+		at = sooner(at, s->start_at_ns);
 	if (s->channel < 0 && nr_of_decider(s))
 		at = sooner(at, now < s->children_until_ns ? s->children_until_ns :
 							     s->children_until_ns + DIE_NS);
@@ -543,10 +568,10 @@ static void doze(struct supervisor *s)
 {
 	struct pollfd fds[2] = { { .fd = s->signals, .events = POLLIN },
 				 { .fd = s->channel, .events = POLLIN } };
-	u64 began = clock_ns(), now;
+	u64 began = gp_sys->monotonic_ns(), now;
 
 	poll(fds, 2, gp_supervisor_timeout(wake_at(s, began), began));
-	now = clock_ns();
+	now = gp_sys->monotonic_ns();
 	if (s->silent_at_ns == GP_NEVER || now < s->silent_at_ns + s->args->heartbeat_ns / 2)
 		return;
 	gp_log(GP_LOG_WARNING, "the machine stood still for %llu ms",
@@ -570,7 +595,7 @@ static void tend_children(struct supervisor *s, u64 now)
 
 static void tend(struct supervisor *s)
 {
-	u64 now = clock_ns();
+	u64 now = gp_sys->monotonic_ns();
 
 	if (s->decider && now >= s->silent_at_ns) {
 		kill(s->decider, SIGKILL);
@@ -589,7 +614,7 @@ static int serve(struct supervisor *s)
 	for (;;) {
 		tend(s);
 		if (s->over && (!nr_of_decider(s) ||
-				clock_ns() >= s->children_until_ns + DIE_NS))
+				gp_sys->monotonic_ns() >= s->children_until_ns + DIE_NS))
 			return s->code;
 		doze(s);
 		take_signals(s);
@@ -624,16 +649,15 @@ int gp_supervisor_run(const struct gp_supervisor_args *args)
 	s->roles = args->roles;
 	s->channel = -1;
 	s->silent_at_ns = GP_NEVER;
+	s->start_delay_ns = START_MIN_NS;
 	err = open_signals(s);
-	if (!err) {
-		poke_everybody(s);
-		err = start_decider(s);
-	}
-	if (err)
-		gp_log(GP_LOG_ERROR, "cannot start the decider: %s", strerror(-err));
-	else
+	if (err) {
+		gp_log(GP_LOG_ERROR, "cannot wait for signals: %s", strerror(-err));
+	} else {
+		poke_all_users(s);
 		code = serve(s);
-	close(s->signals);
+		close(s->signals);
+	}
 	free(s);
 	return code;
 }
@@ -656,7 +680,7 @@ int gp_supervisor_fork(const struct gp_role *roles, int *channel)
 			*channel = ends[0];
 		return err;
 	}
-	die_with_parent(parent, SIGKILL);
+	die_with_parent(parent, false);
 	close_others(ends[1]);
 	s = calloc(1, sizeof(*s));
 	if (!s || open_signals(s))

@@ -8,8 +8,8 @@
  * reaps, so a pid that it signals is always its own child's.
  *
  * A decider that died abnormally, or is silent while it should beat, is started again. First its
- * holders and readers must have ended: they do so when their channels close, and are killed if
- * they take too long.
+ * holders and readers must have ended. Holders do so when their channels close, and are killed if
+ * they take too long. Readers hold nothing and are killed at once.
  */
 #ifndef GP_DAEMON_SUPERVISOR_H
 #define GP_DAEMON_SUPERVISOR_H
@@ -66,9 +66,6 @@ struct gp_role {
 
 /* All roles of gpreemptd, by enum gp_role_id. */
 extern const struct gp_role gp_roles[GP_NR_ROLES];
-
-/* Wakes processes of @user that sleep in the driver because their debugger died; then ends. */
-int gp_poke_main(int channel, uid_t user);
 
 /* ---- the decider's side ---- */
 

@@ -2,6 +2,7 @@
 #include "fake_driver.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,10 +15,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fake_tree.h"
 #include "gp_test.h"
+#include "lib/gpu.h"
 #include "uapi/kfd.h"
 
+#define CARD \
+	"cpu_cores_count 0\nsimd_count 320\nsimd_per_cu 4\ngfx_target_version 90402\n" \
+	"location_id 64\ndomain 0\ndrm_render_minor 128\nnum_xcc 4\n"
+
 struct fake_driver *driver;
+static struct fake_tree *tree;	/* in the place of the driver's sysfs */
 
 u64 fake_now(void)
 {
@@ -60,6 +68,7 @@ static int enable(struct fake_target *t, struct gp_kfd_dbg *a)
 
 static int disable(struct fake_target *t)
 {
+	driver->left_off += !!t->held;
 	t->enabled = false;
 	t->held = 0;
 	close(t->fd);
@@ -135,6 +144,8 @@ static int answer(struct gp_kfd_dbg *a)
 		return EINVAL;
 	if (driver->no_memory >> a->op & 1)
 		return ENOMEM;
+	if (driver->refused >> a->op & 1)
+		return EPERM;
 	switch (a->op) {
 	case GP_KFD_DBG_DISABLE:	return disable(t);
 	case GP_KFD_DBG_QUEUE_SNAPSHOT:	return snapshot(a);
@@ -169,6 +180,11 @@ int fake_driver_up(void **state)
 	pthread_mutexattr_t attr;
 
 	(void)state;
+	tree = fake_tree_make();
+	fake_tree_put(tree, CARD, "topology/nodes/1/properties");
+	fake_tree_put(tree, "77\n", "topology/nodes/1/gpu_id");
+	fake_tree_put(tree, CARD, "topology/nodes/2/properties");
+	fake_tree_put(tree, "88\n", "topology/nodes/2/gpu_id");
 	driver = mmap(NULL, sizeof(*driver), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	EXPECT(driver != MAP_FAILED);
@@ -187,6 +203,8 @@ int fake_driver_up(void **state)
 				pause();
 		}
 		driver->target[i] = (struct fake_target){ .pid = pid };
+		fake_tree_put(tree, "0\n", "proc/%d/vram_%d", pid, GPU_ID);
+		fake_tree_put(tree, "1\n", "proc/%d/pasid", pid);
 	}
 	return 0;
 }
@@ -198,10 +216,46 @@ int fake_driver_down(void **state)
 		kill(driver->target[i].pid, SIGKILL);
 		waitpid(driver->target[i].pid, NULL, 0);
 	}
+	fake_tree_free(tree);
 	return munmap(driver, sizeof(*driver));
 }
 
-/* In the place of the C library's: there is no /dev/kfd here. */
+void fake_driver_opens_other_gpu(u32 i)
+{
+	fake_tree_put(tree, "0\n", "proc/%d/vram_%d", driver->target[i].pid, OTHER_GPU);
+}
+
+/* In the place of the C library's: the linker redirects it. */
+int __real_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg);
+
+int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg)
+{
+	return driver->no_threads ? EAGAIN : __real_pthread_create(ret, attr, fn, arg);
+}
+
+/* In the place of the C library's, by either of its names (_FORTIFY_SOURCE). */
+int __openat64_2(int dir, const char *path, int flags);
+int __openat64_2(int dir, const char *path, int flags)
+{
+	char moved[PATH_MAX];
+
+	if (tree && !strncmp(path, GP_SYSFS_KFD, strlen(GP_SYSFS_KFD))) {
+		snprintf(moved, sizeof(moved), "%s%s", tree->path, path + strlen(GP_SYSFS_KFD));
+		path = moved;
+	}
+	return (int)syscall(SYS_openat, dir, path, flags, 0600);
+}
+
+int openat64(int dir, const char *path, int flags, ...)
+{
+	return __openat64_2(dir, path, flags);
+}
+
+/* There is no /dev/kfd here. */
 int open64(const char *path, int flags, ...)
 {
 	if (!strcmp(path, GP_KFD_DEVICE))

@@ -12,7 +12,7 @@
 
 #include "gp_env.h"
 
-enum { TARGETS = 3, QUEUES = 3, GPU_ID = 77, NOBODY = 99 };
+enum { TARGETS = 3, QUEUES = 3, GPU_ID = 77, OTHER_GPU = 88, NOBODY = 99 };
 
 struct fake_target {
 	pid_t pid;
@@ -31,7 +31,10 @@ struct fake_driver {
 	u32 hangs;		/* bit per target that cannot be suspended for now */
 	u32 queues;		/* how many each target has */
 	u32 no_memory;		/* bit per operation for which the kernel has none */
+	u32 refused;		/* bit per operation that is answered with EPERM */
+	bool no_threads;	/* the kernel has none left for this program */
 	u32 suspends, resumes, grace;
+	u32 left_off;		/* targets with a suspended queue when DISABLE was called */
 	u64 last_ns;		/* of ENABLE or DISABLE */
 	u64 resumed_ns;		/* of the last RESUME */
 };
@@ -45,5 +48,7 @@ pid_t fake_tracer_of(pid_t pid);
 /* For CLAIM_WITH(). */
 int fake_driver_up(void **state);
 int fake_driver_down(void **state);
+/* Target @i has another GPU open. It has a VM on neither, so only its queues prove one. */
+void fake_driver_opens_other_gpu(u32 i);
 
 #endif /* GP_FAKE_DRIVER_H */

@@ -47,6 +47,8 @@ static void start_holder(uid_t user)
 	EXPECT_EQ(gp_children_connect(channel), 0);
 	gp_children_own(GP_ROLE_HOLDER, &owner);
 	EXPECT_EQ(gp_channel_pair(ends), 0);
+	/* Room for some messages to us only. */
+	EXPECT_EQ(setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &(int){ 1 }, sizeof(int)), 0);
 	EXPECT_EQ(gp_children_start(GP_ROLE_HOLDER, 1, user, ends[1]), 0);
 	close(ends[1]);
 	holder = (typeof(holder)){ .control = ends[0] };
@@ -249,6 +251,8 @@ static void the_end_of_a_channel_releases_what_it_held(void **state)
 	EXPECT(has_ended(t));
 	AWAIT(supervisor_is_gone() || holder.ended);
 	EXPECT_EQ(holder.status, 0);
+	/* RESUME came before DISABLE, which comes after many other calls. */
+	EXPECT_EQ(driver->left_off, 0);
 	close(t);
 	end_holder();
 }
@@ -302,6 +306,51 @@ static void a_process_of_another_user_is_refused(void **state)
 	m = reply(holder.control);
 	EXPECT(m.is.kind == GP_HOLDER_KFD && m.err == -EACCES);
 	close(s);
+	end_holder();
+}
+
+static void no_answer_is_lost_because_the_decider_is_busy(void **state)
+{
+	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_GET_KFD,
+						.pid = driver->target[0].pid);
+	u64 all = 0;
+
+	(void)state;
+	start_holder(getuid());
+	for (r.serial = 0; r.serial < GP_HOLDER_ERRANDS; r.serial++)
+		EXPECT_EQ(gp_channel_send(holder.control, &r.is, NULL, 0), 0);
+	/* Those that fit. The others wait. */
+	wait_readable(holder.control);
+	usleep(100000);
+	for (u32 i = 0; i < GP_HOLDER_ERRANDS; i++) {
+		struct gp_holder_reply m = reply(holder.control);
+
+		EXPECT(m.is.kind == GP_HOLDER_KFD && m.err == -ENOENT);
+		all |= BIT_ULL(m.serial);
+	}
+	EXPECT_EQ(all, BIT_ULL(GP_HOLDER_ERRANDS) - 1);
+	end_holder();
+}
+
+static void a_session_without_a_thread_is_not_a_process_that_is_not_ready(void **state)
+{
+	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_GET_KFD,
+						.pid = driver->target[0].pid);
+	struct gp_holder_reply m;
+	int s;
+
+	(void)state;
+	start_holder(getuid());
+	driver->no_threads = true;
+	s = open_session(0);
+	m = reply(s);
+	EXPECT(m.is.kind == GP_HOLDER_FAILED && m.err == -ENOMEM);
+	EXPECT_EQ(gp_channel_send(holder.control, &r.is, NULL, 0), 0);
+	m = reply(holder.control);
+	EXPECT(m.is.kind == GP_HOLDER_KFD && m.err == -ENOMEM);
+	close(s);
+	driver->no_threads = false;
+	close(attach(0));
 	end_holder();
 }
 
@@ -372,7 +421,111 @@ static void a_holder_whose_session_misses_the_end_of_its_lease_ends_itself(void 
 	AWAIT(waitpid(tid, NULL, __WALL | WNOHANG) < 0);
 	AWAIT(supervisor_is_gone() || holder.ended);
 	EXPECT(WIFEXITED(holder.status) && WEXITSTATUS(holder.status) == 3);
+	/* Resumed by another thread: this driver does nothing when a debugger ends. */
+	EXPECT_EQ(driver->target[0].held, 0);
 	close(s);
+	end_holder();
+}
+
+/* The session says that it left, and everything runs. */
+static void expect_left(int session, int err)
+{
+	struct gp_holder_reply m = reply(session);
+
+	EXPECT_EQ(m.is.kind, GP_HOLDER_LEFT);
+	EXPECT_EQ(m.err, err);
+	EXPECT(!driver->target[0].enabled && !driver->target[0].held);
+	EXPECT(has_ended(session));
+	close(session);
+}
+
+static void a_hold_that_fails_and_cannot_be_undone_ends_the_session(void **state)
+{
+	int s;
+
+	(void)state;
+	start_holder(getuid());
+	s = attach(0);
+	driver->fails = 1;
+	driver->no_memory = 1u << GP_KFD_DBG_RESUME;
+	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), -EREMOTEIO);
+	expect_left(s, -EREMOTEIO);
+	end_holder();
+}
+
+static void a_session_that_may_not_resume_ends(void **state)
+{
+	int s;
+
+	(void)state;
+	start_holder(getuid());
+	s = attach(0);
+	EXPECT_EQ(hold(s, fake_now() + 100 * GP_MSEC), 0);
+	driver->refused = 1u << GP_KFD_DBG_RESUME;
+	expect_left(s, -EPERM);
+	driver->refused = 0;
+	s = attach(0);
+	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), 0);
+	driver->refused = 1u << GP_KFD_DBG_RESUME;
+	ask(s, GP_HOLDER_RELEASE, 0);
+	EXPECT_EQ(reply(s).err, 0);
+	expect_left(s, -EPERM);
+	driver->refused = 0;
+	s = attach(0);
+	driver->refused = 1u << GP_KFD_DBG_SUSPEND;
+	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), -EPERM);
+	expect_left(s, -EPERM);
+	end_holder();
+}
+
+static void a_holder_that_can_neither_resume_nor_leave_ends_itself(void **state)
+{
+	int s;
+
+	(void)state;
+	start_holder(getuid());
+	s = attach(0);
+	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), 0);
+	driver->no_memory = 1u << GP_KFD_DBG_RESUME | 1u << GP_KFD_DBG_DISABLE;
+	close(s);
+	AWAIT(supervisor_is_gone() || holder.ended);
+	EXPECT(WIFEXITED(holder.status) && WEXITSTATUS(holder.status) == 3);
+	end_holder();
+}
+
+static void a_holder_that_ends_although_a_session_hangs_resumes_its_process(void **state)
+{
+	int s;
+
+	(void)state;
+	start_holder(getuid());
+	s = attach(0);
+	driver->hangs = 1;
+	ask(s, GP_HOLDER_HOLD, fake_now() + 9 * GP_SEC);
+	EXPECT_EQ(reply(holder.control).is.kind, GP_HOLDER_STUCK);
+	close(holder.control);
+	holder.control = -1;
+	AWAIT(supervisor_is_gone() || holder.ended);
+	EXPECT_EQ(holder.status, 0);
+	EXPECT_EQ(driver->resumes, 1);
+	close(s);
+	end_holder();
+}
+
+static void a_process_that_would_crash_the_driver_is_left(void **state)
+{
+	int s;
+
+	(void)state;
+	fake_driver_opens_other_gpu(0);
+	driver->queues = 0;
+	start_holder(getuid());
+	s = attach(0);
+	driver->queues = QUEUES;
+	ask(s, GP_HOLDER_REFRESH, 0);
+	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), -EXDEV);
+	expect_left(s, -EXDEV);
+	EXPECT_EQ(driver->suspends, 0);
 	end_holder();
 }
 
@@ -503,8 +656,15 @@ PROVE(
 	WITH(the_end_of_a_channel_releases_what_it_held),
 	WITH(a_malformed_request_ends_its_channel),
 	WITH(a_process_of_another_user_is_refused),
+	WITH(no_answer_is_lost_because_the_decider_is_busy),
+	WITH(a_session_without_a_thread_is_not_a_process_that_is_not_ready),
 	WITH(a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other),
 	WITH(a_holder_whose_session_misses_the_end_of_its_lease_ends_itself),
+	WITH(a_hold_that_fails_and_cannot_be_undone_ends_the_session),
+	WITH(a_session_that_may_not_resume_ends),
+	WITH(a_holder_that_can_neither_resume_nor_leave_ends_itself),
+	WITH(a_holder_that_ends_although_a_session_hangs_resumes_its_process),
+	WITH(a_process_that_would_crash_the_driver_is_left),
 	WITH(an_older_driver_gets_its_calls_from_the_thread_that_traces),
 	WITH(a_stop_that_the_hardware_refuses_is_refused_counted_and_undone),
 )

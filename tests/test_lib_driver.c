@@ -7,6 +7,7 @@
 #include "gp_test.h"
 #include "lib/gpreempt.h"
 #include "lib/kfd_debug/session.h"
+#include "sys_faults.h"
 
 static struct gp_session session(void)
 {
@@ -108,6 +109,71 @@ static void a_grace_is_1_to_255_thousand_clocks(void **state)
 	gp_session_close(&s);
 }
 
+static void a_process_that_would_crash_the_driver_is_not_attached(void **state)
+{
+	struct gp_session_args args = { .pid = driver->target[0].pid };
+	struct gp_session s;
+
+	(void)state;
+	fake_driver_opens_other_gpu(0);
+	EXPECT_EQ(gp_session_open(&s, &args), -EXDEV);
+	EXPECT(strstr(gp_strerror(-EXDEV), "would crash"));
+	EXPECT(!driver->target[0].enabled && !driver->suspends);
+}
+
+static void a_queue_made_after_the_attach_is_judged_when_it_is_suspended(void **state)
+{
+	struct gp_session_done done;
+	struct gp_session s;
+
+	(void)state;
+	fake_driver_opens_other_gpu(0);
+	driver->queues = 0;
+	s = session();
+	EXPECT_EQ(gp_session_suspend(&s, 0, 1, &done), 0);
+	driver->queues = 2;
+	EXPECT_EQ(gp_session_refresh(&s, NULL), 0);
+	EXPECT_EQ(gp_session_suspend(&s, GPU_ID, 1, &done), -EXDEV);
+	EXPECT_EQ(gp_session_suspend(&s, 0, 1, &done), -EXDEV);
+	EXPECT_EQ(driver->suspends, 0);
+	gp_session_close(&s);
+}
+
+static void a_process_whose_record_cannot_be_read_is_not_suspended(void **state)
+{
+	struct gp_session_done done;
+	struct gp_session s;
+
+	(void)state;
+	fake_driver_opens_other_gpu(0);
+	driver->queues = 0;
+	s = session();
+	driver->queues = 2;
+	EXPECT_EQ(gp_session_refresh(&s, NULL), 0);
+	sys_faults_begin(&(struct sys_fault){ .call = GP_SYS_openat, .nth = 1, .err = EMFILE });
+	EXPECT_EQ(gp_session_suspend(&s, 0, 1, &done), -EMFILE);
+	EXPECT(sys_faults_end());
+	EXPECT_EQ(driver->suspends, 0);
+	gp_session_close(&s);
+	sys_faults_begin(&(struct sys_fault){ .call = GP_SYS_openat, .nth = 1, .times = 9,
+					      .err = ENOENT });
+	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
+		.pid = driver->target[1].pid }), -ESRCH);
+	EXPECT(sys_faults_end());
+	EXPECT(!driver->target[1].enabled);
+}
+
+static void a_thread_that_cannot_be_started_is_said_to_be_missing(void **state)
+{
+	struct gp_session s;
+
+	(void)state;
+	driver->no_threads = true;
+	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
+		.pid = driver->target[0].pid }), -ENOMEM);
+	EXPECT(strstr(gp_strerror(-ENOMEM), "no thread could be started"));
+}
+
 #define WITH(claim)	CLAIM_WITH(claim, fake_driver_up, fake_driver_down)
 
 PROVE(
@@ -117,4 +183,8 @@ PROVE(
 	WITH(a_queue_that_has_vanished_is_looked_for_once_and_the_others_are_held),
 	WITH(a_suspend_that_fails_on_its_way_is_undone),
 	WITH(a_grace_is_1_to_255_thousand_clocks),
+	WITH(a_thread_that_cannot_be_started_is_said_to_be_missing),
+	WITH(a_process_that_would_crash_the_driver_is_not_attached),
+	WITH(a_queue_made_after_the_attach_is_judged_when_it_is_suspended),
+	WITH(a_process_whose_record_cannot_be_read_is_not_suspended),
 )

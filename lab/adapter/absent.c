@@ -7,6 +7,7 @@
 #include "gpu.h"
 #include "aldebaran.h"
 #include "amdgpu_atomfirmware.h"
+#include "amdgpu_ctx.h"
 #include "amdgpu_display.h"
 #include "amdgpu_dpm.h"
 #include "amdgpu_hdp.h"
@@ -32,6 +33,12 @@ const struct kfd2kgd_calls gfx_v11_kfd2kgd = { };
 const struct kfd2kgd_calls gfx_v12_kfd2kgd = { };
 
 const char *amdgpu_asic_name[] = { [0 ... CHIP_LAST] = "VGPU" };
+
+/* A render node has no contexts, because there are no rings of amdgpu's to submit to. */
+void amdgpu_ctx_mgr_usage(struct amdgpu_ctx_mgr *mgr, ktime_t usage[AMDGPU_HW_IP_NUM])
+{
+	memset(usage, 0, AMDGPU_HW_IP_NUM * sizeof(*usage));
+}
 
 /* Clocks in units of 10 kHz. */
 int amdgpu_dpm_get_sclk(struct amdgpu_device *adev, bool low)

@@ -11,6 +11,7 @@
 #include "gpu.h"
 #include "info.h"
 #include "amdgpu_dma_buf.h"
+#include "amdgpu_fdinfo.h"
 #include "amdgpu_gem.h"
 #include "amdgpu_vm.h"
 #include "amdgpu_xcp.h"
@@ -126,6 +127,7 @@ const struct drm_driver lab_drm_driver = {
 	.dumb_map_offset = amdgpu_mode_dumb_mmap,
 	.open = render_open,
 	.postclose = render_close,
+	.show_fdinfo = amdgpu_show_fdinfo,
 	.ioctls = ioctls,
 	.num_ioctls = ARRAY_SIZE(ioctls),
 	.fops = &fops,

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "session.h"
+#include "lib/error.h"
 #include "lib/process.h"
 #include "lib/sysfs.h"
 
@@ -122,7 +123,7 @@ static bool is_group_stop(int status)
 	       (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU);
 }
 
-/* After a stop of any kind. One that somebody else has stopped stays so. */
+/* After a stop of any kind. A process that SIGSTOP has stopped stays stopped. */
 static void go_on(pid_t tid, int status)
 {
 	if (is_group_stop(status))
@@ -207,7 +208,8 @@ int gp_seize_briefly(int (*fn)(void *ctx), void *ctx)
 	err = pthread_create(&thread, NULL, brief_main, &b);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err)
-		return -err;
+		return gp_fail(err == EAGAIN ? ENOMEM : err, "no thread could be started: %s",
+			       strerrordesc_np(err));
 	pthread_join(thread, NULL);
 	return b.err;
 }

@@ -9,7 +9,7 @@
 
 /*
  * The calling thread becomes the tracer of the process's first thread, without stopping it.
- * -ESRCH: gone, or not the one that started at @start (0: any). -EALREADY: somebody
+ * -ESRCH: gone, or not the one that started at @start (0: any). -EALREADY: a debugger
  * traces it. -EPERM.
  */
 int gp_seize(pid_t pid, u64 start);
@@ -25,7 +25,8 @@ int gp_seize_wait(pid_t pid);
 
 /*
  * Calls @fn in a thread of its own and waits for it. What that thread has seized is let go
- * by its end, without having been stopped: unlike PTRACE_DETACH that needs no stop.
+ * by its end, without having been stopped: unlike PTRACE_DETACH that needs no stop. -ENOMEM: no
+ * thread can be started.
  */
 int gp_seize_briefly(int (*fn)(void *ctx), void *ctx);
 

@@ -6,15 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/error.h"
 #include "lib/gpreempt.h"
 #include "lib/gpu.h"
-#include "session_inside.h"
+#include "lib/sys.h"
 #include "seize.h"
 #include "vm.h"
+
+/* What we are told of: queues that are new, and a runtime that is enabled or disabled. */
+#define EC_NEW		GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW)
+#define EC_RUNTIME	GP_KFD_EC_BIT(GP_KFD_EC_RUNTIME)
 
 /* Of one look: a queue can be new only once. */
 enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES };
@@ -22,14 +25,6 @@ enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES };
 static u64 address(const void *at)
 {
 	return (u64)(uintptr_t)at;
-}
-
-static u64 monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec;
 }
 
 static int call_once(const struct gp_session *s, struct gp_kfd_dbg *args)
@@ -43,7 +38,8 @@ static int call_once(const struct gp_session *s, struct gp_kfd_dbg *args)
 	return r < 0 ? -errno : r;
 }
 
-int gp_session_call(struct gp_session *s, struct gp_kfd_dbg *args)
+/* What the driver returns, or -errno. */
+static int call(struct gp_session *s, struct gp_kfd_dbg *args)
 {
 	int r = call_once(s, args);
 
@@ -59,20 +55,21 @@ int gp_session_call(struct gp_session *s, struct gp_kfd_dbg *args)
 	return r;
 }
 
-int gp_session_go_on(struct gp_session *s)
+/* A target that waits for its debugger does so no more; or never, if said in advance. */
+static int go_on(struct gp_session *s)
 {
 	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_SEND_EVENT, .event.exceptions = GP_SESSION_EC_RUNTIME,
+		.op = GP_KFD_DBG_SEND_EVENT, .event.exceptions = EC_RUNTIME,
 	};
 
-	return gp_session_call(s, &args);
+	return call(s, &args);
 }
 
 static int disable(struct gp_session *s)
 {
 	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_DISABLE };
 
-	return gp_session_call(s, &args);
+	return call(s, &args);
 }
 
 /* The bytes on the pipe. -EPIPE: the driver has let go of it. */
@@ -98,68 +95,51 @@ static int query(struct gp_session *s, u64 *ret)
 {
 	struct gp_kfd_dbg args = {
 		.op = GP_KFD_DBG_QUERY_EVENT,
-		.event.exceptions = GP_SESSION_EC_NEW | GP_SESSION_EC_RUNTIME,
+		.event.exceptions = EC_NEW | EC_RUNTIME,
 	};
-	int err = gp_session_call(s, &args);
+	int err = call(s, &args);
 
 	if (!err)
 		*ret = args.event.exceptions;
 	return err;
 }
 
-/*
- * A target that began to wait for us between our last answer and the end is asleep for
- * good: that it began is a byte on the pipe.
- */
-int gp_session_leave(struct gp_session *s)
+/* Ends the session; everything runs. Or -errno: the driver did not end it. */
+static int leave(struct gp_session *s)
 {
 	u64 what;
+	int err;
 
 	drain_pipe(s);
 	for (u32 i = 0; i < EVENTS_MAX && !query(s, &what); i++)
-		if (what & GP_SESSION_EC_RUNTIME)
-			gp_session_go_on(s);
-	disable(s);
+		if (what & EC_RUNTIME)
+			go_on(s);
+	err = disable(s);
 	s->enabled = false;
+	/* EINVAL: it has ended before */
+	return err == -ESRCH || err == -EINVAL ? 0 : err;
+}
+
+/*
+ * After leave(): a target that began to wait for us between our last answer and the end is asleep
+ * for good. That it began is a byte on the pipe. -EPERM: its first thread sleeps in the driver and
+ * is traced by a thread of ours, by which gp_unseize() wakes it.
+ */
+static int wake_late(struct gp_session *s)
+{
 	if (drain_pipe(s) > 0 && gp_session_needs_poke(NULL, s->pid) == 1)
 		return gp_session_poke(s->pid);
 	return 0;
 }
 
-int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
+int gp_session_close(struct gp_session *s)
 {
-	int err;
+	int err = 0;
 
-	if (!gp_driver_saves_waves())
-		return gp_fail(ENOSYS, "amdgpu.cwsr_enable=0: running waves cannot be saved; "
-			       "remove it from the kernel's command line");
-	if (gp_process_may_be_suspended(NULL, NULL, args->pid) == 0)
-		return gp_fail(EXDEV, "process %d: has memory on some of its GPUs only: suspending "
-			       "it would crash this driver", args->pid);
-	*s = (struct gp_session){
-		.pid = args->pid, .tid = args->pid, .start = args->start, .kfd_fd = args->kfd_fd,
-		.attached = args->stay_attached, .pipe = { -1, -1 },
-	};
-	s->queues = calloc(GP_SESSION_QUEUES, sizeof(*s->queues));
-	if (!s->queues)
-		return gp_fail(ENOMEM, "no memory for a debug session");
-	/* Non-blocking: the driver writes to it with locks held. */
-	if (pipe2(s->pipe, O_CLOEXEC | O_NONBLOCK)) {
-		err = gp_fail(errno, "no pipe for a debug session");
-		free(s->queues);
-		s->queues = NULL;
-		return err;
+	if (s->enabled) {
+		err = leave(s);
+		wake_late(s);
 	}
-	err = gp_session_attach(s);
-	if (err)
-		gp_session_close(s);
-	return err;
-}
-
-void gp_session_close(struct gp_session *s)
-{
-	if (s->enabled)
-		gp_session_leave(s);
 	if (s->attached)
 		gp_unseize(s->pid);
 	for (u32 i = 0; i < 2; i++)
@@ -167,6 +147,7 @@ void gp_session_close(struct gp_session *s)
 			close(s->pipe[i]);
 	free(s->queues);
 	*s = (struct gp_session){ .pipe = { -1, -1 } };
+	return err;
 }
 
 /* A call failed: is there still a session? */
@@ -186,23 +167,259 @@ int gp_session_refresh(struct gp_session *s, u32 *ret_new)
 	struct gp_kfd_dbg args = {
 		.op = GP_KFD_DBG_QUEUE_SNAPSHOT,
 		.snapshot = {
-			.clear = GP_SESSION_EC_NEW, .entries = address(s->queues),
+			.clear = EC_NEW, .entries = address(s->queues),
 			.count = GP_SESSION_QUEUES, .entry_bytes = sizeof(*s->queues),
 		},
 	};
 	u32 new = 0;
-	int err = gp_session_call(s, &args);
+	int err = call(s, &args);
 
 	if (err)
 		return ended(s, err);
+	s->stale = false;
 	s->nr_queues = args.snapshot.count < GP_SESSION_QUEUES ? args.snapshot.count :
 								GP_SESSION_QUEUES;
 	for (u32 i = 0; i < s->nr_queues; i++)
-		new += !!(s->queues[i].exceptions & GP_SESSION_EC_NEW);
+		new += !!(s->queues[i].exceptions & EC_NEW);
 	if (ret_new)
 		*ret_new = new;
 	return 0;
 }
+
+/* ---- attaching ---- */
+
+static int count_queues(struct gp_session *s, u32 *ret)
+{
+	struct gp_kfd_dbg args = {
+		.op = GP_KFD_DBG_QUEUE_SNAPSHOT,
+		.snapshot.entry_bytes = sizeof(struct gp_kfd_queue_entry),
+	};
+	int err = call(s, &args);
+
+	if (!err)
+		*ret = args.snapshot.count;
+	return err;
+}
+
+struct enabling {
+	struct gp_session *s;
+	u32 state;		/* of its runtime */
+};
+
+static int enable(void *ctx)
+{
+	struct enabling *e = ctx;
+	struct gp_kfd_runtime_info info = { 0 };
+	struct gp_kfd_dbg args = {
+		.op = GP_KFD_DBG_ENABLE,
+		.enable = {
+			.exceptions = EC_NEW | EC_RUNTIME,
+			.runtime_info = (u64)(uintptr_t)&info,
+			.runtime_info_bytes = sizeof(info), .fd = (u32)e->s->pipe[1],
+		},
+	};
+	int err = call(e->s, &args);
+
+	e->state = info.state;
+	return err;
+}
+
+/*
+ * Told of the thread that we trace, the driver would make it a process of the GPU's, and crashes if
+ * that thread ends meanwhile (kfd_create_process). Told of @other it looks the process up.
+ * One that has no other is stopped for that moment, so that it cannot end.
+ */
+static int enable_safely(struct enabling *e, pid_t other)
+{
+	int err;
+
+	if (!other)
+		return gp_seize_while_stopped(e->s->pid, enable, e);
+	e->s->tid = other;
+	err = enable(e);
+	e->s->tid = e->s->pid;
+	return err;
+}
+
+/*
+ * Whether a debugger has it already. To ask ENABLE would be wrong: the driver takes the
+ * asker for the debugger from then on, even if it refuses.
+ */
+static int ask_if_free(struct gp_session *s)
+{
+	u32 queues;
+	int err = count_queues(s, &queues);
+
+	switch (err) {
+	case 0:
+		return gp_fail(EALREADY, "process %d: a debugger has it already", s->pid);
+	case -EINVAL:
+		return 0;
+	case -ENOTTY:
+		return gp_fail(ENOSYS, "the driver has no debug interface: Linux 6.5 or newer");
+	case -ESRCH:
+		return gp_fail(ESRCH, "process %d: has no GPU open", s->pid);
+	}
+	return gp_fail(-err, "process %d: the driver's debug interface: %s", s->pid,
+		       strerrordesc_np(-err));
+}
+
+static int enable_if_ready(struct gp_session *s, pid_t other)
+{
+	struct enabling e = { .s = s };
+	u32 queues = 0;
+	int err = enable_safely(&e, other);
+
+	if (err == -ETIMEDOUT)
+		return gp_fail(EAGAIN, "process %d: its only thread does not stop", s->pid);
+	if (err == -EINVAL)
+		return gp_fail(ENOSYS, "the driver runs without its hardware scheduler");
+	if (err)
+		return gp_fail(-err, "process %d: cannot be debugged: %s", s->pid,
+			       strerrordesc_np(-err));
+	s->enabled = true;
+	if (e.state == GP_KFD_RUNTIME_ON) {
+		/* In advance, so that it never waits for us. */
+		go_on(s);
+		return 0;
+	}
+	count_queues(s, &queues);
+	/* Our end would let go of it too, but not wake it. */
+	leave(s);
+	if (wake_late(s) == -EPERM)
+		gp_unseize(s->pid);
+	if (e.state != GP_KFD_RUNTIME_OFF)
+		return gp_fail(EBUSY, "process %d: the driver cannot debug it now", s->pid);
+	if (queues)
+		return gp_fail(EOPNOTSUPP, "process %d: its ROCm never enables the debug runtime",
+			       s->pid);
+	return gp_fail(EAGAIN, "process %d: its runtime is not ready yet", s->pid);
+}
+
+static int seize_and_enable(struct gp_session *s)
+{
+	/* Before it is traced: one that has lost its others by then is ending. */
+	pid_t other = gp_seize_other_thread(s->pid);
+	int err = gp_seize(s->pid, s->start);
+
+	switch (err) {
+	case 0:
+		break;
+	case -EALREADY:
+		return gp_fail(EALREADY, "process %d: a debugger has it already", s->pid);
+	case -ESRCH:
+		return gp_fail(ESRCH, "process %d: is gone", s->pid);
+	default:
+		return gp_fail(-err, "process %d: cannot be traced: %s", s->pid,
+			       strerrordesc_np(-err));
+	}
+	err = ask_if_free(s);
+	if (!err)
+		err = enable_if_ready(s, other);
+	if (err && s->attached)
+		gp_unseize(s->pid);
+	return err;
+}
+
+/* The sentence about a failure is its thread's, which ends. */
+struct attach {
+	struct gp_session *s;
+	char why[256];
+};
+
+static int attach(void *ctx)
+{
+	struct attach *a = ctx;
+	int err = seize_and_enable(a->s);
+
+	if (err)
+		snprintf(a->why, sizeof(a->why), "%s", gp_strerror(err));
+	return err;
+}
+
+/* Attaches, and looks at the queues. As gp_session_open(). */
+static int attach_session(struct gp_session *s)
+{
+	struct attach a = { .s = s };
+	int err;
+
+	err = s->attached ? attach(&a) : gp_seize_briefly(attach, &a);
+	if (err && a.why[0])
+		gp_fail(-err, "%s", a.why);
+	/* From now on the driver has the only writing end: its end is the session's. */
+	close(s->pipe[1]);
+	s->pipe[1] = -1;
+	if (err)
+		return err;
+	err = gp_session_refresh(s, NULL);
+	if (err == -EPERM && !s->attached) {
+		/* A driver that insists on its tracer. */
+		err = gp_seize(s->pid, s->start);
+		s->attached = !err;
+		if (!err)
+			err = gp_session_refresh(s, NULL);
+	}
+	return err;
+}
+
+/*
+ * 0, or why its queues on @gpu_id (0: on all) must not be suspended (vm.h). Reads /proc of the
+ * target, at most until all its VMs are proven. That can wait for a lock of the target's VM, as
+ * every call of the driver can, so it belongs to the time that a session spends in the driver.
+ */
+static int judge(struct gp_session *s, u32 gpu_id)
+{
+	u32 queued[GP_SESSION_QUEUES];
+	struct gp_vm_args args = {
+		.pid = s->pid, .tid = s->tid, .queued = queued, .nr_queued = s->nr_queues,
+		.gpu_id = gpu_id,
+	};
+	int r;
+
+	if (s->vms_proven)
+		return 0;
+	for (u32 i = 0; i < s->nr_queues; i++)
+		queued[i] = s->queues[i].gpu_id;
+	r = gp_vm_may_suspend(&args, &s->vms_proven);
+	if (r < 0)
+		return gp_fail(-r, "process %d: its memory on its GPUs is not known: %s", s->pid,
+			       strerrordesc_np(-r));
+	return r ? 0 : gp_fail(EXDEV, "process %d: has memory on some of its GPUs only: "
+			       "suspending it would crash this driver", s->pid);
+}
+
+int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
+{
+	int err;
+
+	if (!gp_driver_saves_waves())
+		return gp_fail(ENOSYS, "amdgpu.cwsr_enable=0: running waves cannot be saved; "
+			       "remove it from the kernel's command line");
+	*s = (struct gp_session){
+		.pid = args->pid, .tid = args->pid, .start = args->start, .kfd_fd = args->kfd_fd,
+		.attached = args->stay_attached, .pipe = { -1, -1 },
+	};
+	s->queues = calloc(GP_SESSION_QUEUES, sizeof(*s->queues));
+	if (!s->queues)
+		return gp_fail(ENOMEM, "no memory for a debug session");
+	/* Non-blocking: the driver writes to it with locks held. */
+	if (pipe2(s->pipe, O_CLOEXEC | O_NONBLOCK)) {
+		err = gp_fail(errno, "no pipe for a debug session");
+		free(s->queues);
+		s->queues = NULL;
+		return err;
+	}
+	err = attach_session(s);
+	if (!err)
+		err = judge(s, 0);
+	if (err == -ENOENT)
+		err = gp_fail(ESRCH, "process %d: has no GPU open", s->pid);
+	if (err)
+		gp_session_close(s);
+	return err;
+}
+
+/* ---- suspending and resuming ---- */
 
 static u32 collect(const struct gp_session *s, u32 gpu_id, u32 *ids)
 {
@@ -241,7 +458,7 @@ static int resume_ids(struct gp_session *s, u32 *ids, u32 nr)
 		.resume = { .queue_ids = address(ids), .queues = nr },
 	};
 
-	return gp_session_call(s, &args);
+	return call(s, &args);
 }
 
 static int suspend_round(struct gp_session *s, u32 gpu_id, u32 grace, u32 *ids,
@@ -252,29 +469,52 @@ static int suspend_round(struct gp_session *s, u32 gpu_id, u32 grace, u32 *ids,
 		.suspend = { .queue_ids = address(ids), .grace = grace },
 	};
 	struct marks marks;
-	int r;
+	int r = s->stale ? gp_session_refresh(s, NULL) : 0;
 
+	if (r)
+		return r;
 	args.suspend.queues = collect(s, gpu_id, ids);
 	done->asked = args.suspend.queues;
 	done->done = done->vanished = 0;
 	if (!done->asked)
 		return 0;
-	if (!done->command_ns)
-		done->command_ns = monotonic_ns();
-	r = gp_session_call(s, &args);
-	done->done_ns = monotonic_ns();
-	if (r < 0)
+	r = judge(s, gpu_id);
+	if (r)
 		return r;
+	if (!done->command_ns)
+		done->command_ns = gp_sys->monotonic_ns();
+	s->suspended = true;
+	r = call(s, &args);
+	done->done_ns = gp_sys->monotonic_ns();
+	if (r < 0)
+		return ended(s, r);
 	marks = read_marks(ids, done->asked);
 	done->done = marks.good;
 	done->vanished = marks.invalid;
-	return marks.failed ? -EIO : 0;
+	return marks.failed ? gp_fail(EIO, "process %d: the GPU did not let go of a queue",
+				      s->pid) : 0;
+}
+
+/* After a suspend that failed with @err. The driver counts queues that failed as suspended, too. */
+static int undo_suspend(struct gp_session *s, u32 gpu_id, int err)
+{
+	u32 ids[GP_SESSION_QUEUES], nr = collect(s, gpu_id, ids);
+	int r = nr && s->enabled ? resume_ids(s, ids, nr) : 0;
+
+	if (r == -ESRCH || r == -EINVAL)
+		return ended(s, r);
+	if (r == -EPERM && err == -EPERM)
+		return err;
+	if (r < 0 || read_marks(ids, nr).failed)
+		return gp_fail(EREMOTEIO, "process %d: cannot be resumed after a failed suspend",
+			       s->pid);
+	return err;
 }
 
 int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_session_done *ret)
 {
 	struct gp_session_done done = { 0 };
-	u32 ids[GP_SESSION_QUEUES], nr;
+	u32 ids[GP_SESSION_QUEUES];
 	int err;
 
 	if (!grace || grace > GP_KFD_GRACE_MAX)
@@ -286,15 +526,8 @@ int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_se
 		if (!err)
 			err = suspend_round(s, gpu_id, grace, ids, &done);
 	}
-	if (err) {
-		/* The driver holds those that failed for suspended too. */
-		nr = collect(s, gpu_id, ids);
-		resume_ids(s, ids, nr);
-	}
-	if (err == -EIO)
-		return gp_fail(EIO, "process %d: the GPU did not let go of a queue", s->pid);
 	if (err)
-		return ended(s, err);
+		return undo_suspend(s, gpu_id, err);
 	*ret = done;
 	return 0;
 }
@@ -307,15 +540,18 @@ int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *
 	int r;
 
 	done.asked = collect(s, gpu_id, ids);
-	if (!done.asked) {
+	/* What is off may be a queue that the last look did not see. */
+	if (!done.asked && (gpu_id || !s->suspended)) {
 		*ret = done;
 		return 0;
 	}
-	done.command_ns = monotonic_ns();
+	done.command_ns = gp_sys->monotonic_ns();
 	r = gpu_id ? resume_ids(s, ids, done.asked) : resume_ids(s, NULL, 0);
-	done.done_ns = monotonic_ns();
+	done.done_ns = gp_sys->monotonic_ns();
 	if (r < 0)
 		return ended(s, r);
+	if (!gpu_id)
+		s->suspended = false;
 	marks = read_marks(ids, done.asked);
 	if (gpu_id && marks.failed)
 		return gp_fail(EIO, "process %d: the GPU did not take a queue", s->pid);
@@ -323,6 +559,13 @@ int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *
 	done.vanished = gpu_id ? marks.invalid : 0;
 	*ret = done;
 	return 0;
+}
+
+int gp_session_rescue(int kfd_fd, pid_t pid)
+{
+	struct gp_session s = { .pid = pid, .tid = pid, .kfd_fd = kfd_fd };
+
+	return resume_ids(&s, NULL, 0);
 }
 
 int gp_session_events(struct gp_session *s)
@@ -340,13 +583,15 @@ int gp_session_events(struct gp_session *s)
 			break;
 		if (err)
 			return ended(s, err) == -ESRCH ? mask | GP_SESSION_GONE : err;
-		if (what & GP_SESSION_EC_NEW)
+		if (what & EC_NEW) {
 			mask |= GP_SESSION_NEW_QUEUES;
-		if (what & GP_SESSION_EC_RUNTIME) {
-			mask |= GP_SESSION_RUNTIME;
-			gp_session_go_on(s);
+			s->stale = true;
 		}
-		if (what & ~(GP_SESSION_EC_NEW | GP_SESSION_EC_RUNTIME))
+		if (what & EC_RUNTIME) {
+			mask |= GP_SESSION_RUNTIME;
+			go_on(s);
+		}
+		if (what & ~(EC_NEW | EC_RUNTIME))
 			mask |= GP_SESSION_OTHER;
 	}
 	return mask;

@@ -11,11 +11,11 @@
  * the thread that opened it, and gp_session_wait_stops() must be called often, since
  * each signal stops the target.
  *
- * The target must not depend on us being alive. While somebody debugs it, its runtime
+ * The target must not depend on us being alive. While a debugger has it, its runtime
  * sleeps in hsa_shut_down until the debugger says "go on"; we say it in advance, at
  * attach, and the driver keeps it (so the next debugger may see it not wait). A target
  * whose runtime is not enabled is left at once.
- * When this process dies, the driver resumes every queue.
+ * When this process dies, the driver resumes every queue, but a hostile user can delay that.
  *
  * A session is not locked: one thread at a time. The functions sleep in the driver, up to
  * its preemption timeout (9 s) when a GPU hangs. 0 or -errno; gp_strerror() has the sentence.
@@ -38,6 +38,9 @@ struct gp_session {
 	int pipe[2];		/* [0] becomes readable when gp_session_events() has something */
 	bool enabled;
 	bool attached;		/* ptrace persists: see above */
+	bool vms_proven;	/* all of its queues may be suspended, also those to come (vm.h) */
+	bool suspended;		/* SUSPEND was called since everything was resumed */
+	bool stale;		/* an id in @queues may be that of a newer queue by now */
 	u32 nr_queues;		/* as last seen by gp_session_refresh() */
 	struct gp_kfd_queue_entry *queues;	/* newest first; room for GP_SESSION_QUEUES */
 };
@@ -45,7 +48,7 @@ struct gp_session {
 struct gp_session_args {
 	int kfd_fd;		/* of this process, open as long as the session */
 	pid_t pid;
-	u64 start;		/* gp_process_start(); 0: whoever has the pid */
+	u64 start;		/* gp_process_start(); 0: any process with this pid */
 	bool stay_attached;	/* as if the driver were an older one: for tests */
 };
 
@@ -58,12 +61,17 @@ struct gp_session_args {
  * -EPERM	it may not be traced (Yama, another user, a container)
  * -ENOSYS	the driver has no debug interface, no hardware scheduler, or does not save waves
  * -EXDEV	it has GPUs open on which it has no memory: the driver would crash (vm.h)
+ * -EMFILE ...	whether the driver would crash is not known
+ * -ENOMEM	no memory, or no thread can be started
  * -EBUSY	the driver could not activate it (an older GPU debugs one process at a time)
  */
 int gp_session_open(struct gp_session *s, const struct gp_session_args *args);
 
-/* Resumes everything and leaves. Of a session that has ended it only frees. */
-void gp_session_close(struct gp_session *s);
+/*
+ * Resumes everything and leaves. Of a session that has ended it only frees. -errno: the driver
+ * refused, so queues may be off until this process ends.
+ */
+int gp_session_close(struct gp_session *s);
 
 /*
  * The queues as they are now into s->queues; new ones can be suspended from here on.
@@ -83,11 +91,18 @@ struct gp_session_done {
  * Takes every known queue of the target on @gpu_id (0: on all) off, in one call. @grace:
  * 1..255 thousand GPU clocks. All or nothing: if the hardware fails for one (-EIO),
  * those taken off are put back. Queues that are being destroyed are left alone.
- * -EPERM: its runtime is disabled by now. -ESRCH: gone. -EINVAL: bad grace.
+ * -ESRCH: gone. -EINVAL: bad grace. -EXDEV, -ENOENT, -EMFILE and the like: the driver would crash,
+ * or that is not known; nothing is off. -EPERM, -EREMOTEIO: its runtime is disabled by now, or
+ * putting back failed; queues may be off until gp_session_close().
  */
 int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_session_done *ret);
 /* The same the other way; a queue that was not off counts as done. */
 int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *ret);
+/*
+ * Resumes every queue of @pid, without its session, which may hang in another thread. How many, or
+ * -errno; -EPERM: this process does not debug it, or the driver accepts only the tracer.
+ */
+int gp_session_rescue(int kfd_fd, pid_t pid);
 
 enum gp_session_event {
 	GP_SESSION_NEW_QUEUES	= 1 << 0,	/* refresh and, if it is held, suspend again */

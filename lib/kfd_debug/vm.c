@@ -1,142 +1,192 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* May a process be suspended without harm to the driver? */
-#include <dirent.h>
-#include <errno.h>
+#include "vm.h"
+
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/gpu.h"
+#include "lib/sys.h"
 #include "lib/sysfs.h"
-#include "vm.h"
 
 #define RENDER_NODE	"/dev/dri/renderD"
 
-/* What follows @prefix in @text, as a number. */
-static bool number_after(const char *text, const char *prefix, u64 *ret)
+/* A process that has more descriptors than this must have its render nodes among the first. */
+enum { DESCRIPTORS = 16384 };
+
+/* The GPUs that the driver has a record of the process for. */
+struct opened {
+	u32 gpu_id[GP_GPUS_MAX];
+	u32 nr;
+};
+
+static int read_opened(int dir, struct opened *ret)
 {
-	size_t n = strlen(prefix);
-	const char *end;
+	static const char prefix[] = "vram_";
+	struct gp_sysfs_dir d;
+	const char *name, *end;
+	u64 id, inode;
+	int r = gp_sysfs_dir_open(&d, dir, ".");
 
-	return !strncmp(text, prefix, n) && gp_sysfs_parse(text + n, 10, ret, &end) && !*end;
-}
-
-/* Bit per GPU of @gpus that the driver has a record of the process for. */
-static int opened(const char *kfd, pid_t pid, const struct gp_gpu_info *gpus, u32 count, u64 *ret)
-{
-	char path[PATH_MAX];
-	struct dirent *e;
-	DIR *dir;
-	u64 id;
-
-	snprintf(path, sizeof(path), "%s/proc/%d", kfd, (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return -errno;
-	*ret = 0;
-	while ((e = readdir(dir))) {
-		const struct gp_gpu_info *g;
-
-		if (!number_after(e->d_name, "vram_", &id))
+	if (r)
+		return r;
+	ret->nr = 0;
+	while ((r = gp_sysfs_dir_next(&d, &name, &inode)) > 0) {
+		if (strncmp(name, prefix, strlen(prefix)) ||
+		    !gp_sysfs_parse(name + strlen(prefix), 10, &id, &end) || *end)
 			continue;
-		g = gp_gpus_by_id(gpus, count, (u32)id);
-		if (g)
-			*ret |= 1ull << g->index;
+		if (ret->nr == GP_GPUS_MAX) {
+			r = -E2BIG;
+			break;
+		}
+		ret->gpu_id[ret->nr++] = (u32)id;
 	}
-	closedir(dir);
-	return 0;
+	gp_sysfs_dir_close(&d);
+	return r ? r : ret->nr ? 0 : -ENOENT;
 }
 
-/* Bit per GPU whose render node it has open. */
-static int acquired(const char *proc, pid_t pid, const struct gp_gpu_info *gpus, u32 count,
-		    u64 *ret)
+/* Of a line of fdinfo that begins with @key. */
+static bool field(const char *text, const char *key, u64 *ret)
 {
-	char path[PATH_MAX], target[PATH_MAX];
-	struct dirent *e;
-	DIR *dir;
+	const char *at = strstr(text, key), *end;
 
-	snprintf(path, sizeof(path), "%s/%d/fd", proc, (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return -errno;
-	*ret = 0;
-	while ((e = readdir(dir))) {
-		ssize_t n = readlinkat(dirfd(dir), e->d_name, target, sizeof(target) - 1);
-		u64 minor;
-
-		if (n <= 0)
-			continue;
-		target[n] = '\0';
-		if (!number_after(target, RENDER_NODE, &minor))
-			continue;
-		for (u32 i = 0; i < count; i++)
-			if (gpus[i].render_minor == minor)
-				*ret |= 1ull << gpus[i].index;
-	}
-	closedir(dir);
-	return 0;
+	return at && gp_sysfs_parse(at + strlen(key), 10, ret, &end) && *end == '\n';
 }
 
-/* Bit per GPU on which it has a queue. */
-static int queued(const char *kfd, pid_t pid, const struct gp_gpu_info *gpus, u32 count, u64 *ret)
+/*
+ * The DRM client of descriptor @fd if its VM is the process's. 0: it is not. All is read from one
+ * file in one call, so that another file in the same place cannot be mistaken for this one.
+ */
+static int client_of(int proc, u64 fd, u64 pasid, u64 *ret)
 {
-	char path[PATH_MAX];
-	struct dirent *e;
-	DIR *dir;
-
-	*ret = 0;
-	snprintf(path, sizeof(path), "%s/proc/%d/queues", kfd, (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return errno == ENOENT ? 0 : -errno;
-	while ((e = readdir(dir))) {
-		const struct gp_gpu_info *g = NULL;
-		char file[NAME_MAX + 8];
-		u64 id;
-
-		snprintf(file, sizeof(file), "%s/gpuid", e->d_name);
-		if (e->d_name[0] != '.' && !gp_sysfs_number(dirfd(dir), file, &id))
-			g = gp_gpus_by_id(gpus, count, (u32)id);
-		if (g)
-			*ret |= 1ull << g->index;
-	}
-	closedir(dir);
-	return 0;
-}
-
-static int judge(const char *kfd, const char *proc, pid_t pid, const struct gp_gpu_info *gpus,
-		 u32 count)
-{
-	u64 open_on = 0, queues = 0, has = 0, behind;
-	int err;
-
-	err = opened(kfd, pid, gpus, count, &open_on);
-	if (!err)
-		err = queued(kfd, pid, gpus, count, &queues);
-	if (err)
-		return err;
-	/* All bits above the lowest. */
-	behind = queues ? ~((queues & -queues) | ((queues & -queues) - 1)) : 0;
-	if (!(open_on & behind & ~queues))
-		return 1;
-	err = acquired(proc, pid, gpus, count, &has);
-	return err ? err : !(open_on & behind & ~queues & ~has);
-}
-
-int gp_process_may_be_suspended(const char *kfd, const char *proc, pid_t pid)
-{
-	struct gp_gpu_info *gpus = calloc(GP_GPUS_MAX, sizeof(*gpus));
-	u32 count = 0;
+	char path[32], text[1024];
+	u64 is;
 	int r;
 
-	if (!gpus)
-		return -ENOMEM;
-	r = gp_gpus_read(kfd, gpus, GP_GPUS_MAX, &count);
+	snprintf(path, sizeof(path), "fd/%llu", (unsigned long long)fd);
+	r = (int)gp_sys->readlinkat(proc, path, text, sizeof(text));
+	if (r < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if ((size_t)r <= strlen(RENDER_NODE) || strncmp(text, RENDER_NODE, strlen(RENDER_NODE)))
+		return 0;
+	snprintf(path, sizeof(path), "fdinfo/%llu", (unsigned long long)fd);
+	r = gp_sysfs_text(proc, path, text, sizeof(text));
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return field(text, "\npasid:\t", &is) && is == pasid &&
+	       field(text, "\ndrm-client-id:\t", ret);
+}
+
+/* How many of its VMs are seen as open files, up to @most. Looks at DESCRIPTORS files at most. */
+static int count_files(int proc, u64 pasid, u32 most)
+{
+	struct gp_sysfs_dir d;
+	u64 client[GP_GPUS_MAX], fd, inode;
+	u32 nr = 0, seen = 0, i;
+	int r = gp_sysfs_dir_open(&d, proc, "fd");
+
+	if (r)
+		return r;
+	while (nr < most && seen++ < DESCRIPTORS &&
+	       (r = gp_sysfs_dir_number(&d, 0, INT_MAX, &fd, &inode)) > 0) {
+		r = client_of(proc, fd, pasid, &client[nr]);
+		if (r < 0)
+			break;
+		/* Two descriptors of one file are one VM. */
+		for (i = 0; r && i < nr && client[i] != client[nr]; i++)
+			;
+		nr += r && i == nr;
+	}
+	gp_sysfs_dir_close(&d);
+	return r < 0 ? r : (int)nr;
+}
+
+static int acquired_all(const struct gp_vm_args *args, int kfd, u32 opened)
+{
+	char path[PATH_MAX];
+	u64 pasid;
+	int r = gp_sysfs_number(kfd, "pasid", &pasid), proc;
+
+	if (r)
+		return r;
+	/* A driver that gives each GPU a PASID of its own shows 0. */
+	if (!pasid)
+		return 0;
+	snprintf(path, sizeof(path), "%s/%d", args->proc ? args->proc : "/proc",
+		 (int)(args->tid ? args->tid : args->pid));
+	proc = gp_sys->openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return -errno;
+	r = count_files(proc, pasid, opened);
+	gp_sys->close(proc);
+	return r < 0 ? r : (u32)r == opened;
+}
+
+static bool has_queue(const struct gp_vm_args *args, u32 gpu_id)
+{
+	for (u32 i = 0; i < args->nr_queued; i++)
+		if (args->queued[i] == gpu_id)
+			return true;
+	return false;
+}
+
+/*
+ * Does each GPU behind the first one to be stopped have a queue? The driver goes by the order of
+ * nodes. A GPU that is not listed may be anywhere.
+ */
+static bool queues_prove(const struct gp_vm_args *args, const struct opened *opened,
+			 const struct gp_gpu_info *gpus, u32 count)
+{
+	const struct gp_gpu_info *g;
+	s64 first = GP_GPUS_MAX, place;
+
+	for (u32 i = 0; i < args->nr_queued; i++) {
+		if (args->gpu_id && args->gpu_id != args->queued[i])
+			continue;
+		g = gp_gpus_by_id(gpus, count, args->queued[i]);
+		place = g ? (s64)g->index : -1;
+		first = place < first ? place : first;
+	}
+	for (u32 i = 0; first < GP_GPUS_MAX && i < opened->nr; i++) {
+		g = gp_gpus_by_id(gpus, count, opened->gpu_id[i]);
+		if (!has_queue(args, opened->gpu_id[i]) && (!g || g->index > first))
+			return false;
+	}
+	return true;
+}
+
+static int judge_queues(const struct gp_vm_args *args, const struct opened *opened)
+{
+	struct gp_gpu_info *gpus = gp_sys->realloc(NULL, GP_GPUS_MAX * sizeof(*gpus));
+	u32 count = 0;
+	int r = gpus ? gp_gpus_read(args->kfd, gpus, GP_GPUS_MAX, &count) : -ENOMEM;
+
 	if (!r)
-		r = judge(kfd ? kfd : GP_SYSFS_KFD, proc ? proc : "/proc", pid, gpus,
-			  count < GP_GPUS_MAX ? count : GP_GPUS_MAX);
+		r = queues_prove(args, opened, gpus, count < GP_GPUS_MAX ? count : GP_GPUS_MAX);
 	free(gpus);
 	return r;
+}
+
+int gp_vm_may_suspend(const struct gp_vm_args *args, bool *ret_always)
+{
+	struct opened opened;
+	char path[PATH_MAX];
+	int dir, r;
+
+	*ret_always = false;
+	snprintf(path, sizeof(path), "%s/proc/%d", args->kfd ? args->kfd : GP_SYSFS_KFD,
+		 (int)args->pid);
+	dir = gp_sys->openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	r = read_opened(dir, &opened);
+	if (!r && opened.nr > 1)
+		r = acquired_all(args, dir, opened.nr);
+	else if (!r)
+		r = 1;
+	gp_sys->close(dir);
+	*ret_always = r == 1;
+	return r ? r : judge_queues(args, &opened);
 }

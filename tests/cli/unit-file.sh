@@ -34,13 +34,17 @@ check test -z "$(grep -v '^#' "$rules" | grep SYSTEMD_WANTS)"
 
 claim "it has descriptors and threads for thousands of processes, and is killed last when memory is short"
 check grep -q '^LimitNOFILE=65536$' "$unit"
-check grep -q '^TasksMax=4096$' "$unit"
+check grep -q '^TasksMax=32768$' "$unit"
 check grep -q '^OOMScoreAdjust=-900$' "$unit"
 
 claim "systemd kills a daemon that hangs, and starts it again"
 for line in Type=notify NotifyAccess=all WatchdogSec=10 WatchdogSignal=SIGKILL Restart=on-failure; do
 	check grep -qx "$line" "$unit"
 done
+
+claim "holders have time to resume what they hold when the unit ends, and a hostile process delays the end by seconds only"
+check grep -qx KillMode=control-group "$unit"
+check grep -qx TimeoutStopSec=5 "$unit"
 
 claim "it may trace, read pointers and wake, and open the driver, and has no other right"
 check grep -qx 'CapabilityBoundingSet=CAP_SYS_PTRACE CAP_KILL CAP_DAC_READ_SEARCH' "$unit"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # lib/ on the real driver: discovery, pointers, debug sessions and their edges (lab-kfd-debug), and the
-# mechanism kfd-debug by the promises of core/mechanism.h (lab-conformance). One boot.
+# mechanism kfd-debug by the promises of core/mechanism.h (lab-conformance) in one boot; processes that would crash the
+# driver in another one with two GPUs.
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -13,6 +14,8 @@ code=0
 	lab-kfd-debug && code=0 || code=1
 	CMOCKA_MESSAGE_OUTPUT=TAP ./lab-conformance kfd-debug || code=1
 	exit $code' >"$tmp/out" || code=$?
+"$top/lab/run" --gpus 2 --param no_system_mem_limit=1 --timeout 200 -- lab-kfd-debug --two-gpus >>"$tmp/out" ||
+	code=$?
 
 # One list out of two: number the claims again.
 awk '/^1\.\.[0-9]+$/ { next }

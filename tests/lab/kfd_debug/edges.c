@@ -258,7 +258,7 @@ static int attach_until_killed(const struct target *t, int kfd, u32 after_us)
 	return err;
 }
 
-/* The driver crashes if it is told to debug a thread that ends meanwhile (kfd_debug/attach.c). */
+/* The driver crashes if it is told to debug a thread that ends meanwhile (kfd_debug/session.c). */
 static void killed_while_attaching(bool threads)
 {
 	int kfd = open_kfd();

@@ -5,7 +5,8 @@
 #include "lib/kfd_debug/session.h"
 #include "tests/lab/debug/story.h"
 
-extern const struct story discoveries[], readers[], holds[], edges[], mechanisms[];
+extern const struct story discoveries[], readers[], holds[], edges[], mechanisms[],
+	two_gpus[];
 
 /* /dev/kfd, as a daemon has it open. */
 int open_kfd(void);

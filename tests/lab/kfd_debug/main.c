@@ -13,6 +13,8 @@ int main(int argc, char **argv)
 
 	if (only && !strcmp(only, "--sleep"))
 		return pause();
+	if (only && !strcmp(only, "--two-gpus"))
+		return !tell_all(two_gpus, NULL, &number);
 	all = tell_all(discoveries, only, &number);
 	all = tell_all(readers, only, &number) && all;
 	all = tell_all(holds, only, &number) && all;
