@@ -126,8 +126,8 @@ bool gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device
 void gp_queues_heard(struct gp_backend *b, const struct gp_readers_event *e);
 /*
  * Have the readers looked at all queues on @device since we looked there last? If not they are
- * asked to, and gp_queues_heard() looks when one of them has. A reader that hangs delays the look by
- * one interval: asked a second time it is true.
+ * asked to, and gp_queues_heard() looks when one of them has. A reader that hangs delays the look
+ * by one interval: asked a second time it is true.
  */
 bool gp_queues_looked(struct gp_scheduler *s, u32 device);
 /* Tells the readers how often to look, if that has changed. */
