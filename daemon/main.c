@@ -407,13 +407,10 @@ struct options {
 };
 
 /*
- * The decider keeps no capability: holders and readers touch processes, and only the supervisor
- * kills.
+ * The decider needs no capability. Holders trace processes and take their descriptors, readers read
+ * their memory, their texts and the driver's dump, and only the supervisor kills.
  */
-static const struct gp_confinement decider_may = {
-	.caps = 0,
-	.oom = -500,
-};
+static const struct gp_confinement decider_may = { .oom = -500 };
 
 /* -1: go on; else an exit code. */
 static int parse(int argc, char **argv, struct options *o)
