@@ -17,7 +17,7 @@
 #include "hostile.h"
 #include "tests/lab/debug/story.h"
 
-enum { CALLERS = 4, CALLS_PER_CONNECTION = 20 };
+enum { CALLERS = 4, CALLS_PER_CONNECTION = 20, LOOK_US = 10000, LOOKS = 6000 };
 
 static pid_t *crowd;
 static u32 nr_crowd;
@@ -39,8 +39,10 @@ static pid_t start(void (*main)(u32 number), u32 number)
 
 static void open_one(u32 number)
 {
+	u32 uid = hostile_options.uid;
+
 	(void)number;
-	NEED(setgroups(0, NULL) == 0 && setgid(HOSTILE_UID) == 0 && setuid(HOSTILE_UID) == 0);
+	NEED(setgroups(0, NULL) == 0 && setgid(uid) == 0 && setuid(uid) == 0);
 	NEED(open("/dev/kfd", O_RDWR) >= 0);
 	is_ready();
 	for (;;)
@@ -61,6 +63,9 @@ void hostile_open_many(void)
 
 void hostile_end_many(void)
 {
+	/* Not before so many have connected. */
+	for (u32 i = 0; totals && i < LOOKS && totals->connects < hostile_options.count; i++)
+		usleep(LOOK_US);
 	for (u32 i = 0; i < nr_crowd; i++)
 		kill(crowd[i], SIGKILL);
 	for (u32 i = 0; i < nr_crowd; i++)
@@ -147,13 +152,15 @@ static void connect_once(uid_t uid)
 	NEED(setresuid(0, 0, 0) == 0);
 }
 
+/* There may be one processor only: whatever else wants it, has it. */
 static void call_often(u32 number)
 {
-	u32 rounds = hostile_options.count / CALLERS;
+	const struct sched_param idle = { 0 };
 
 	enter_container();
-	for (u32 i = 0; i < rounds; i++)
-		connect_once(1 + (number * rounds + i) % (HOSTILE_SUBUIDS - 1));
+	NEED(sched_setscheduler(0, SCHED_IDLE, &idle) == 0);
+	for (u32 i = 0;; i++)
+		connect_once(1 + (number + CALLERS * i) % (HOSTILE_SUBUIDS - 1));
 }
 
 void hostile_flood(void)

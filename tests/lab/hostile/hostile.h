@@ -6,13 +6,13 @@
 #include "gp_env.h"
 
 enum {
-	HOSTILE_UID	= 1001,
-	HOSTILE_SUBUID	= 100000,	/* the first of HOSTILE_SUBUIDS that /etc/subuid gives it */
+	HOSTILE_SUBUID	= 100000,	/* the first of HOSTILE_SUBUIDS in /etc/subuid */
 	HOSTILE_SUBUIDS	= 65536,
 };
 
 struct hostile_options {
-	u32 count;		/* of processes or calls */
+	u32 uid;		/* of the attacker */
+	u32 count;		/* of processes or connections */
 };
 
 extern struct hostile_options hostile_options;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * usage: lab-hostile ATTACK [--class CLASS] [--count N]
+ * usage: lab-hostile ATTACK [--uid UID] [--class CLASS] [--count N]
  *        lab-hostile as UID COMMAND [ARGUMENT]...
  *        lab-hostile now
  *
- * One attack of an ordinary user (HOSTILE_UID) on gpreemptd, for tests/lab/hostile.sh. Prints
+ * One attack of an ordinary user (--uid) on gpreemptd, for tests/lab/hostile.sh. Prints
  * "ready PID" when the attacker is like any other process, "sprung NS" (CLOCK_MONOTONIC) when it
  * has attacked on SIGUSR1, and "held N" (requests for pages that waited) when it has ended on
  * SIGTERM. The attacker has the command line of this program, so that rules can give it a class.
@@ -31,7 +31,7 @@ struct attack {
 	void (*finish)(void);		/* NULL: the attacker is killed */
 };
 
-struct hostile_options hostile_options = { .count = 1 };
+struct hostile_options hostile_options = { .uid = 1001, .count = 1 };
 
 static struct hostile_fuse fuse;
 static struct target x;
@@ -50,7 +50,7 @@ u64 hostile_now_ns(void)
 static void start_attacker(bool no_runtime)
 {
 	x = target_start();
-	NEED(target_ask(&x, ASK_USER, HOSTILE_UID) == 0);
+	NEED(target_ask(&x, ASK_USER, hostile_options.uid) == 0);
 	NEED(target_ask(&x, ASK_OPEN, no_runtime) == 0);
 }
 
@@ -110,12 +110,10 @@ static void lock_memory(void)
 	hostile_wait_held(&fuse);
 }
 
-/* Before a debugger has attached to it. */
-static void exec_early(void)
+static void exec_file(void)
 {
-	ordinary();
 	run_held(hostile_exec);
-	printf("attacker %d\n", x.pid);
+	hostile_wait_held(&fuse);
 }
 
 /* ---- what cannot be preempted ---- */
@@ -123,7 +121,7 @@ static void exec_early(void)
 static void traced(void)
 {
 	x = target_start();
-	NEED(target_ask(&x, ASK_USER, HOSTILE_UID) == 0);
+	NEED(target_ask(&x, ASK_USER, hostile_options.uid) == 0);
 	seize(x.pid);
 	NEED(target_ask(&x, ASK_OPEN, false) == 0);
 	target_queue(&x, 0);
@@ -134,7 +132,7 @@ static void no_runtime(void)
 {
 	start_attacker(true);
 	target_queue(&x, 0);
-	NEED(target_ask(&x, ASK_LONG, 0) == 0);
+	NEED(target_ask(&x, ASK_HUGE, 0) == 0);
 }
 
 /* ---- other texts, other processes ---- */
@@ -193,7 +191,7 @@ static void reuse_pid(void)
 		waitpid(x.pid, NULL, 0);
 	}
 	NEED(x.pid == wanted);
-	NEED(target_ask(&x, ASK_USER, HOSTILE_UID + 100) == 0);
+	NEED(target_ask(&x, ASK_USER, hostile_options.uid + 100) == 0);
 	NEED(target_ask(&x, ASK_OPEN, 0) == 0);
 	target_queue(&x, 0);
 	NEED(target_ask(&x, ASK_LONG, 0) == 0);
@@ -208,19 +206,20 @@ static void ends_right(void)
 /* ---- the program ---- */
 
 static const struct attack attacks[] = {
-	{ "none", ordinary_idle, NULL, NULL },
+	{ "idle", ordinary_idle, NULL, NULL },
+	{ "busy", ordinary, NULL, NULL },
 	{ "pointers", ordinary_idle, cover_pointers, NULL },
 	{ "pointers-gtt", ordinary_gtt, move_pointers, NULL },
 	{ "save-area", ordinary, cover_save_area, NULL },
 	{ "kfd-mutex", ordinary, lock_kfd, NULL },
-	{ "exec", hostile_nothing, exec_early, NULL },
+	{ "exec", ordinary_idle, exec_file, NULL },
 	{ "memory-lock", ordinary_idle, lock_memory, NULL },
 	{ "traced", traced, NULL, NULL },
 	{ "no-runtime", no_runtime, NULL, NULL },
 	{ "cmdline", ordinary_idle, change_cmdline, NULL },
 	{ "pid-reuse", ordinary, reuse_pid, ends_right },
 	{ "config", hostile_nothing, hostile_nothing, NULL },
-	{ "openers", hostile_nothing, hostile_open_many, hostile_end_many },
+	{ "openers", hostile_open_many, NULL, hostile_end_many },
 	{ "flood", hostile_nothing, hostile_flood, hostile_end_many },
 };
 
@@ -291,7 +290,8 @@ int main(int argc, char **argv)
 		return printf("%llu\n", (unsigned long long)hostile_now_ns()) < 0;
 	a = argc > 1 ? find_attack(argv[1]) : NULL;
 	if (!a) {
-		fputs("usage: lab-hostile ATTACK [--class CLASS] [--count N]\n", stderr);
+		fputs("usage: lab-hostile ATTACK [--uid UID] [--class CLASS] [--count N]\n",
+		      stderr);
 		return 2;
 	}
 	for (int i = 2; i + 1 < argc; i += 2) {
@@ -299,6 +299,8 @@ int main(int argc, char **argv)
 			class_text = argv[i + 1];
 		else if (!strcmp(argv[i], "--count"))
 			hostile_options.count = (u32)strtoul(argv[i + 1], NULL, 10);
+		else if (!strcmp(argv[i], "--uid"))
+			hostile_options.uid = (u32)strtoul(argv[i + 1], NULL, 10);
 	}
 	run(a);
 	return 0;
