@@ -34,7 +34,9 @@ stop
 
 # ---- what looking costs: half of the processes online, half offline, all with a queue, all asleep ----
 # Until they are stopped they sleep in the driver: polling, thirty of them would leave nobody else a turn.
-used() { cat "/proc/$daemon/task/$daemon/schedstat"; }
+# The decider decides, the readers look.
+used() { for pid in $daemon $(children_of "$keeper" gp-reader); do cat "/proc/$pid/schedstat"; done |
+	awk '{ for (i = 1; i <= 3; i++) sum[i] += $i } END { printf "%.0f %.0f %.0f\n", sum[1], sum[2], sum[3] }'; }
 # Looks so far, and those of them that came with a probe: nobody asked for them at that time.
 looked() {
 	call Stats | sed 's/"processes":.*//' | sed -n 's/.*"looks":\([0-9]*\),"probes":\([0-9]*\).*/\1 \2/p' | head -n 1

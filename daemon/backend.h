@@ -17,6 +17,7 @@
 #include "core/sched.h"
 
 struct gp_decider;
+struct gp_readers_event;
 struct gp_gpu_process;
 struct gp_backend;
 
@@ -107,6 +108,8 @@ struct gp_backend_ops {
 	int (*hint)(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns);
 	/* Look at the queues of @device now. */
 	void (*look)(struct gp_backend *b, u32 device);
+	/* NULL: it needs no readers. A reader said something that descriptions.c did not take. */
+	void (*heard)(struct gp_backend *b, const struct gp_readers_event *e);
 
 	/* ---- what is due ---- */
 

@@ -253,10 +253,10 @@ void gp_decider_run(struct gp_decider *h, u64 now_ns)
 	h->stats.runs++;
 	gp_backend_reap(h);
 
-	/* What has happened; then what to do about it; housekeeping last. */
+	/* Arrivals first: they wait. What else has happened; then what to do; housekeeping last. */
+	gp_descriptions_run(h);
 	take_events(h);
 	gp_resets_take(h);
-	gp_descriptions_run(h);
 	ops = h->backend->ops;
 	ops->run(h->backend);
 	if (h->now_ns >= later(h->scan_at_ns, h->scan_again_ns) && !h->leaving) {

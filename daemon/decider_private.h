@@ -19,7 +19,7 @@
 #include "lib/process.h"
 #include "lib/reset.h"
 #include "readers.h"
-#include "subject.h"
+#include "rules.h"
 
 /* Is a process attached, so that it can be taken off the GPU? */
 enum gp_attachment {
@@ -28,7 +28,7 @@ enum gp_attachment {
 	GP_ATTACHED,
 };
 
-/* A queue whose pointers we can read. */
+/* A queue whose pointers the reader can read. */
 struct gp_watched {
 	struct gp_ring_pointers at;
 	u32 gpu_id;
@@ -73,8 +73,8 @@ struct gp_gpu_process {
 	u64 stopped_before;	/* by earlier tasks; one more GPU means another task */
 
 	/* queues.c */
-	struct gp_pointers_set *pointers;
-	struct gp_watched *watched;
+	struct gp_watch *watch;	/* of the reader; NULL: none */
+	struct gp_watched *watched;	/* in the order of @watch */
 	u32 nr_watched;
 	bool watched_stale;
 	u64 watched_at_ns;	/* not to be read again before */
@@ -151,6 +151,7 @@ struct gp_decider {
 	bool attach_due;	/* a process may have to be attached or left */
 	bool attach_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */
+	pid_t dump_only;	/* the process of the dump under way; 0: all */
 
 	int epoll;
 	int inotify;
@@ -200,6 +201,15 @@ void gp_descriptions_run(struct gp_decider *h);
 void gp_descriptions_ask(struct gp_decider *h, struct gp_gpu_process *r);
 /* The same in any case: what is known of it may be old. */
 void gp_descriptions_renew(struct gp_decider *h, struct gp_gpu_process *r);
+/*
+ * The ids and the cgroup of a process, from /proc/PID/status and cgroup, which no process can
+ * delay. The other texts are NULL. gp_subject_free() frees @ret's strings. @proc: NULL is /proc.
+ * -ESRCH: no such process. Other errors say nothing about the process.
+ */
+int gp_subject_read(const char *proc, pid_t pid, struct gp_subject *ret);
+/* gp_subject.owner alone. */
+int gp_subject_owner(const char *proc, pid_t pid, u32 *ret);
+void gp_subject_free(struct gp_subject *s);
 
 /* tasks.c */
 /* Makes the task of @r what its class, gang and queues want. */

@@ -6,7 +6,10 @@
  * was requested for it. If its user's reader was abandoned, or could not read it, it gets the class
  * that the rules give for its ids and its cgroup, and is asked about again later.
  */
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -14,7 +17,7 @@
 #include "decider_private.h"
 #include "lib/gpreempt.h"
 #include "lib/user.h"
-#include "reader_process.h"
+#include "reader.h"
 
 /* From one failed description to the next; doubles. */
 #define RETRY_NS	GP_SEC
@@ -22,6 +25,79 @@
 enum { RETRIES_DOUBLE = 6 };
 
 #define ABANDONED	"the reader of its user does not answer"
+
+/* ---- subjects ---- */
+
+static int open_process(const char *proc, pid_t pid, struct gp_reader_process *ret)
+{
+	char path[PATH_MAX];
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%d", proc ? proc : "/proc", pid);
+	*ret = (struct gp_reader_process){ .dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	if (ret->dir < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = gp_reader_process_ids(ret);
+	if (err)
+		gp_reader_process_close(ret);
+	return err;
+}
+
+int gp_subject_owner(const char *proc, pid_t pid, u32 *ret)
+{
+	struct gp_reader_process p;
+	int err = open_process(proc, pid, &p);
+
+	if (err)
+		return err;
+	*ret = p.owner;
+	gp_reader_process_close(&p);
+	return 0;
+}
+
+int gp_subject_read(const char *proc, pid_t pid, struct gp_subject *ret)
+{
+	char cgroup[GP_READER_PATH];
+	struct gp_reader_process p;
+	int err = open_process(proc, pid, &p);
+
+	*ret = (struct gp_subject){ 0 };
+	if (err)
+		return err;
+	*ret = (struct gp_subject){ .uid = p.uid, .gid = p.gid, .owner = p.owner };
+	if (gp_reader_cgroup(p.dir, cgroup) > 0)
+		ret->cgroup = strdup(cgroup);
+	gp_reader_process_close(&p);
+	return 0;
+}
+
+static const char *copy_text(const struct gp_report_subject *s, u32 known, const char *text)
+{
+	return s->known & known ? strdup(text) : NULL;
+}
+
+/* A text for which there is no memory is NULL. */
+static void copy_subject(const struct gp_report_subject *from, struct gp_subject *ret)
+{
+	*ret = (struct gp_subject){
+		.uid = from->uid, .gid = from->gid, .owner = from->owner,
+		.exe = copy_text(from, GP_KNOWN_EXE, from->exe),
+		.cmdline = copy_text(from, GP_KNOWN_CMDLINE, from->cmdline),
+		.cgroup = copy_text(from, GP_KNOWN_CGROUP, from->cgroup),
+		.wanted = copy_text(from, GP_KNOWN_CLASS, from->class_name),
+		.gang = copy_text(from, GP_KNOWN_GANG, from->gang),
+	};
+}
+
+void gp_subject_free(struct gp_subject *s)
+{
+	free((char *)s->exe);
+	free((char *)s->cmdline);
+	free((char *)s->cgroup);
+	free((char *)s->wanted);
+	free((char *)s->gang);
+	*s = (struct gp_subject){ 0 };
+}
 
 /* ---- readers ---- */
 
@@ -116,7 +192,7 @@ static void take_subject(struct gp_decider *h, struct gp_gpu_process *r,
 			 const struct gp_report_subject *subject)
 {
 	gp_subject_free(&r->subject);
-	gp_subject_copy(subject, &r->subject);
+	copy_subject(subject, &r->subject);
 	r->described = true;
 	r->asked = false;
 	r->undescribed[0] = 0;
@@ -202,6 +278,9 @@ void gp_descriptions_run(struct gp_decider *h)
 	struct gp_readers_event e;
 
 	gp_readers_run(h->readers, h->now_ns);
-	while (gp_readers_next(h->readers, &e))
+	while (gp_readers_next(h->readers, &e)) {
 		take(h, &e);
+		if (h->backend->ops->heard)
+			h->backend->ops->heard(h->backend, &e);
+	}
 }

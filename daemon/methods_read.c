@@ -415,13 +415,18 @@ static void add_decider(json_t *to, const struct gp_decider *h)
 {
 	const struct gp_decider_stats *s = &h->stats;
 	struct gp_backend_status status;
+	struct gp_readers_stats readers;
 	char text[GP_DECIDER_WHY];
 
 	gp_decider_status(h, &status);
+	gp_readers_stats(h->readers, &readers);
 
 	const struct gp_counter n[] = {
-		{ "runs", s->runs }, { "scans", s->scans }, { "looks", s->looks },
-		{ "probes", s->probes }, { "dumps", s->dumps },
+		{ "runs", s->runs }, { "scans", s->scans }, { "looks", readers.looks },
+		{ "probes", s->probes }, { "dumps", s->dumps }, { "looks_taken", s->looks },
+		{ "readers_started", readers.started }, { "readers_late", readers.late },
+		{ "readers_abandoned", readers.abandoned }, { "readers_stuck", readers.stuck },
+		{ "reader_errors", readers.errors },
 		{ "actions_refused", s->refused }, { "stray_answers", s->stray },
 		{ "processes_seen", s->seen }, { "processes_gone", s->gone },
 		{ "scan_ns_max", s->scan_ns_max }, { "look_ns_max", s->look_ns_max },

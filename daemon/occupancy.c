@@ -35,20 +35,50 @@ static struct gp_probe next(struct gp_scheduler *s)
 	return probe;
 }
 
+void gp_occupancy_looked(struct gp_scheduler *s, uid_t user, u64 number)
+{
+	struct gp_probe_waiting is;
+	u32 i;
+
+	for (i = 0; i < s->nr_waiting;) {
+		is = s->waiting[i];
+		if (is.user != user || is.number > number) {
+			i++;
+			continue;
+		}
+		s->waiting[i] = s->waiting[--s->nr_waiting];
+		gp_sched_probed(s->sched, &is.probed, s->base.h->now_ns);
+	}
+}
+
+void gp_occupancy_forget(struct gp_scheduler *s, u32 task)
+{
+	u32 i;
+
+	for (i = 0; i < s->nr_waiting;) {
+		if (s->waiting[i].probed.task == task)
+			s->waiting[i] = s->waiting[--s->nr_waiting];
+		else
+			i++;
+	}
+}
+
 /* First the counters, then the pointers, then the answer: work that comes in between is seen. */
 static void probe(struct gp_scheduler *s, u32 device, u32 task)
 {
 	struct gp_decider *h = s->base.h;
 	struct gp_probed probed = { .device = device, .task = task, .executing = GP_EXEC_UNKNOWN,
 				    .permille = GP_OCCUPANCY_UNKNOWN };
+	struct gp_probe_waiting *waiting = &s->waiting[s->nr_waiting];
 	u32 i, cus = 0, sum = 0, asked = 0;
-	u64 now;
+	uid_t user = (uid_t)-1;
 
 	for (i = 0; i < h->nr_processes; i++) {
 		const struct gp_gpu_process *r = h->process[i];
 
 		if (r->task != task)
 			continue;
+		user = r->user;		/* of all of a gang */
 		if (gp_process_occupancy(h->args.kfd, r->pid, h->gpu[device].gpu_id, &cus))
 			break;
 		sum += cus;
@@ -66,11 +96,15 @@ static void probe(struct gp_scheduler *s, u32 device, u32 task)
 		probed.permille = permille < 1000 ? permille : 1000;
 	}
 	h->stats.probes++;
-	/* A pointer that moved since the question must get a later time than the question. */
-	now = h->args.clock(h->args.ctx);
-	h->now_ns = now > h->now_ns ? now : h->now_ns + 1;
-	gp_scheduler_look(&s->base, device);
-	gp_sched_probed(s->sched, &probed, h->now_ns);
+	/* Without a reader the task is unknown, and the answer says little. */
+	if (s->nr_waiting == GP_SCHEDULER_WAITING ||
+	    gp_readers_look(h->readers, user, &waiting->number)) {
+		gp_sched_probed(s->sched, &probed, h->now_ns);
+		return;
+	}
+	waiting->probed = probed;
+	waiting->user = user;
+	s->nr_waiting++;
 }
 
 /* Bounded: where reading takes longer than an answer is worth, there is always one due. */

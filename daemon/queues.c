@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/gpreempt.h"
 #include "lib/mqd_dump.h"
 #include "scheduler.h"
 #include "uapi/kfd.h"
@@ -33,9 +34,12 @@ void gp_queues_forget(struct gp_scheduler *s, struct gp_gpu_process *r)
 	for (i = 0; i < r->nr_watched; i++)
 		if (r->watched[i].queue != GP_NONE)
 			gp_queue_del(s->sched, r->watched[i].queue, s->base.h->now_ns);
-	gp_pointers_free(r->pointers);
+	gp_readers_unwatch(s->base.h->readers, r->watch);
+	/* Told anew for the other processes of the user, if any. */
+	gp_readers_interval(s->base.h->readers, r->user, 0);
+	s->intervals_due = true;
 	free(r->watched);
-	r->pointers = NULL;
+	r->watch = NULL;
 	r->watched = NULL;
 	r->nr_watched = 0;
 	r->watched_stale = true;
@@ -108,9 +112,9 @@ static struct gp_watched *collect_attached(struct gp_scheduler *s, const struct 
 
 	if (r->attachment == GP_ATTACHED && s->queues)
 		nr = s->queues(s, r->pid, queues);
-	if (nr <= 0)
+	if (nr < 0)
 		return NULL;
-	watched = calloc((size_t)nr, sizeof(*watched));
+	watched = calloc((size_t)nr + 1, sizeof(*watched));
 	for (i = 0; watched && i < nr; i++) {
 		const struct gp_kfd_queue_entry *q = &queues[i];
 		const struct gp_ring_pointers at = {
@@ -145,84 +149,81 @@ static void carry_over(struct gp_scheduler *s, struct gp_gpu_process *r, struct 
 	}
 }
 
-/* New queues enter the scheduler with what their pointers say now. */
-static void enter(struct gp_scheduler *s, struct gp_gpu_process *r)
+/* -ENOMEM, -ENOSPC, -EINVAL: its queues cannot be watched, and its task is unknown. */
+static int adopt(struct gp_scheduler *s, struct gp_gpu_process *r, struct gp_watched *watched,
+		 u32 nr)
 {
-	const struct gp_ring_pointers *at;
-	struct gp_pointers now;
-	u32 i, nr;
-
-	if (!r->pointers || gp_pointers_look(r->pointers))
-		return;
-	at = gp_pointers_rings(r->pointers, &nr);
-	for (i = 0; i < nr && i < r->nr_watched; i++) {
-		struct gp_watched *ring = &r->watched[i];
-
-		if (ring->queue != GP_NONE || !(at[i].flags & GP_RING_READ))
-			continue;
-		now = (struct gp_pointers){ at[i].rptr, at[i].wptr };
-		if (gp_queue_add(s->sched, r->task, ring->device, &now, s->base.h->now_ns,
-				 &ring->queue))
-			ring->queue = GP_NONE;
-	}
-}
-
-static void adopt(struct gp_scheduler *s, struct gp_gpu_process *r, struct gp_watched *watched,
-		  u32 nr)
-{
+	const struct gp_reader_target who = { r->user, r->pid, r->start };
 	struct gp_ring_pointers *at = calloc(nr ? nr : 1, sizeof(*at));
-	struct gp_pointers_set *set = NULL;
+	const struct gp_reader_wanted wanted = { at, nr, GP_WAKE_WRITE | GP_WAKE_READ };
+	struct gp_readers *rs = s->base.h->readers;
+	u64 number;
+	int err;
 	u32 i;
 
 	for (i = 0; at && i < nr; i++)
 		at[i] = watched[i].at;
-	if (!at || (nr && gp_pointers_alloc(s->base.h->args.proc, r->pid, at, nr, &set))) {
+	err = at ? gp_readers_watch(rs, &who, &wanted, &r->watch) : -ENOMEM;
+	if (err) {
 		free(at);
 		free(watched);
 		gp_queues_forget(s, r);
-		return;
+		return err;
 	}
 	carry_over(s, r, watched, nr);
-	gp_pointers_free(r->pointers);
 	free(r->watched);
 	free(at);
-	r->pointers = set;
 	r->watched = watched;
 	r->nr_watched = nr;
-	enter(s, r);
+	s->intervals_due = true;
+	/* If the reader is just being started it looks when it is there. */
+	gp_readers_look(rs, r->user, &number);
+	return 0;
 }
 
-/* Does the dump show as many queues as sysfs? If not, they are just being made. */
+/* Are as many queues known as sysfs shows? If not, they are just being made. */
 static bool complete(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
-	u32 i, expected = 0, known = 0;
+	u32 i, expected = 0;
 
 	for (i = 0; i < r->nr_queues; i++)
 		expected += gp_decider_device(h, r->queues[i].gpu_id) != GP_NONE;
-	for (i = 0; i < r->nr_watched; i++)
-		known += r->watched[i].queue != GP_NONE;
-	return known == expected;
+	return r->watch && r->nr_watched == expected;
 }
 
-#define UNWATCHED	"it cannot be watched: the driver's dump in debugfs cannot be read"
+#define UNWATCHED	"it cannot be watched: "
+
+static void cannot_be_watched(struct gp_gpu_process *r, const char *why)
+{
+	if (!r->trouble[0])
+		snprintf(r->trouble, sizeof(r->trouble), UNWATCHED "%s", why);
+}
+
+static void again(const struct gp_decider *h, struct gp_gpu_process *r)
+{
+	r->watched_at_ns = h->now_ns + (AGAIN_NS << r->watched_tries);
+	if (r->watched_tries < TRIES_DOUBLE)
+		r->watched_tries++;
+}
 
 /* Now or, if sysfs shows other queues, a while later. */
 static void refresh_one(struct gp_scheduler *s, struct gp_gpu_process *r,
 			struct gp_watched *watched, u32 nr)
 {
-	const struct gp_decider *h = s->base.h;
+	u32 tries = r->watched_tries;
+	int err = adopt(s, r, watched, nr);
 
-	adopt(s, r, watched, nr);
-	r->watched_stale = !complete(h, r);
-	if (!r->watched_stale) {
+	if (err)
+		cannot_be_watched(r, err == -ENOSPC ? "its user has too many queues" :
+						      gp_strerror(err));
+	else if (!strncmp(r->trouble, UNWATCHED, strlen(UNWATCHED)))
+		r->trouble[0] = 0;
+	r->watched_tries = tries;
+	r->watched_stale = err || !complete(s->base.h, r);
+	if (r->watched_stale)
+		again(s->base.h, r);
+	else
 		r->watched_tries = 0;
-		if (!strcmp(r->trouble, UNWATCHED))
-			r->trouble[0] = 0;
-		return;
-	}
-	r->watched_at_ns = h->now_ns + (AGAIN_NS << r->watched_tries);
-	if (r->watched_tries < TRIES_DOUBLE)
-		r->watched_tries++;
 }
 
 static bool due(const struct gp_decider *h, const struct gp_gpu_process *r)
@@ -230,7 +231,10 @@ static bool due(const struct gp_decider *h, const struct gp_gpu_process *r)
 	return r->task != GP_NONE && r->watched_stale && h->now_ns >= r->watched_at_ns;
 }
 
-/* Attached processes need no dump. Returns how many processes do, and the pid of one of them. */
+/*
+ * A process whose session has said what its queues are needs no dump. Returns how many processes
+ * do, and the pid of one of them.
+ */
 static u32 refresh_attached(struct gp_scheduler *s, pid_t *ret_one)
 {
 	struct gp_decider *h = s->base.h;
@@ -253,95 +257,199 @@ static u32 refresh_attached(struct gp_scheduler *s, pid_t *ret_one)
 	return left;
 }
 
-static int read_dump(struct gp_decider *h, pid_t only, struct gp_mqd_list *ret)
+static void take_dump(struct gp_scheduler *s, const struct gp_readers_event *e)
 {
-	int err = gp_mqd_dump_read(h->args.mqds, only, ret, NULL);
+	struct gp_decider *h = s->base.h;
+	u32 i, nr;
 
-	h->stats.dumps++;
-	if (err && err != h->dump_error)
+	if (e->error && -e->error != h->dump_error)
 		gp_decider_news(h, GP_NEWS_TROUBLE, NULL,
 			     "queues cannot be watched: %s cannot be read (%s); mount debugfs and "
 			     "run as root", h->args.mqds ? h->args.mqds : GP_MQD_DUMP,
-			     strerror(-err));
-	h->dump_error = err;
-	return err;
-}
-
-/* The dump blocks while a process is being stopped; then it is read soon after. */
-static bool put_off(struct gp_scheduler *s)
-{
-	struct gp_decider *h = s->base.h;
-	u32 i;
-
-	for (i = 0; i < h->nr_gpus; i++) {
-		if (!gp_scheduler_acting(s, i))
-			continue;
-		if (h->scan_at_ns > h->now_ns + AGAIN_NS)
-			h->scan_at_ns = h->now_ns + AGAIN_NS;
-		return true;
-	}
-	return false;
-}
-
-void gp_queues_refresh(struct gp_backend *b)
-{
-	struct gp_scheduler *s = gp_scheduler_of(b);
-	struct gp_mqd_list list = { 0 };
-	struct gp_decider *h = b->h;
-	pid_t one = 0;
-	u32 i, nr;
-	int err;
-
-	nr = refresh_attached(s, &one);
-	if (!nr || put_off(s))
-		return;
-	err = read_dump(h, nr == 1 ? one : 0, &list);
+			     strerror(e->error));
+	h->dump_error = -e->error;
 	for (i = 0; i < h->nr_processes; i++) {
 		struct gp_gpu_process *r = h->process[i];
 		struct gp_watched *watched;
 
-		if (!due(h, r))
+		if (!due(h, r) || (h->dump_only && h->dump_only != r->pid))
 			continue;
-		watched = err ? NULL : collect(h, r, &list, &nr);
+		watched = e->error ? NULL : collect(h, r, e->list, &nr);
 		if (watched)
 			refresh_one(s, r, watched, nr);
 		else
-			r->watched_at_ns = h->now_ns + GP_SEC;
-		if (err && !r->trouble[0])
-			snprintf(r->trouble, sizeof(r->trouble), "%s", UNWATCHED);
+			again(h, r);
+		if (!watched && e->error)
+			cannot_be_watched(r, "the driver's dump in debugfs cannot be read");
 	}
-	gp_mqd_list_fini(&list);
 }
 
-u32 gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device,
-		   struct gp_sample *to, u32 room)
+void gp_queues_refresh(struct gp_backend *b)
 {
-	const struct gp_ring_pointers *at;
-	bool stopped = false;
-	u32 i, nr, n = 0;
+	struct gp_decider *h = b->h;
+	pid_t one = 0;
+	u32 nr = refresh_attached(gp_scheduler_of(b), &one);
 
-	if (!r->pointers)
-		return 0;
-	if (gp_pointers_look(r->pointers)) {
-		/* It ends, or becomes another program. */
-		s->base.h->scan_at_ns = s->base.h->now_ns;
-		return 0;
+	/* If one is being read already, the next scan asks again. */
+	if (!nr || gp_readers_dump(h->readers, nr == 1 ? one : 0))
+		return;
+	h->dump_only = nr == 1 ? one : 0;
+	h->stats.dumps++;
+}
+
+/* ---- what the reader says ---- */
+
+static u64 devices_of_user(const struct gp_decider *h, uid_t user)
+{
+	u64 devices = 0;
+	u32 i;
+
+	for (i = 0; i < h->nr_processes; i++)
+		if (h->process[i]->user == user && h->process[i]->task != GP_NONE)
+			devices |= h->process[i]->devices;
+	return devices;
+}
+
+void gp_queues_heard(struct gp_backend *b, const struct gp_readers_event *e)
+{
+	struct gp_scheduler *s = gp_scheduler_of(b);
+	bool good = gp_readers_state(b->h->readers, e->who.user) == GP_READER_GOOD;
+	u64 devices, number, now;
+	u32 d;
+
+	switch (e->kind) {
+	case GP_READERS_DUMPED:
+		take_dump(s, e);
+		return;
+	case GP_READERS_STATE:
+		if (good)
+			gp_readers_look(b->h->readers, e->who.user, &number);
+		break;
+	case GP_READERS_CHANGED:
+	case GP_READERS_LOOKED:
+		break;
+	default:
+		return;
 	}
-	at = gp_pointers_rings(r->pointers, &nr);
-	for (i = 0; i < nr; i++)
-		stopped |= (at[i].flags & GP_RING_MOVED) && at[i].rptr != at[i].wptr;
-	/* The packet at which a queue stopped is read when it stops, not at every look. */
-	if (stopped)
-		gp_pointers_barriers(r->pointers);
+	/* A pointer that moved since a probe was asked for gets a later time than the question. */
+	now = b->h->args.clock(b->h->args.ctx);
+	b->h->now_ns = now > b->h->now_ns ? now : b->h->now_ns + 1;
+	devices = devices_of_user(b->h, e->who.user);
+	for (d = 0; d < b->h->nr_gpus; d++)
+		if (devices & BIT_ULL(d))
+			gp_scheduler_look(b, d);
+	if (e->kind == GP_READERS_LOOKED || !good)
+		gp_occupancy_looked(s, e->who.user, good ? e->number : GP_NEVER);
+	gp_scheduler_decide(b);
+}
 
-	for (i = 0; i < nr && i < r->nr_watched && n < room; i++) {
-		if (r->watched[i].device != device || r->watched[i].queue == GP_NONE ||
-		    !(at[i].flags & GP_RING_READ))
+/*
+ * The reader looked last before @before_ns, which says more than our own last look: that may have
+ * found nothing new to look at. 0: no reader had a reason to look.
+ */
+static u64 visible_at(const struct gp_scheduler *s, u32 device, u64 before_ns)
+{
+	const struct gp_device *d = &s->sched->devices[device];
+
+	if (!before_ns || d->look_ns == GP_NEVER)
+		return 0;
+	return before_ns > d->watched_ns ? before_ns : d->watched_ns;
+}
+
+bool gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device,
+		    struct gp_samples *to)
+{
+	static struct gp_reader_sample x[GP_READER_SLOTS];
+	struct gp_decider *h = s->base.h;
+	bool known;
+	u32 i;
+
+	if (!r->watch)
+		return false;
+	/* While new queues are being found, those that are known count. */
+	known = gp_readers_samples(h->readers, r->watch, x, GP_READER_SLOTS) >= 0 &&
+		(!r->watched_tries || complete(h, r));
+	for (i = 0; i < r->nr_watched; i++) {
+		struct gp_watched *ring = &r->watched[i];
+		const struct gp_pointers now = { x[i].rptr, x[i].wptr };
+
+		if (!x[i].read)
 			continue;
-		to[n++] = (struct gp_sample){
-			.queue = r->watched[i].queue, .rptr = at[i].rptr, .wptr = at[i].wptr,
-			.flags = at[i].flags & GP_RING_AT_BARRIER ? GP_AT_BARRIER : 0,
+		/* A new queue enters the scheduler with what its pointers say first. */
+		if (ring->queue == GP_NONE && gp_queue_add(s->sched, r->task, ring->device, &now,
+							   h->now_ns, &ring->queue))
+			ring->queue = GP_NONE;
+		known &= ring->queue != GP_NONE;
+		if (ring->device != device || ring->queue == GP_NONE || to->nr == to->room)
+			continue;
+		to->at[to->nr++] = (struct gp_sample){
+			.queue = ring->queue, .rptr = x[i].rptr, .wptr = x[i].wptr,
+			.flags = x[i].at_barrier ? GP_AT_BARRIER : 0,
+			.visible_ns = visible_at(s, device, x[i].before_ns),
 		};
 	}
-	return n;
+	return known;
+}
+
+/* ---- how often to look ---- */
+
+bool gp_queues_looked(struct gp_scheduler *s, u32 device)
+{
+	u64 looked_ns = s->sched->devices[device].looked_ns, number;
+	struct gp_decider *h = s->base.h;
+	bool looked = true;
+	u32 i;
+
+	if (s->asked_ns[device])
+		return true;
+
+	for (i = 0; i < h->nr_processes; i++) {
+		const struct gp_gpu_process *r = h->process[i];
+
+		if (!r->watch || !(r->devices & BIT_ULL(device)) ||
+		    gp_readers_looked_since(r->watch, looked_ns))
+			continue;
+		looked = false;
+		gp_readers_look(h->readers, r->user, &number);
+	}
+	s->asked_ns[device] = looked ? 0 : h->now_ns;
+	return looked;
+}
+
+static u64 interval_of(const struct gp_scheduler *s, u64 devices)
+{
+	const struct gp_decider *h = s->base.h;
+	u64 ns = GP_NEVER;
+	u32 d;
+
+	for (d = 0; d < h->nr_gpus; d++) {
+		const struct gp_device *device = &s->sched->devices[d];
+		u64 relaxed = s->sched->param[GP_LOOK_RELAXED];
+
+		if (!(devices & BIT_ULL(d)))
+			continue;
+		if (device->look_ns < ns)
+			ns = device->look_ns;
+		if (h->recorder.emit && relaxed < ns)
+			ns = relaxed;
+	}
+	return ns == GP_NEVER ? 0 : ns;
+}
+
+void gp_queues_set_intervals(struct gp_scheduler *s)
+{
+	struct gp_decider *h = s->base.h;
+	bool due = s->intervals_due || s->recorded != !!h->recorder.emit;
+	u32 i;
+
+	for (i = 0; i < h->nr_gpus; i++) {
+		due |= s->look_ns[i] != s->sched->devices[i].look_ns;
+		s->look_ns[i] = s->sched->devices[i].look_ns;
+	}
+	s->intervals_due = false;
+	s->recorded = h->recorder.emit;
+	for (i = 0; due && i < h->nr_processes; i++)
+		if (h->process[i]->watch)
+			gp_readers_interval(h->readers, h->process[i]->user,
+				interval_of(s, devices_of_user(h, h->process[i]->user)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "reader_internal.h"
+#include "reader.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -144,11 +144,14 @@ static void drop_set(struct gp_reader_watched *w)
 	w->stale = true;
 }
 
-void gp_reader_drop(struct gp_reader_watched *w)
+void gp_reader_drop(struct gp_reader_self *r, struct gp_reader_watched *w)
 {
 	drop_set(w);
-	if (w->pidfd >= 0)
-		close(w->pidfd);	/* epoll forgets it */
+	if (w->pidfd >= 0) {
+		/* To close it is not enough if a child has it too. */
+		epoll_ctl(r->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
+		close(w->pidfd);
+	}
 	w->pidfd = -1;
 }
 
@@ -157,7 +160,7 @@ void gp_reader_failed(struct gp_reader_self *r, struct gp_reader_watched *w, int
 	mark_unread(r, w);
 	if (err == -ESRCH) {
 		w->gone = true;
-		gp_reader_drop(w);
+		gp_reader_drop(r, w);
 	} else if (w->pidfd < 0) {
 		w->retry_ns = r->now_ns + AGAIN_NS;
 	}
@@ -226,6 +229,8 @@ static void compare(struct gp_reader_self *r, const struct gp_reader_watched *w)
 			why |= GP_WAKE_READ;
 		if (!why && flags == q->flags)
 			continue;
+		if (flags && at[i].wptr != q->wptr)
+			q->before_ns = q->flags ? w->looked_ns : 0;
 		if (flags) {
 			q->rptr = at[i].rptr;
 			q->wptr = at[i].wptr;
@@ -253,6 +258,7 @@ static void look_at(struct gp_reader_self *r, struct gp_reader_watched *w)
 	}
 	w->error = 0;
 	compare(r, w);
+	w->looked_ns = r->now_ns;
 }
 
 static void publish(struct gp_reader_self *r)
@@ -273,7 +279,7 @@ static void publish(struct gp_reader_self *r)
 		__atomic_store_n(&slot->flags, q->flags, __ATOMIC_RELAXED);
 		__atomic_store_n(&slot->rptr, q->rptr, __ATOMIC_RELAXED);
 		__atomic_store_n(&slot->wptr, q->wptr, __ATOMIC_RELAXED);
-		__atomic_store_n(&slot->changed_ns, r->now_ns, __ATOMIC_RELAXED);
+		__atomic_store_n(&slot->before_ns, q->before_ns, __ATOMIC_RELAXED);
 		__atomic_store_n(&slot->sequence, sequence + 2, __ATOMIC_RELEASE);
 	}
 	r->nr_fresh = 0;
@@ -290,30 +296,49 @@ static void take_exits(struct gp_reader_self *r)
 			gp_reader_failed(r, e[i].data.ptr, -ESRCH);
 }
 
-void gp_reader_look(struct gp_reader_self *r)
+static void show(struct gp_reader_self *r)
+{
+	if (!r->nr_fresh)
+		return;
+	/* What was read of a pid that ended meanwhile may be another process's. */
+	take_exits(r);
+	publish(r);
+}
+
+static void wake_decider(struct gp_reader_self *r)
 {
 	const u64 one = 1;
+
+	/* It fails only if the counter is full, which takes longer than a reader lives. */
+	(void)!write(r->wakefd, &one, sizeof(one));
+	r->wake = false;
+}
+
+void gp_reader_look(struct gp_reader_self *r)
+{
 	bool all = r->asked || !(r->looks % SELDOM);
 	struct gp_reader_watched *w;
 
-	for (w = r->watched; w; w = w->next)
+	for (w = r->watched; w; w = w->next) {
 		if (all || w->urgent || w->stale)
 			look_at(r, w);
-	/* What was read of a pid that ended meanwhile may be another process's. */
-	if (r->nr_fresh) {
-		take_exits(r);
-		publish(r);
+		if (!r->wake || r->asked)
+			continue;
+		/* An arrival does not wait until all processes are looked at. */
+		show(r);
+		wake_decider(r);
 	}
+	show(r);
 	__atomic_store_n(&r->page->looked_ns, r->now_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&r->page->looks, ++r->looks, __ATOMIC_RELEASE);
 	if (r->asked)
 		__atomic_store_n(&r->page->answered, r->asked, __ATOMIC_RELEASE);
-	/* It fails only if the counter is full, and the decider being woken. */
 	if (r->wake || r->asked)
-		(void)!write(r->wakefd, &one, sizeof(one));
-	r->wake = false;
+		wake_decider(r);
 	r->asked = 0;
-	r->next_ns += r->interval_ns;
+	/* A look that was asked for moves the next one; it does not leave one out. */
+	r->next_ns = r->now_ns < r->next_ns ? r->now_ns + r->interval_ns :
+					      r->next_ns + r->interval_ns;
 	if (r->next_ns <= r->now_ns)
 		r->next_ns = r->now_ns + r->interval_ns;
 }

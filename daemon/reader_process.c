@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include "reader_internal.h"
+#include "reader.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -18,7 +18,8 @@
 
 enum {
 	EVENTS	= 64,
-	ORDERS	= 256,		/* of one turn: a look may be due */
+	ORDERS	= 256,		/* of one turn */
+	ORDERS_LEAST = 8,	/* of one turn, also if a look is due: it may always be */
 	FILES	= 16384,
 };
 
@@ -73,7 +74,7 @@ static int unwatch(struct gp_reader_self *r, u64 slot)
 	for (at = &r->watched; *at != w; at = &(*at)->next)
 		;
 	*at = w->next;
-	gp_reader_drop(w);
+	gp_reader_drop(r, w);
 	free(w);
 	return 0;
 }
@@ -202,7 +203,9 @@ static bool take_orders(struct gp_reader_self *r)
 	ssize_t n;
 	u32 i;
 
-	for (i = 0; i < ORDERS && !r->out_bytes && !(r->interval_ns && now(r) >= r->next_ns); i++) {
+	for (i = 0; i < ORDERS && !r->out_bytes; i++) {
+		if (i >= ORDERS_LEAST && r->interval_ns && now(r) >= r->next_ns)
+			break;
 		n = recv(r->args->channel, &o, sizeof(o), MSG_DONTWAIT | MSG_TRUNC);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -338,7 +341,7 @@ void gp_reader_end(struct gp_reader_self *r)
 		return;
 	while ((w = r->watched)) {
 		r->watched = w->next;
-		gp_reader_drop(w);
+		gp_reader_drop(r, w);
 		free(w);
 	}
 	if (r->page)

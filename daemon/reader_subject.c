@@ -3,7 +3,7 @@
  * The texts are their process's to write: it can change them while they are read, make them
  * huge, or hide them. Each is read with one bounded buffer, cut where that ends, and cleaned.
  */
-#include "reader_subject.h"
+#include "reader.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -93,17 +93,18 @@ static bool read_id(const char *text, const char *name, u32 *ret, bool *same)
 		return false;
 	at += strlen(name);
 	for (i = 0, *same = true; i < 4; i++) {
-		if (!gp_sysfs_parse(at + strspn(at, "\t "), 10, &id, &end))
-			return false;
+		*same &= gp_sysfs_parse(at + strspn(at, "\t "), 10, &id, &end);
+		if (!*same)
+			break;
 		first = i ? first : id;
-		*same &= id == first;
+		*same = id == first;
 		at = end;
 	}
 	*ret = (u32)first;
-	return true;
+	return i;
 }
 
-static int read_ids(struct gp_reader_process *p)
+int gp_reader_process_ids(struct gp_reader_process *p)
 {
 	char text[GP_READER_PATH];
 	bool same, any;
@@ -130,7 +131,7 @@ int gp_reader_process_open(pid_t pid, u64 start, struct gp_reader_process *ret)
 	if (!err && ret->start != start)
 		err = -ESRCH;
 	if (!err)
-		err = read_ids(ret);
+		err = gp_reader_process_ids(ret);
 	if (err)
 		gp_reader_process_close(ret);
 	return err;
@@ -192,8 +193,7 @@ static int read_cmdline(int dir, char *to)
 	return 1;
 }
 
-/* The path of cgroup 2 ("0::/path") if it is more than the root, else the longest of cgroup 1. */
-static int read_cgroup(int dir, char *to)
+int gp_reader_cgroup(int dir, char *to)
 {
 	char text[GP_READER_PATH], *line, *rest = text;
 	const char *path, *best = "";
@@ -252,7 +252,7 @@ static int read_texts(int dir, struct gp_report_subject *ret)
 	} texts[] = {
 		{ GP_KNOWN_EXE, read_exe, offsetof(struct gp_report_subject, exe) },
 		{ GP_KNOWN_CMDLINE, read_cmdline, offsetof(struct gp_report_subject, cmdline) },
-		{ GP_KNOWN_CGROUP, read_cgroup, offsetof(struct gp_report_subject, cgroup) },
+		{ GP_KNOWN_CGROUP, gp_reader_cgroup, offsetof(struct gp_report_subject, cgroup) },
 	};
 	u32 i;
 	int n;

@@ -173,7 +173,7 @@ struct gp_reader_slot {
 	u32 flags;		/* enum gp_slot_flag */
 	u32 zero;
 	u64 rptr, wptr;
-	u64 changed_ns;		/* CLOCK_MONOTONIC of the look that saw it so first */
+	u64 before_ns;		/* CLOCK_MONOTONIC of the last look before @wptr moved; 0 */
 	u64 spare[3];
 };
 

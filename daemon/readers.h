@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The decider's side of the readers: one reader process per user (reader_process.h), and one for
+ * The decider's side of the readers: one reader process per user (reader.h), and one for
  * the driver's dump of queue descriptors.
  *
  * Nothing here blocks, whatever a reader or a process does. A reader that is late makes its user
@@ -13,7 +13,8 @@
  *	epoll: gp_readers_fd() is readable, or gp_readers_wake_at() has come
  *		-> gp_readers_run(), then gp_readers_next() until it returns false
  *
- * One thread calls everything. Time is an argument and never compared with a reader's.
+ * One thread calls everything. Time is an argument, CLOCK_MONOTONIC as a reader's. What a reader
+ * says of its own time decides nothing about other users.
  *
  * What a user costs: one process with about 200 kB of its own, and in the decider one socket, one
  * eventfd and 256 kB of address space, of which the pages with queues in them are used. A look at
@@ -127,6 +128,7 @@ enum gp_reader_state gp_readers_state(const struct gp_readers *rs, uid_t user);
 
 struct gp_reader_sample {
 	u64 rptr, wptr;
+	u64 before_ns;		/* the last look before @wptr moved; 0: not known */
 	bool read;		/* the last look could read it; the pointers are valid */
 	bool at_barrier;
 };
@@ -138,10 +140,15 @@ struct gp_reader_sample {
  */
 int gp_readers_samples(const struct gp_readers *rs, const struct gp_watch *watch,
 		       struct gp_reader_sample *to, u32 room);
+/*
+ * Was @watch looked at after @ns? Also true if its user is not good: then there is nothing to wait
+ * for.
+ */
+bool gp_readers_looked_since(const struct gp_watch *watch, u64 ns);
 
 enum gp_readers_event_kind {
 	GP_READERS_CHANGED,	/* samples of @user did, or their being known */
-	GP_READERS_LOOKED,	/* @number */
+	GP_READERS_LOOKED,	/* @number; samples may have changed, too */
 	GP_READERS_STATE,	/* of @user: @state */
 	GP_READERS_SUBJECT,	/* @subject */
 	GP_READERS_GONE,
@@ -164,6 +171,7 @@ struct gp_readers_event {
 bool gp_readers_next(struct gp_readers *rs, struct gp_readers_event *ret);
 
 struct gp_readers_stats {
+	u64 looks;
 	u64 started, abandoned, late;
 	u64 refused;		/* messages of readers that made no sense */
 	u64 errors;		/* system calls that failed in a reader */

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "reader_subject.h"
-
 enum { TRIES = 8 };		/* at a slot that is being written */
 
 /* ---- what is known ---- */
@@ -17,6 +15,7 @@ void gp_readers_beat(struct gp_readers *rs, struct gp_readers_user *u)
 	u64 answered = __atomic_load_n(&u->page->answered, __ATOMIC_ACQUIRE);
 
 	if (looks != u->looks) {
+		rs->stats.looks += looks - u->looks;
 		u->looks = looks;
 		u->beat_ns = rs->now_ns;
 	}
@@ -46,6 +45,7 @@ static bool copy_slot(const struct gp_reader_slot *from, u32 generation,
 		flags = __atomic_load_n(&from->flags, __ATOMIC_RELAXED);
 		to->rptr = __atomic_load_n(&from->rptr, __ATOMIC_RELAXED);
 		to->wptr = __atomic_load_n(&from->wptr, __ATOMIC_RELAXED);
+		to->before_ns = __atomic_load_n(&from->before_ns, __ATOMIC_RELAXED);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (before & 1 || before != __atomic_load_n(&from->sequence, __ATOMIC_RELAXED))
 			continue;
@@ -63,19 +63,31 @@ int gp_readers_samples(const struct gp_readers *rs, const struct gp_watch *w,
 		       struct gp_reader_sample *to, u32 room)
 {
 	const struct gp_readers_user *u = w->user;
+	u64 limit = gp_readers_limit(rs, u), oldest = rs->now_ns > limit ? rs->now_ns - limit : 0;
 	bool all = u->state == GP_READER_GOOD;
 	u32 i;
 
-	(void)rs;
 	for (i = 0; i < w->nr && i < room; i++) {
 		const struct gp_wanted_slot *s = &u->slot[w->slots[i]];
 
 		to[i] = (struct gp_reader_sample){ .read = false };
 		if (u->page && u->state == GP_READER_GOOD)
 			to[i].read = copy_slot(&u->page->slot[w->slots[i]], s->generation, &to[i]);
+		/* Not in the future, and no longer ago than a reader may take. */
+		if (to[i].before_ns)
+			to[i].before_ns = gp_readers_sooner(gp_readers_later(to[i].before_ns,
+							    oldest), rs->now_ns);
 		all &= to[i].read;
 	}
 	return all ? (int)i : -EAGAIN;
+}
+
+bool gp_readers_looked_since(const struct gp_watch *w, u64 ns)
+{
+	const struct gp_readers_user *u = w->user;
+
+	return u->state != GP_READER_GOOD || !u->page ||
+	       __atomic_load_n(&u->page->looked_ns, __ATOMIC_RELAXED) > ns;
 }
 
 void gp_readers_stats(const struct gp_readers *rs, struct gp_readers_stats *ret)
@@ -86,6 +98,9 @@ void gp_readers_stats(const struct gp_readers *rs, struct gp_readers_stats *ret)
 	for (i = 0; i < rs->nr_users; i++) {
 		ret->users += rs->user[i].used;
 		ret->stuck += rs->user[i].used ? rs->user[i].nr_stuck : 0;
+		if (rs->user[i].used && rs->user[i].page)
+			ret->looks += __atomic_load_n(&rs->user[i].page->looks, __ATOMIC_RELAXED) -
+				      rs->user[i].looks;
 	}
 }
 
@@ -293,7 +308,7 @@ static bool next_of(struct gp_readers *rs, struct gp_readers_user *u, struct gp_
 		return true;
 	}
 	if (u->looked) {
-		u->looked = false;
+		u->looked = u->woken = false;
 		ret->kind = GP_READERS_LOOKED;
 		ret->number = u->look_done;
 		return true;

@@ -2,15 +2,14 @@
 /*
  * What the files of the decider's side of the readers share.
  *
- *	readers.c		users and their readers: start, judge, abandon
- *	readers_wanted.c	what is wanted, and telling the readers
+ *	readers.c		users and their readers: start, tell, judge, abandon
  *	readers_events.c	what the readers say and show
  */
 #ifndef GP_DAEMON_READERS_INTERNAL_H
 #define GP_DAEMON_READERS_INTERNAL_H
 
 #include "core/param.h"
-#include "reader_process.h"
+#include "reader.h"
 #include "readers.h"
 
 /* What a descriptor in the epoll is; the user's place is above it. */
@@ -113,22 +112,19 @@ static inline u64 gp_readers_sooner(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
+/* The time that a look of the reader of @u may take. */
+static inline u64 gp_readers_limit(const struct gp_readers *rs, const struct gp_readers_user *u)
+{
+	return gp_readers_later(rs->args.late_ns, rs->args.late_intervals * u->interval_ns);
+}
+
 /* readers.c */
 
 struct gp_readers_user *gp_readers_find(const struct gp_readers *rs, uid_t uid);
-/* NULL: too many users, or no memory. */
-struct gp_readers_user *gp_readers_find_or_add(struct gp_readers *rs, uid_t uid);
-/* @what: enum gp_readers_descriptor */
-int gp_readers_listen(struct gp_readers *rs, const struct gp_readers_user *u, u32 what, u32 events);
 /* Kills the reader of @u. It may be stuck in the kernel and never end; its channel says when. */
 void gp_readers_abandon(struct gp_readers *rs, struct gp_readers_user *u);
 /* The reader of @u closed its channel. */
 void gp_readers_ended(struct gp_readers *rs, struct gp_readers_user *u);
-
-/* readers_wanted.c */
-
-/* The reader of @u does as wanted, as far as its channel has room. */
-void gp_readers_tell(struct gp_readers *rs, struct gp_readers_user *u);
 
 /* readers_events.c */
 

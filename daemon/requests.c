@@ -319,8 +319,11 @@ int gp_decider_trigger(struct gp_decider *h, const struct gp_process_id *who, ch
 {
 	struct gp_gpu_process *r;
 	int err = find_task(h, who, &r, why);
+	u64 number;
 	u32 d;
 
+	if (!err)
+		gp_readers_look(h->readers, r->user, &number);
 	for (d = 0; !err && d < h->nr_gpus; d++)
 		if (r->devices & BIT_ULL(d))
 			h->backend->ops->look(h->backend, d);

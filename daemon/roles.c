@@ -3,7 +3,7 @@
 #include <linux/capability.h>
 
 #include "holder.h"
-#include "reader_process.h"
+#include "reader.h"
 #include "supervisor.h"
 
 /*

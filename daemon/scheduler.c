@@ -30,7 +30,8 @@ int gp_scheduler_init(struct gp_scheduler *s, struct gp_decider *h, struct gp_me
 	s->samples = calloc(limits.queues, sizeof(*s->samples));
 	s->tasks = calloc(limits.tasks, sizeof(*s->tasks));
 	s->probe = calloc(GP_SCHEDULER_PROBES, sizeof(*s->probe));
-	if (!s->memory || !s->samples || !s->tasks || !s->probe)
+	s->unknown = calloc(limits.tasks, sizeof(*s->unknown));
+	if (!s->memory || !s->samples || !s->tasks || !s->probe || !s->unknown)
 		return -ENOMEM;
 	err = gp_sched_init(s->memory, &args, &s->sched);
 	for (i = 0; !err && i < h->nr_gpus; i++)
@@ -46,6 +47,7 @@ void gp_scheduler_fini(struct gp_scheduler *s)
 	free(s->samples);
 	free(s->tasks);
 	free(s->probe);
+	free(s->unknown);
 }
 
 /* ---- settings ---- */
@@ -73,7 +75,11 @@ void gp_scheduler_set(struct gp_backend *b)
 int gp_scheduler_task_add(struct gp_backend *b, u64 devices, const struct gp_class *class,
 			  u32 *ret, const char **why)
 {
-	return gp_task_add(gp_scheduler_of(b)->sched, devices, class, b->h->now_ns, ret, why);
+	struct gp_sched *s = gp_scheduler_of(b)->sched;
+	int err = gp_task_add(s, devices, class, b->h->now_ns, ret, why);
+
+	/* Until its queues are. */
+	return err ? err : gp_task_set_unknown(s, *ret, true, b->h->now_ns);
 }
 
 void gp_scheduler_task_del(struct gp_backend *b, u32 task)
@@ -83,6 +89,7 @@ void gp_scheduler_task_del(struct gp_backend *b, u32 task)
 	for (i = 0; i < b->h->nr_processes; i++)
 		if (b->h->process[i]->task == task)
 			gp_queues_forget(gp_scheduler_of(b), b->h->process[i]);
+	gp_occupancy_forget(gp_scheduler_of(b), task);
 	gp_task_del(gp_scheduler_of(b)->sched, task, b->h->now_ns);
 }
 
@@ -140,19 +147,28 @@ void gp_scheduler_look(struct gp_backend *b, u32 device)
 	struct gp_scheduler *s = gp_scheduler_of(b);
 	struct gp_decider *h = b->h;
 	u64 began = h->args.clock(h->args.ctx), took;
-	u32 i, n = 0;
+	struct gp_samples to = { s->samples, 0, limits.queues };
+	u32 i, task;
 
+	for (i = 0; i < limits.tasks; i++)
+		s->unknown[i] = false;
 	for (i = 0; i < h->nr_processes; i++) {
-		struct gp_gpu_process *r = h->process[i];
-
-		if (r->task != GP_NONE && (r->devices & BIT_ULL(device)))
-			n += gp_queues_look(s, r, device, s->samples + n, limits.queues - n);
+		task = h->process[i]->task;
+		if (task != GP_NONE && (h->process[i]->devices & BIT_ULL(device)))
+			s->unknown[task] |= !gp_queues_look(s, h->process[i], device, &to);
 	}
-	h->stats.looks++;
+	for (i = 0; i < h->nr_processes; i++) {
+		task = h->process[i]->task;
+		if (task != GP_NONE && (h->process[i]->devices & BIT_ULL(device)))
+			gp_task_set_unknown(s->sched, task, s->unknown[task], h->now_ns);
+	}
+	s->asked_ns[device] = 0;
+	/* On a GPU that is not watched a look only says whether queues are known. */
+	h->stats.looks += s->sched->devices[device].look_ns != GP_NEVER || h->recorder.emit;
 	took = h->args.clock(h->args.ctx) - began;
 	if (took > h->stats.look_ns_max)
 		h->stats.look_ns_max = took;
-	gp_sched_look(s->sched, device, s->samples, n, h->now_ns);
+	gp_sched_look(s->sched, device, to.at, to.nr, h->now_ns);
 }
 
 static void begin(struct gp_scheduler *s, const struct gp_action *action)
@@ -174,9 +190,13 @@ static void take_answers(struct gp_scheduler *s)
 	struct gp_mechanism *m = s->mechanism;
 	struct gp_decider *h = s->base.h;
 	struct gp_answer answer;
+	u64 now;
 	u32 i;
 
 	for (i = 0; m && i < ANSWERS && !m->ops->poll(m, h->now_ns, &answer); i++) {
+		/* What came during this run did not happen before it. */
+		now = h->args.clock(h->args.ctx);
+		h->now_ns = now > h->now_ns ? now : h->now_ns;
 		/* The task of a stray answer has ended. */
 		if (gp_sched_answer(s->sched, &answer, h->now_ns))
 			h->stats.stray++;
@@ -184,15 +204,31 @@ static void take_answers(struct gp_scheduler *s)
 	}
 }
 
+/*
+ * Would a look at which no pointer has moved change anything? Only for a task that is not known to
+ * starve, or that the policy asks about. Readers say when a pointer moves.
+ */
+static bool judges(const struct gp_sched *s, const struct gp_device *d)
+{
+	u32 at;
+
+	for (at = d->active; at != GP_NONE; at = s->seats[at].next_active)
+		if (s->seats[at].work == GP_PENDING && (!s->seats[at].starved || s->seats[at].ask))
+			return true;
+	return false;
+}
+
 /* When @device is to be looked at: as the scheduler wants it, or for a recorder. */
 static u64 look_at(const struct gp_scheduler *s, u32 device)
 {
 	const struct gp_device *d = &s->sched->devices[device];
-	u64 at = gp_sched_look_at(s->sched, device);
+	u64 at = judges(s->sched, d) ? gp_sched_look_at(s->sched, device) : GP_NEVER;
 
-	if (!s->base.h->recorder.emit || !d->nr_seats)
+	if (s->base.h->recorder.emit && d->nr_seats)
+		at = sooner(at, d->looked_ns + s->sched->param[GP_LOOK_RELAXED]);
+	if (at == GP_NEVER || !s->asked_ns[device])
 		return at;
-	return sooner(at, d->looked_ns + s->sched->param[GP_LOOK_RELAXED]);
+	return s->asked_ns[device] + sooner(d->look_ns, s->sched->param[GP_LOOK_RELAXED]);
 }
 
 void gp_scheduler_decide(struct gp_backend *b)
@@ -202,7 +238,7 @@ void gp_scheduler_decide(struct gp_backend *b)
 	u32 d;
 
 	for (d = 0; d < b->h->nr_gpus; d++)
-		if (look_at(s, d) <= b->h->now_ns)
+		if (look_at(s, d) <= b->h->now_ns && gp_queues_looked(s, d))
 			gp_scheduler_look(b, d);
 	while (gp_sched_pull(s->sched, b->h->now_ns, s->tasks, &todo)) {
 		if (todo.verb == GP_DO_SWITCH)
@@ -210,6 +246,7 @@ void gp_scheduler_decide(struct gp_backend *b)
 		else
 			gp_occupancy_ask(s, todo.device, todo.task);
 	}
+	gp_queues_set_intervals(s);
 }
 
 void gp_scheduler_run(struct gp_backend *b)

@@ -11,6 +11,7 @@
 enum {
 	GP_SCHEDULER_SEATS	= 4096,
 	GP_SCHEDULER_PROBES	= GP_SCHEDULER_SEATS,	/* a seat has at most one at a time */
+	GP_SCHEDULER_WAITING	= 64,
 };
 
 struct gp_kfd_queue_entry;
@@ -18,6 +19,19 @@ struct gp_kfd_queue_entry;
 /* A wave counter that is to be read. */
 struct gp_probe {
 	u32 device, task;
+};
+
+/* One that was read: its answer waits for a look at the queues of @user. */
+struct gp_probe_waiting {
+	struct gp_probed probed;
+	uid_t user;
+	u64 number;		/* of the look */
+};
+
+/* Samples that are being collected. */
+struct gp_samples {
+	struct gp_sample *at;
+	u32 nr, room;
 };
 
 struct gp_scheduler {
@@ -29,6 +43,15 @@ struct gp_scheduler {
 	u32 *tasks;
 	struct gp_probe *probe;	/* a ring of GP_SCHEDULER_PROBES */
 	u32 first_probe, nr_probes;
+	struct gp_probe_waiting waiting[GP_SCHEDULER_WAITING];
+	u32 nr_waiting;
+
+	u64 asked_ns[GP_GPUS_MAX];	/* when readers were asked to look at that GPU; 0 */
+	/* Which tasks have a process whose queues are not known; of one look. */
+	bool *unknown;
+	/* What the intervals of readers were computed from. */
+	u64 look_ns[GP_GPUS_MAX];
+	bool intervals_due, recorded;
 
 	/*
 	 * Of backend_debug, else NULL. @acting: a question to the driver about @device would have
@@ -86,7 +109,8 @@ void gp_scheduler_describe(struct gp_backend *b);
 	.admits = gp_scheduler_admits, .reset = gp_scheduler_reset,		\
 	.hold = gp_scheduler_hold, .hint = gp_scheduler_hint,			\
 	.look = gp_scheduler_look, .decide = gp_scheduler_decide,		\
-	.scanned = gp_queues_refresh, .seat = gp_scheduler_seat,		\
+	.scanned = gp_queues_refresh, .heard = gp_queues_heard,			\
+	.seat = gp_scheduler_seat,						\
 	.account = gp_scheduler_account, .device = gp_scheduler_device,		\
 	.status = gp_scheduler_status, .trace = gp_scheduler_trace,		\
 	.describe = gp_scheduler_describe
@@ -96,15 +120,28 @@ void gp_scheduler_describe(struct gp_backend *b);
 /* Finds the pointers of queues that have changed. */
 void gp_queues_refresh(struct gp_backend *b);
 void gp_queues_forget(struct gp_scheduler *s, struct gp_gpu_process *r);
-/* Samples of @r on @device into @to; returns how many. */
-u32 gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device,
-		   struct gp_sample *to, u32 room);
+/* Samples of @r on @device. False: not all its queues are known. */
+bool gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device,
+		    struct gp_samples *to);
+void gp_queues_heard(struct gp_backend *b, const struct gp_readers_event *e);
+/*
+ * Have the readers looked at all queues on @device since we looked there last? If not they are
+ * asked to, and gp_queues_heard() looks when one of them has. A reader that hangs delays the look by
+ * one interval: asked a second time it is true.
+ */
+bool gp_queues_looked(struct gp_scheduler *s, u32 device);
+/* Tells the readers how often to look, if that has changed. */
+void gp_queues_set_intervals(struct gp_scheduler *s);
 
 /* ---- occupancy.c: whether tasks execute, by the driver's wave counters ---- */
 
 void gp_occupancy_ask(struct gp_scheduler *s, u32 device, u32 task);
 /* Reads a bounded number of counters. Returns true if it read any. */
 bool gp_occupancy_run(struct gp_scheduler *s);
+/* The queues of @user were looked at, also for look @number; GP_NEVER: they cannot be. */
+void gp_occupancy_looked(struct gp_scheduler *s, uid_t user, u64 number);
+/* @task ends. */
+void gp_occupancy_forget(struct gp_scheduler *s, u32 task);
 /* Can one be read now? If not, the backend's descriptor becomes readable when it can. */
 bool gp_occupancy_due(struct gp_scheduler *s);
 

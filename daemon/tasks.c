@@ -95,6 +95,14 @@ static const struct gp_gpu_process *unpreemptible_beside(const struct gp_decider
 	return NULL;
 }
 
+/* Its queues are to be looked at, and its user's reader does not do so. */
+static bool is_unread(const struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	u32 state = gp_readers_state(h->readers, r->user);
+
+	return r->watch && (state == GP_READER_LATE || state == GP_READER_ABANDONED);
+}
+
 const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_process *r,
 			       char *text)
 {
@@ -105,6 +113,9 @@ const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_p
 	else if (x)
 		snprintf(text, GP_DECIDER_WHY, "%s (%d) of its gang cannot be preempted: %s",
 			 x->name, x->pid, x->trouble);
+	else if (is_unread(h, r))
+		snprintf(text, GP_DECIDER_WHY, "the reader of its user does not answer: it is "
+			 "taken for busy, and preempts no other");
 	else if (r->undescribed[0])
 		snprintf(text, GP_DECIDER_WHY, "%s", r->undescribed);
 	else if (h->config->daemon.unpreemptible == GP_UNPREEMPTIBLE_NOT_BESIDE &&

@@ -8,7 +8,7 @@
 #define DECIDER_WORLD_H
 
 #include "daemon/holders.h"
-#include "daemon/reader_process.h"
+#include "daemon/reader.h"
 #include "daemon/scheduler.h"
 #include "fake_tree.h"
 #include "gp_test.h"
@@ -47,7 +47,7 @@ struct world_debug {
 	u32 nr_events;
 };
 
-/* A reader of daemon/reader_process.h in this process and in the world's time. */
+/* A reader of daemon/reader.h in this process and in the world's time. */
 struct world_reader {
 	struct gp_reader_args args;	/* channel 0: unused */
 	struct gp_reader_self *self;	/* NULL: it has not begun */
@@ -67,7 +67,7 @@ struct world {
 	struct world_reader reader[WORLD_READERS];
 	uid_t hung;		/* the readers of this user do nothing, and survive SIGKILL */
 	bool hangs;		/* @hung is a user */
-	u32 readers;		/* made so far */
+	u32 readers;		/* of users, made so far */
 	u64 now_ns;		/* goes on in world_run() alone: a busy machine changes nothing */
 	u64 slow_ns;		/* and by so much whenever the decider looks at the clock */
 	u32 clocks;		/* how often it did */

@@ -9,7 +9,7 @@
 #include <signal.h>
 
 #include "core/param.h"
-#include "daemon/reader_process.h"
+#include "daemon/reader.h"
 #include "daemon/readers.h"
 #include "gp_test.h"
 

@@ -281,7 +281,7 @@ static void the_driver_is_not_asked_while_the_doer_is_in_it(void **state)
 {
 	struct world *w = *state;
 	u32 online, offline, other, waiting;
-	u64 probes, dumps;
+	u64 probes;
 
 	world_two(w, &online, &offline);
 	w->debug.acting = true;
@@ -289,11 +289,10 @@ static void the_driver_is_not_asked_while_the_doer_is_in_it(void **state)
 	world_queue(w, other, 0);
 	world_submit(w, online, 0, 1);
 	probes = w->decider->stats.probes;
-	dumps = w->decider->stats.dumps;
 	world_run(w, GP_SEC);
 	EXPECT_EQ(w->decider->stats.probes, probes);
-	EXPECT_EQ(w->decider->stats.dumps, dumps);
-	EXPECT(world_find(w, other) && !world_find(w, other)->nr_watched);
+	/* The dump has a process of its own: a session that hangs hides no new queues. */
+	EXPECT_EQ(world_find(w, other)->nr_watched, 1);
 	/* What is not asked is waited for, and nobody spins meanwhile. */
 	waiting = gp_scheduler_of(w->decider->backend)->nr_probes;
 	EXPECT(waiting > 0 && waiting < 4);

@@ -116,6 +116,239 @@ static void a_user_whose_reader_hangs_is_alone_with_it(void **state)
 	EXPECT(world_find(w, theirs)->described);
 }
 
+static u32 work_of(struct world *w, u32 i)
+{
+	struct gp_seat_view seat;
+
+	EXPECT_EQ(gp_decider_seat(w->decider, world_find(w, i), 0, &seat), 0);
+	return seat.work;
+}
+
+/* As with a page over its pointers that never arrives. */
+static void whose_pointers_cannot_be_read_preempts_nobody(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline, theirs;
+
+	if (getuid())
+		skip();
+	world_two(w, &online, &offline);
+	theirs = world_process_of(w, OTHER);
+	world_class(w, theirs, "online");
+	world_queue(w, theirs, 0);
+	world_run(w, 100 * GP_MSEC);
+	EXPECT_EQ(work_of(w, theirs), GP_IDLE);
+	w->hangs = true;
+	w->hung = OTHER;
+	world_submit(w, theirs, 0, 1);
+	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(work_of(w, theirs), GP_UNKNOWN);
+	EXPECT(strstr(trouble_of(w, theirs), "does not answer"));
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+	/* the others are decided about as ever */
+	EXPECT_EQ(work_of(w, offline), GP_PENDING);
+	world_submit(w, online, 0, 1);
+	world_run(w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	world_complete(w, online, 0, 1);
+	world_run(w, 2 * GP_SEC);
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+	EXPECT_EQ(work_of(w, theirs), GP_UNKNOWN);
+	EXPECT(strstr(trouble_of(w, theirs), "does not answer"));
+
+	w->hangs = false;
+	world_run(w, 20 * GP_SEC);
+	EXPECT(work_of(w, theirs) != GP_UNKNOWN);
+	EXPECT(!*trouble_of(w, theirs));
+}
+
+/* The longest time from a packet of @online to @offline being off. */
+static u64 latency(struct world *w, u32 online, u32 offline)
+{
+	u64 longest = 0, from;
+
+	for (u32 i = 0; i < 20; i++) {
+		world_run(w, (50 + i * 7 % 11) * GP_MSEC + i * 37 * GP_USEC);
+		EXPECT_EQ(world_state(w, offline), GP_ON);
+		world_submit(w, online, 0, 1);
+		for (from = w->now_ns; world_state(w, offline) != GP_OFF;)
+			world_run(w, 10 * GP_USEC);
+		if (w->now_ns - from > longest)
+			longest = w->now_ns - from;
+		world_complete(w, online, 0, 1);
+	}
+	return longest;
+}
+
+static void readers_of_one_user_that_hang_delay_no_other_user(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline, theirs;
+	u64 before;
+
+	if (getuid())
+		skip();
+	world_two(w, &online, &offline);
+	theirs = world_process_of(w, OTHER);
+	world_class(w, theirs, "online");
+	world_queue(w, theirs, 0);
+	world_run(w, 100 * GP_MSEC);
+	before = latency(w, online, offline);
+	w->hangs = true;
+	w->hung = OTHER;
+	world_submit(w, theirs, 0, 1);
+	/* not even late yet: its answer is waited for once */
+	w->now_ns += GP_MSEC;
+	gp_readers_run(w->decider->readers, w->now_ns);
+	EXPECT(!gp_queues_looked(gp_scheduler_of(w->decider->backend), 0));
+	EXPECT_EQ(gp_readers_state(w->decider->readers, OTHER), GP_READER_GOOD);
+	EXPECT(gp_queues_looked(gp_scheduler_of(w->decider->backend), 0));
+	/* late, abandoned, started again and again */
+	for (u32 i = 0; i < 3; i++)
+		EXPECT(latency(w, online, offline) <= before);
+	EXPECT_EQ(work_of(w, theirs), GP_UNKNOWN);
+}
+
+static void whose_pointers_cannot_be_read_is_stopped_like_others(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline, theirs;
+
+	if (getuid())
+		skip();
+	world_two(w, &online, &offline);
+	theirs = world_process_of(w, OTHER);
+	world_queue(w, theirs, 0);
+	world_run(w, 100 * GP_MSEC);
+	EXPECT_EQ(world_find(w, theirs)->attachment, GP_ATTACHED);
+	w->hangs = true;
+	w->hung = OTHER;
+	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(work_of(w, theirs), GP_UNKNOWN);	/* and not idle: it is in the way */
+	world_submit(w, online, 0, 1);
+	world_run(w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(w, theirs), GP_OFF);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+}
+
+static void a_dump_that_hangs_hangs_nobody(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline, late;
+
+	world_two(w, &online, &offline);
+	w->hangs = true;
+	w->hung = GP_READER_DUMP_USER;
+	late = world_process(w);
+	world_queue(w, late, 0);
+	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(work_of(w, late), GP_UNKNOWN);
+	world_submit(w, online, 0, 1);
+	world_run(w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	world_complete(w, online, 0, 1);
+	world_run(w, 5 * GP_SEC);
+	EXPECT(strstr(trouble_of(w, late), "debugfs"));
+	w->hangs = false;
+	world_run(w, 20 * GP_SEC);
+	EXPECT_EQ(work_of(w, late), GP_IDLE);
+	EXPECT(!*trouble_of(w, late));
+}
+
+static void whose_queues_find_no_place_is_unknown(void **state)
+{
+	static struct gp_ring_pointers rings[GP_READER_SLOTS];
+	const struct gp_reader_wanted wanted = { rings, GP_READER_SLOTS - 2, 0 };
+	const struct gp_reader_target who = { getuid(), getpid(), 1 };
+	struct gp_watch *watch = NULL;
+	struct world *w = *state;
+	u32 online, offline, late;
+
+	world_two(w, &online, &offline);
+	for (u32 i = 0; i < GP_READER_SLOTS; i++)
+		rings[i] = (struct gp_ring_pointers){ .read_at = 16 * i + 8,
+						      .write_at = 16 * i + 16,
+						      .ring_bytes = 4096, .kind = GP_RING_AQL };
+	EXPECT_EQ(gp_readers_watch(w->decider->readers, &who, &wanted, &watch), 0);
+	late = world_process(w);
+	world_queue(w, late, 0);
+	world_run(w, 100 * GP_MSEC);
+	EXPECT_EQ(work_of(w, late), GP_UNKNOWN);
+	EXPECT(strstr(trouble_of(w, late), "too many queues"));
+	EXPECT_EQ(work_of(w, offline), GP_PENDING);
+	gp_readers_unwatch(w->decider->readers, watch);
+	world_run(w, 10 * GP_SEC);
+	EXPECT_EQ(work_of(w, late), GP_IDLE);
+	EXPECT(!*trouble_of(w, late));
+}
+
+/* Its own queue is on the GPU while the next one is looked for. */
+static void a_new_queue_makes_the_others_no_less_known(void **state)
+{
+	struct world *w = *state;
+	u32 online, offline;
+
+	world_two(w, &online, &offline);
+	world_occupy(w, online, 80);
+	world_submit(w, online, 0, 1);
+	world_run(w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	w->hangs = true;
+	w->hung = GP_READER_DUMP_USER;
+	world_queue(w, online, 1);
+	world_run(w, 50 * GP_MSEC);
+	EXPECT_EQ(world_find(w, online)->nr_queues, 2);
+	EXPECT_EQ(work_of(w, online), GP_PENDING);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	/* The dump is given up: then it is not known what the process does. */
+	world_run(w, 3 * GP_SEC);
+	EXPECT_EQ(work_of(w, online), GP_UNKNOWN);
+	EXPECT_EQ(world_state(w, offline), GP_ON);
+}
+
+static struct gp_reader_self *reader_of(struct world *w, uid_t user)
+{
+	u32 i;
+
+	for (i = 0; i < WORLD_READERS; i++)
+		if (w->reader[i].self && w->reader[i].args.user == user)
+			return w->reader[i].self;
+	fail_msg("no reader");
+	return NULL;
+}
+
+static void a_look_that_is_asked_for_leaves_out_no_other(void **state)
+{
+	struct world *w = *state;
+	u32 i, online, offline;
+	u64 number;
+
+	world_two(w, &online, &offline);
+	for (i = 0; i < 50; i++) {
+		EXPECT_EQ(gp_readers_look(w->decider->readers, getuid(), &number), 0);
+		world_run(w, 20 * GP_USEC);
+	}
+	EXPECT(reader_of(w, getuid())->interval_ns);
+	EXPECT(reader_of(w, getuid())->next_ns <=
+	       w->now_ns + reader_of(w, getuid())->interval_ns);
+}
+
+static void an_order_is_taken_although_a_look_is_due(void **state)
+{
+	struct world *w = *state;
+	struct gp_reader_self *r;
+	u32 online, offline;
+	u64 number;
+
+	world_two(w, &online, &offline);
+	r = reader_of(w, getuid());
+	EXPECT_EQ(gp_readers_look(w->decider->readers, getuid(), &number), 0);
+	w->now_ns += r->interval_ns;
+	EXPECT(w->now_ns >= r->next_ns);
+	EXPECT(gp_reader_turn(r, false));
+	EXPECT_EQ(r->page->answered, number);
+}
+
 static void readers_that_hang_for_ever_are_bounded(void **state)
 {
 	struct world *w = *state;
@@ -159,6 +392,14 @@ PROVE(
 	CLAIM_WITH(a_class_that_was_asked_for_needs_no_reader, world_up, world_down),
 	CLAIM_WITH(what_is_not_known_is_no_permission, world_up, world_down),
 	CLAIM_WITH(a_user_whose_reader_hangs_is_alone_with_it, world_up, world_down),
+	CLAIM_WITH(whose_pointers_cannot_be_read_preempts_nobody, world_up, world_down),
+	CLAIM_WITH(readers_of_one_user_that_hang_delay_no_other_user, world_up, world_down),
+	CLAIM_WITH(whose_pointers_cannot_be_read_is_stopped_like_others, world_up, world_down),
+	CLAIM_WITH(a_dump_that_hangs_hangs_nobody, world_up, world_down),
+	CLAIM_WITH(whose_queues_find_no_place_is_unknown, world_up, world_down),
+	CLAIM_WITH(a_new_queue_makes_the_others_no_less_known, world_up, world_down),
+	CLAIM_WITH(a_look_that_is_asked_for_leaves_out_no_other, world_up, world_down),
+	CLAIM_WITH(an_order_is_taken_although_a_look_is_due, world_up, world_down),
 	CLAIM_WITH(readers_that_hang_for_ever_are_bounded, world_up, world_down),
 	CLAIM_WITH(a_reload_reads_command_lines_again, world_up, world_down),
 )

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/subject.h"
 #include "decider_world.h"
 
 static void a_hold_by_hand_has_a_lease(void **state)

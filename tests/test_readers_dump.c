@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "daemon/reader_subject.h"
+#include "daemon/reader.h"
 #include "daemon/sandbox.h"
 #include "readers_world.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/param.h"
-#include "daemon/reader_process.h"
+#include "daemon/reader.h"
 #include "daemon/readers.h"
 #include "kfd_debug.h"
 #include "lib/process.h"
