@@ -433,6 +433,7 @@ static int start(struct debug *d, struct gp_decider *h, const char **why)
 		.gpus = gpus, .nr_gpus = h->nr_gpus, .grace = set->grace,
 		.attach_interval_ns = GP_SEC / (set->attach_rate ? set->attach_rate : 1),
 		.kfd_root = h->args.kfd,
+		.lease_ns = h->param[GP_LEASE] < GP_SEC ? h->param[GP_LEASE] : 0,
 	};
 	u32 i;
 	int err;
