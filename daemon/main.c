@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* gpreemptd(8): the command line. */
 #include <getopt.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +32,10 @@ struct options {
 };
 
 /*
- * What the decider keeps, for the module only: pidfd_getfd(), by which it gets a process's
- * descriptor of the driver, and the directory /proc/PID/fd in which to find that. Readers read the
- * memory and the texts of processes and the driver's dump, and only the supervisor kills.
+ * The decider needs no capability. Holders trace processes and take their descriptors, readers read
+ * their memory, their texts and the driver's dump, and only the supervisor kills.
  */
-static const struct gp_confinement decider_may = {
-	.caps = BIT_ULL(CAP_SYS_PTRACE) | BIT_ULL(CAP_DAC_READ_SEARCH),
-	.oom = -500,
-};
+static const struct gp_confinement decider_may = { .oom = -500 };
 
 static int decide(void *ctx, struct gp_heart *heart)
 {
