@@ -338,6 +338,30 @@ static void a_look_that_is_asked_for_leaves_out_no_other(void **state)
 	       w->now_ns + reader_of(w, getuid())->interval_ns);
 }
 
+static void keep_seeing(void *ctx, const struct gp_rec *rec)
+{
+	if (rec->kind == GP_REC_PARTS)
+		*(u64 *)ctx = rec->arg[0];
+}
+
+/* The decider has not looked for long, but the reader has. */
+static void work_waits_since_the_last_look_of_the_reader(void **state)
+{
+	struct world *w = *state;
+	u64 seeing = GP_NEVER;
+	const struct gp_trace watcher = { keep_seeing, &seeing };
+	u32 online, offline;
+
+	world_two(w, &online, &offline);
+	gp_decider_trace(w->decider, &watcher, NULL);
+	world_run(w, 3 * GP_MSEC);
+	world_submit(w, online, 0, 1);
+	world_run(w, 2 * GP_MSEC);
+	EXPECT_EQ(world_state(w, offline), GP_OFF);
+	/* The world goes on in steps of 1 ms. */
+	EXPECT(seeing <= 1010 * GP_USEC);
+}
+
 static void an_order_is_taken_although_a_look_is_due(void **state)
 {
 	struct world *w = *state;
@@ -404,6 +428,7 @@ PROVE(
 	CLAIM_WITH(whose_queues_find_no_place_is_unknown, world_up, world_down),
 	CLAIM_WITH(a_new_queue_makes_the_others_no_less_known, world_up, world_down),
 	CLAIM_WITH(a_look_that_is_asked_for_leaves_out_no_other, world_up, world_down),
+	CLAIM_WITH(work_waits_since_the_last_look_of_the_reader, world_up, world_down),
 	CLAIM_WITH(an_order_is_taken_although_a_look_is_due, world_up, world_down),
 	CLAIM_WITH(readers_that_hang_for_ever_are_bounded, world_up, world_down),
 	CLAIM_WITH(a_reload_reads_command_lines_again, world_up, world_down),
