@@ -4,10 +4,13 @@
 #include <stdatomic.h>
 
 static struct sys_fault fault;
+static const struct gp_sys *base = &gp_sys_real;
+static void (*told)(void *ctx, u64 ns);
+static void *told_ctx;
 static atomic_ullong calls[GP_SYS_NR], due_calls, late_ns;
 
-/* Counts a call, and returns true with errno set if it has to fail. */
-static bool fails(enum gp_sys_call call)
+/* Counts a call. Returns true if it is one of the fault's. */
+static bool is_due(enum gp_sys_call call)
 {
 	u64 n = atomic_fetch_add(&calls[call], 1) + 1;
 
@@ -15,29 +18,56 @@ static bool fails(enum gp_sys_call call)
 		return false;
 	atomic_fetch_add(&due_calls, 1);
 	atomic_fetch_add(&late_ns, fault.late_ns);
-	if (fault.err)
-		errno = fault.err;
-	return fault.err;
+	if (told && fault.late_ns)
+		told(told_ctx, fault.late_ns);
+	return true;
+}
+
+/* Returns true with errno set if the call has to fail. */
+static bool fails(enum gp_sys_call call)
+{
+	if (!is_due(call) || !fault.err)
+		return false;
+	errno = fault.err;
+	return true;
 }
 
 #define WRAPPER(name, type, parameters, arguments)		\
 static type fault_##name parameters				\
 {								\
 	if (fails(GP_SYS_##name))				\
-		return -1;					\
-	return gp_sys_real.name arguments;			\
+		return (type)-1;				\
+	return base->name arguments;				\
 }
 GP_SYS_CALLS(WRAPPER)
 
+static ssize_t half_read(int fd, void *to, size_t bytes)
+{
+	return base->read(fd, to, is_due(GP_SYS_read) ? (bytes + 1) / 2 : bytes);
+}
+
+static ssize_t half_write(int fd, const void *from, size_t bytes)
+{
+	return base->write(fd, from, is_due(GP_SYS_write) ? (bytes + 1) / 2 : bytes);
+}
+
 static void *fault_realloc(void *old, size_t bytes)
 {
-	return fails(GP_SYS_realloc) ? NULL : gp_sys_real.realloc(old, bytes);
+	return fails(GP_SYS_realloc) ? NULL : base->realloc(old, bytes);
 }
 
 static u64 fault_monotonic_ns(void)
 {
-	fails(GP_SYS_monotonic_ns);
-	return gp_sys_real.monotonic_ns() + atomic_load(&late_ns);
+	is_due(GP_SYS_monotonic_ns);
+	return base->monotonic_ns() + (told ? 0 : atomic_load(&late_ns));
+}
+
+void sys_faults_on(const struct gp_sys *table, void (*late)(void *ctx, u64 ns), void *ctx)
+{
+	base = table ? table : &gp_sys_real;
+	told = late;
+	told_ctx = ctx;
+	gp_sys = base;
 }
 
 void sys_faults_begin(const struct sys_fault *wanted)
@@ -51,9 +81,13 @@ void sys_faults_begin(const struct sys_fault *wanted)
 		atomic_store(&calls[i], 0);
 	atomic_store(&due_calls, 0);
 	atomic_store(&late_ns, 0);
-	table = gp_sys_real;
+	table = *base;
 #define MEMBER(name, type, parameters, arguments) table.name = fault_##name;
 	GP_SYS_CALLS(MEMBER)
+	if (fault.half && fault.call == GP_SYS_read)
+		table.read = half_read;
+	if (fault.half && fault.call == GP_SYS_write)
+		table.write = half_write;
 	table.realloc = fault_realloc;
 	table.monotonic_ns = fault_monotonic_ns;
 	gp_sys = &table;
@@ -77,6 +111,6 @@ const char *sys_faults_name(enum gp_sys_call call)
 
 u64 sys_faults_end(void)
 {
-	gp_sys = &gp_sys_real;
+	gp_sys = base;
 	return atomic_load(&due_calls);
 }
