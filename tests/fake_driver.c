@@ -9,12 +9,12 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "gp_test.h"
+#include "lib/sys.h"
 #include "uapi/kfd.h"
 
 struct fake_driver *driver;
@@ -164,11 +164,21 @@ int ioctl(int fd, unsigned long request, ...)
 	return errno ? -1 : 0;
 }
 
+/* There is no /dev/kfd here. */
+static int open_file(int dir, const char *path, int flags)
+{
+	return gp_sys_real.openat(dir, strcmp(path, GP_KFD_DEVICE) ? path : "/dev/null", flags);
+}
+
 int fake_driver_up(void **state)
 {
+	static struct gp_sys table;
 	pthread_mutexattr_t attr;
 
 	(void)state;
+	table = gp_sys_real;
+	table.openat = open_file;
+	gp_sys = &table;
 	driver = mmap(NULL, sizeof(*driver), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	EXPECT(driver != MAP_FAILED);
@@ -199,12 +209,4 @@ int fake_driver_down(void **state)
 		waitpid(driver->target[i].pid, NULL, 0);
 	}
 	return munmap(driver, sizeof(*driver));
-}
-
-/* In the place of the C library's: there is no /dev/kfd here. */
-int open64(const char *path, int flags, ...)
-{
-	if (!strcmp(path, GP_KFD_DEVICE))
-		path = "/dev/null";
-	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
 }

@@ -5,7 +5,7 @@
 
 #include "gp_test.h"
 
-enum { ERRORS = 4, MANY = 25 };
+enum { ERRORS = 4, MANY = 25, FULL_ROUNDS = 100 };
 
 /* What a call can fail with although all that it names exists. */
 static const int errors[GP_SYS_NR][ERRORS] = {
@@ -63,18 +63,22 @@ static const int errors[GP_SYS_NR][ERRORS] = {
 	[GP_SYS_realloc]		= { ENOMEM },
 };
 
-/* The fault that is being tried; call GP_SYS_NR: none. */
-static struct sys_fault trying = { .call = GP_SYS_NR };
+/* The faults that are being tried. */
+static struct sys_fault trying[SYS_FAULTS];
+static u32 nr_trying;
 
 void sys_sweep_tell(void)
 {
-	if (trying.call < GP_SYS_NR)
+	for (u32 i = 0; i < nr_trying; i++) {
+		const struct sys_fault *f = &trying[i];
+
 		print_message("# fault: %s() number %llu, %llu times: %s, %llu ns late\n",
-			      sys_faults_name(trying.call), (unsigned long long)trying.nth,
-			      (unsigned long long)trying.times,
-			      trying.half ? "half" : trying.err ? strerrorname_np(trying.err) : "works",
-			      (unsigned long long)trying.late_ns);
-	trying.call = GP_SYS_NR;
+			      sys_faults_name(f->call), (unsigned long long)f->nth,
+			      (unsigned long long)f->times,
+			      f->half ? "half" : f->err ? strerrorname_np(f->err) : "works",
+			      (unsigned long long)f->late_ns);
+	}
+	nr_trying = 0;
 }
 
 /* The @way-th fault of a call. False: there are no more. */
@@ -127,12 +131,19 @@ static void choose(const struct sys_sweep *s, const u64 *calls, u64 number, stru
 	fail_msg("there is no such fault");
 }
 
-u64 sys_sweep_run(const struct sys_sweep *s)
+static void try(const struct sys_sweep *s, struct sys_sweep_sum *sum)
 {
-	u64 calls[GP_SYS_NR], all = 0, kinds = 0, step = 1, at = 0, tried = 0;
-	u64 seed = gp_test_seed(1);
+	s->scenario(s->ctx, trying, nr_trying);
+	sum->tried += nr_trying;
+	sum->met += sys_faults_met();
+}
 
-	s->scenario(s->ctx, NULL);
+void sys_sweep_run(const struct sys_sweep *s, struct sys_sweep_sum *sum)
+{
+	u64 calls[GP_SYS_NR], all = 0, kinds = 0, step = 1, at = 0, seed = gp_test_seed(1);
+	struct sys_sweep_sum before = *sum;
+
+	s->scenario(s->ctx, NULL, 0);
 	for (u32 c = 0; c < GP_SYS_NR; c++) {
 		calls[c] = sys_faults_calls(c);
 		kinds += !!calls[c];
@@ -142,14 +153,18 @@ u64 sys_sweep_run(const struct sys_sweep *s)
 		step = all / s->sample;
 		at = seed % step;
 	}
-	for (; at < all; at += step) {
-		choose(s, calls, at, &trying);
-		s->scenario(s->ctx, &trying);
-		tried++;
+	for (nr_trying = 1; at < all; at += step) {
+		choose(s, calls, at, trying);
+		try(s, sum);
 	}
-	trying.call = GP_SYS_NR;
-	print_message("#| %s: %llu of %llu faults of %llu kinds of calls\n", s->name,
-		      (unsigned long long)tried, (unsigned long long)all,
-		      (unsigned long long)kinds);
-	return tried;
+	for (u64 i = s->rounds * (gp_test_full() ? FULL_ROUNDS : 1); i; i--) {
+		nr_trying = 2 + (u32)(gp_test_random(&seed) % (SYS_FAULTS - 1));
+		for (u32 k = 0; k < nr_trying; k++)
+			choose(s, calls, gp_test_random(&seed) % all, &trying[k]);
+		try(s, sum);
+	}
+	nr_trying = 0;
+	print_message("#| %s: %llu faults of %llu kinds of calls, %llu calls failed or were late\n",
+		      s->name, (unsigned long long)(sum->tried - before.tried),
+		      (unsigned long long)kinds, (unsigned long long)(sum->met - before.met));
 }
