@@ -92,6 +92,9 @@ int gp_channel_recv(int fd, void *to, size_t room, int *fds)
 	do {
 		got = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	} while (got < 0 && errno == EINTR);
+	/* Without memory the message stays where it is. */
+	if (got < 0 && (errno == ENOMEM || errno == ENOBUFS))
+		return -EAGAIN;
 	if (got < 0)
 		return errno == ECONNRESET ? -EPIPE : -errno;
 	nr = take_fds(&msg, fds);

@@ -142,7 +142,13 @@ static int open_all(struct gp_decider *h, char *why)
 		err = read_gpus(h, why);
 	if (err)
 		return err;
-	h->enabled = !gp_switched_off(h);
+	err = gp_switched_off(h);
+	if (err < 0) {
+		snprintf(why, GP_DECIDER_WHY, "%s/off: %s", h->config->daemon.state,
+			 strerror(-err));
+		return err;
+	}
+	h->enabled = !err;
 	return gp_backend_choose(h, true);
 }
 
@@ -252,6 +258,8 @@ void gp_decider_run(struct gp_decider *h, u64 now_ns)
 		h->now_ns = now_ns;
 	h->stats.runs++;
 	gp_backend_reap(h);
+	if (h->choose_again_ns && h->now_ns >= h->choose_again_ns && !h->leaving)
+		gp_backend_choose(h, true);
 
 	/* What has happened; then what to do about it; housekeeping last. */
 	take_events(h);

@@ -19,6 +19,7 @@
 #include "core/param.h"
 #include "holder_session.h"
 #include "lib/process.h"
+#include "lib/sys.h"
 #include "lib/user.h"
 #include "log.h"
 
@@ -392,6 +393,9 @@ int gp_holder_main(int channel, uid_t user)
 		return 1;
 	/* While there are sessions only: an open driver blocks a change of its partitions. */
 	h.kfd_fd = open(GP_KFD_DEVICE, O_RDWR | O_CLOEXEC);
+	/* It cannot be opened later. The next holder may be able to. */
+	if (h.kfd_fd < 0 && !gp_sys_is_gone(-errno) && !gp_sys_is_denied(-errno))
+		return 1;
 	/* A lease ends to the microsecond. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	if (gp_confine_syscalls(&syscalls))

@@ -9,6 +9,7 @@
 
 #include "core/param.h"
 #include "lib/user.h"
+#include "log.h"
 
 /* Between looks at the stops of a target that stays attached. */
 #define STOPS_NS	(5 * GP_MSEC)
@@ -205,7 +206,8 @@ static int retake(struct gp_holder_session *s)
 	return err;
 }
 
-static void take_new_queues(struct gp_holder_session *s)
+/* 0, or why its new queues may run although it is held. */
+static int take_new_queues(struct gp_holder_session *s)
 {
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_NEW_QUEUES,
 					      .pid = s->pid);
@@ -223,9 +225,10 @@ static void take_new_queues(struct gp_holder_session *s)
 	send_queues(s);
 	send(s, &m);
 	if (err || !s->nr_held)
-		return;
+		return err;
 	m.is.kind = GP_HOLDER_RETAKEN;
 	send(s, &m);
+	return 0;
 }
 
 /* Returns false if the session must end. */
@@ -236,15 +239,16 @@ static bool hear_target(struct gp_holder_session *s)
 	enter_driver(s);
 	what = gp_session_events(&s->debug);
 	leave_driver(s);
-	if (what < 0)
-		return true;
-	if (what & (GP_SESSION_RUNTIME | GP_SESSION_GONE)) {
+	if (what > 0 && (what & (GP_SESSION_RUNTIME | GP_SESSION_GONE))) {
 		send_kind(s, GP_HOLDER_LEFT, what & GP_SESSION_GONE ? -ESRCH : -EAGAIN);
 		return false;
 	}
-	if (what & GP_SESSION_NEW_QUEUES)
-		take_new_queues(s);
-	return true;
+	if (what > 0 && (what & GP_SESSION_NEW_QUEUES))
+		what = take_new_queues(s);
+	/* The end of the session makes everything run, and the decider attaches again. */
+	if (what < 0)
+		send_kind(s, GP_HOLDER_LEFT, what);
+	return what >= 0;
 }
 
 /* ---- requests ---- */
@@ -371,6 +375,12 @@ void *gp_holder_session_main(void *arg)
 		gp_session_close(&s->debug);
 		atomic_store(&s->until_ns, 0);
 		leave_driver(s);
+	}
+	/* DISABLE failed, and the process may be off: the driver releases it when we exit. */
+	if (s->debug.enabled) {
+		gp_log(GP_LOG_ERROR, "holder of user %u: the driver does not leave process %d; "
+		       "ending, so that it releases everything", s->user, s->pid);
+		_exit(3);
 	}
 	/* The decider sees the end of the channel when the first thread closes it. */
 	atomic_store(&s->over, true);

@@ -244,8 +244,10 @@ static int greet(struct gp_reader_self *r)
 	r->wakefd = fd[1];
 	seals = fcntl(fd[0], F_GET_SEALS);
 	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd[0], &st) ||
-	    st.st_size < (off_t)sizeof(*r->page))
+	    st.st_size < (off_t)sizeof(*r->page)) {
+		close(fd[0]);
 		return -EPROTO;
+	}
 	r->page = mmap(NULL, sizeof(*r->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd[0], 0);
 	close(fd[0]);
 	if (r->page != MAP_FAILED)

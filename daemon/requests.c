@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "decider_private.h"
+#include "lib/sys.h"
 
 /* A hold that waits for its process to be attached is forgotten after that. */
 #define ATTACH_NS	(3 * GP_SEC)
@@ -335,11 +336,15 @@ static bool off_file(const struct gp_decider *h, char *path, size_t size)
 	       snprintf(path, size, "%s/off", h->config->daemon.state) < (int)size;
 }
 
-bool gp_switched_off(const struct gp_decider *h)
+int gp_switched_off(const struct gp_decider *h)
 {
 	char path[GP_CONFIG_TEXT + 8];
 
-	return off_file(h, path, sizeof(path)) && !access(path, F_OK);
+	if (!off_file(h, path, sizeof(path)))
+		return 0;
+	if (!access(path, F_OK))
+		return 1;
+	return gp_sys_is_gone(-errno) || gp_sys_is_denied(-errno) ? 0 : -errno;
 }
 
 /* The switch is a file, so that the next daemon sees it too. */

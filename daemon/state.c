@@ -14,6 +14,8 @@
 
 /* The file is written at most so often. */
 #define SAVE_NS		(100 * GP_MSEC)
+/* After a failure it is written or read again. */
+#define AGAIN_NS	(1 * GP_SEC)
 
 /* ---- reading ---- */
 
@@ -222,6 +224,8 @@ int gp_state_load(const char *path, struct gp_saved_state *ret, char *why)
 		n = read(fd, text, (size_t)st.st_size);
 	if (!err && (!text || n < 0))
 		err = text ? -errno : -ENOMEM;
+	if (!err && n != st.st_size)
+		err = -EIO;	/* half of a file is not a state */
 	close(fd);
 	read_boot(boot, sizeof(boot));
 	if (!err)
@@ -398,48 +402,67 @@ static void save(struct gp_state_store *store, const struct gp_decider *h)
 	/* A second restart must not lose holds that the first one did not renew yet. */
 	for (i = 0; i < store->restore.nr_holds && s->nr_holds < GP_STATE_HOLDS; i++)
 		s->hold[s->nr_holds++] = store->restore.hold[i];
-	err = store->path ? gp_state_save(store->path, s) : 0;
+	err = store->path && !store->unread ? gp_state_save(store->path, s) : 0;
 	if (err && !store->failed)
 		gp_log(GP_LOG_WARNING, "%s: %s; a restart will lose classes, holds and policy set "
 		       "by hand", store->path, strerror(-err));
 	store->failed = err;
-	store->changed = false;
-	store->save_at_ns = h->now_ns + SAVE_NS;
+	/* Tried again, less often. */
+	store->changed = err;
+	store->save_at_ns = h->now_ns + (err ? AGAIN_NS : SAVE_NS);
+}
+
+/* Returns true if there was a state to load. */
+static bool load(struct gp_state_store *store, struct gp_decider *h)
+{
+	struct gp_saved_state *s = &store->restore;
+	char why[GP_DECIDER_WHY];
+	int err = store->path ? gp_state_load(store->path, s, why) : -ENOENT;
+	bool was_unread = store->unread;
+
+	/* A file that could not be read now may be good: do not replace it, and try again. */
+	store->unread = err && err != -ENOENT && err != -EINVAL;
+	if (store->unread)
+		store->save_at_ns = h->now_ns + AGAIN_NS;
+	if (err && err != -ENOENT && !was_unread)
+		gp_log(GP_LOG_WARNING, "%s: %s: %s", store->path,
+		       store->unread ? "cannot be read for now" : "ignored", why);
+	if (err)
+		return false;
+	gp_state_count_restart(s, (u64)time(NULL));
+	gp_log(GP_LOG_INFO, "restart %u: %s", s->restarts, s->restart[0].why);
+	restore_classes(s, h);
+	store->state = *s;
+	return true;
 }
 
 struct gp_state_store *gp_state_open(const char *path, struct gp_decider *h)
 {
 	struct gp_state_store *store = calloc(1, sizeof(*store));
-	char why[GP_DECIDER_WHY];
-	int err;
 
 	if (!store)
 		return NULL;
 	store->path = path;
 	store->changed = true;
-	err = path ? gp_state_load(path, &store->state, why) : -ENOENT;
-	if (err && err != -ENOENT)
-		gp_log(GP_LOG_WARNING, "%s: ignored: %s", path, why);
-	/* A file that could not be read now may be good: do not replace it. */
-	if (err && err != -ENOENT && err != -EINVAL)
-		store->path = NULL;
-	if (err)
-		return store;
-	gp_state_count_restart(&store->state, (u64)time(NULL));
-	gp_log(GP_LOG_INFO, "restart %u: %s", store->state.restarts, store->state.restart[0].why);
-	restore_classes(&store->state, h);
-	store->restore = store->state;
+	load(store, h);
 	return store;
 }
 
-void gp_state_tend(struct gp_state_store *store, struct gp_decider *h)
+bool gp_state_tend(struct gp_state_store *store, struct gp_decider *h)
 {
+	bool loaded = store->unread && h->now_ns >= store->save_at_ns && load(store, h);
+
+	for (u32 i = 0; loaded && i < h->nr_processes; i++) {
+		gp_processes_classify(h, h->process[i]);
+		gp_tasks_update(h, h->process[i]);
+	}
 	if (store->restore.nr_holds) {
 		restore_holds(&store->restore, h);
 		store->changed = true;
 	}
-	if (store->changed && h->now_ns >= store->save_at_ns)
+	if (store->changed && !store->unread && h->now_ns >= store->save_at_ns)
 		save(store, h);
+	return loaded;
 }
 
 void gp_state_end(struct gp_state_store *store, const struct gp_decider *h, const char *why)

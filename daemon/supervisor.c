@@ -221,15 +221,17 @@ static void forget(struct supervisor *s, struct child *c)
 	s->nr_children--;
 }
 
-/* Tells the decider. Kept for later if the decider does not read. */
+/* Tells the decider. Kept for later if the decider does not read or there is no memory for it. */
 static void tell_end(struct supervisor *s, struct child *c)
 {
 	struct gp_supervisor_message m =
 		GP_MESSAGE(struct gp_supervisor_message, GP_SUP_ENDED, .child = c->number,
 			   .role = c->role, .user = c->user, .pid = c->pid, .err = c->status);
+	int err = -EPIPE;
 
-	if (!c->number || s->channel < 0 ||
-	    gp_channel_send(s->channel, &m.is, NULL, 0) != -EAGAIN)
+	if (c->number && s->channel >= 0)
+		err = gp_channel_send(s->channel, &m.is, NULL, 0);
+	if (!err || err == -EPIPE)
 		forget(s, c);
 }
 

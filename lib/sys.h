@@ -29,8 +29,8 @@
 #include "gp_env.h"
 
 /*
- * CALL(name, type, parameters, arguments): as in Linux; fails with (type)-1 and sets errno. create()
- * is open() with O_CREAT, thread_create() is pthread_create() with its error in errno.
+ * CALL(name, type, parameters, arguments): as in Linux; fails with (type)-1 and sets errno.
+ * create() is open() with O_CREAT, thread_create() is pthread_create() with its error in errno.
  */
 #define GP_SYS_CALLS(CALL)									\
 	CALL(openat, int, (int dir, const char *path, int flags), (dir, path, flags))		\

@@ -2,10 +2,12 @@
 #include "sys_sweep.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "gp_test.h"
 
-enum { ERRORS = 4, MANY = 25, FULL_ROUNDS = 100 };
+enum { ERRORS = 4, MANY = 25, FULL_ROUNDS = 300 };
 
 /* What a call can fail with although all that it names exists. */
 static const int errors[GP_SYS_NR][ERRORS] = {
@@ -66,19 +68,25 @@ static const int errors[GP_SYS_NR][ERRORS] = {
 /* The faults that are being tried. */
 static struct sys_fault trying[SYS_FAULTS];
 static u32 nr_trying;
+static u64 last;
+/* GP_SWEEP_ALL=1: each in a process of its own, so that all that break a promise are told. */
+static bool in_child;
 
 void sys_sweep_tell(void)
 {
 	for (u32 i = 0; i < nr_trying; i++) {
 		const struct sys_fault *f = &trying[i];
 
-		print_message("# fault: %s() number %llu, %llu times: %s, %llu ns late\n",
+		print_message("# fault %llu: %s() number %llu, %llu times: %s, %llu ns late\n",
+			      (unsigned long long)last,
 			      sys_faults_name(f->call), (unsigned long long)f->nth,
 			      (unsigned long long)f->times,
 			      f->half ? "half" : f->err ? strerrorname_np(f->err) : "works",
 			      (unsigned long long)f->late_ns);
 	}
 	nr_trying = 0;
+	if (in_child)
+		_exit(1);
 }
 
 /* The @way-th fault of a call. False: there are no more. */
@@ -87,7 +95,7 @@ static bool variant(const struct sys_sweep *s, enum gp_sys_call call, u32 way,
 {
 	u32 nr = 0;
 
-	while (nr < ERRORS && errors[call][nr])
+	while (nr < ERRORS && errors[call][nr] && !(s->spared & BIT_ULL(call)))
 		nr++;
 	*ret = (struct sys_fault){ .call = call, .times = 1 };
 	if (way < nr) {
@@ -97,7 +105,7 @@ static bool variant(const struct sys_sweep *s, enum gp_sys_call call, u32 way,
 	} else if (way == nr + 2 && nr) {
 		ret->err = errors[call][0];
 		ret->times = MANY;
-	} else if (way == nr + 3 && (call == GP_SYS_read || call == GP_SYS_write)) {
+	} else if (way == nr + 3 && nr && (call == GP_SYS_read || call == GP_SYS_write)) {
 		ret->half = true;
 	} else {
 		return false;
@@ -131,8 +139,27 @@ static void choose(const struct sys_sweep *s, const u64 *calls, u64 number, stru
 	fail_msg("there is no such fault");
 }
 
+static void try_in_child(const struct sys_sweep *s)
+{
+	pid_t pid = fork();
+
+	EXPECT(pid >= 0);
+	if (pid) {
+		EXPECT_EQ(waitpid(pid, NULL, 0), pid);
+		return;
+	}
+	in_child = true;
+	s->scenario(s->ctx, trying, nr_trying);
+	_exit(0);
+}
+
 static void try(const struct sys_sweep *s, struct sys_sweep_sum *sum)
 {
+	if (getenv("GP_SWEEP_ALL")) {
+		try_in_child(s);
+		sum->tried += nr_trying;
+		return;
+	}
 	s->scenario(s->ctx, trying, nr_trying);
 	sum->tried += nr_trying;
 	sum->met += sys_faults_met();
@@ -153,8 +180,11 @@ void sys_sweep_run(const struct sys_sweep *s, struct sys_sweep_sum *sum)
 		step = all / s->sample;
 		at = seed % step;
 	}
+	if (getenv("GP_SWEEP_AT"))
+		at = strtoull(getenv("GP_SWEEP_AT"), NULL, 0);
 	for (nr_trying = 1; at < all; at += step) {
 		choose(s, calls, at, trying);
+		last = at;
 		try(s, sum);
 	}
 	for (u64 i = s->rounds * (gp_test_full() ? FULL_ROUNDS : 1); i; i--) {

@@ -515,7 +515,7 @@ static void sweep(struct daemon *d, const char *name,
 {
 	const struct sys_sweep s = {
 		.name = name, .scenario = scenario, .ctx = d,
-		.late_ns = { 3 * GP_MSEC, 600 * GP_MSEC }, .sample = 150, .rounds = 30,
+		.late_ns = { 3 * GP_MSEC, 600 * GP_MSEC }, .sample = 60, .rounds = 10,
 	};
 
 	sys_sweep_run(&s, &sum);
@@ -550,7 +550,7 @@ static void enough_faults_were_tried(void **state)
 {
 	(void)state;
 	print_message("#| %llu faults\n", (unsigned long long)sum.tried);
-	EXPECT(!gp_test_full() || sum.tried >= 100000);
+	EXPECT(!gp_test_full() || sum.tried >= 50000);
 }
 
 PROVE(

@@ -17,7 +17,7 @@
 #include "vm.h"
 
 /* Of one look: a queue can be new only once. */
-enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES };
+enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES, LEAVE_TRIES = 3 };
 
 static u64 address(const void *at)
 {
@@ -114,13 +114,14 @@ static int query(struct gp_session *s, u64 *ret)
 int gp_session_leave(struct gp_session *s)
 {
 	u64 what;
+	int err;
 
 	drain_pipe(s);
 	for (u32 i = 0; i < EVENTS_MAX && !query(s, &what); i++)
 		if (what & GP_SESSION_EC_RUNTIME)
 			gp_session_go_on(s);
-	disable(s);
-	s->enabled = false;
+	err = disable(s);
+	s->enabled = err && err != -ESRCH && err != -EINVAL;
 	if (drain_pipe(s) > 0 && gp_session_needs_poke(NULL, s->pid) == 1)
 		return gp_session_poke(s->pid);
 	return 0;
@@ -158,7 +159,7 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 
 void gp_session_close(struct gp_session *s)
 {
-	if (s->enabled)
+	for (u32 i = 0; s->enabled && i < LEAVE_TRIES; i++)
 		gp_session_leave(s);
 	if (s->attached)
 		gp_unseize(s->pid);
@@ -166,7 +167,7 @@ void gp_session_close(struct gp_session *s)
 		if (s->pipe[i] >= 0)
 			close(s->pipe[i]);
 	free(s->queues);
-	*s = (struct gp_session){ .pipe = { -1, -1 } };
+	*s = (struct gp_session){ .enabled = s->enabled, .pipe = { -1, -1 } };
 }
 
 /* A call failed: is there still a session? */

@@ -62,7 +62,10 @@ struct gp_session_args {
  */
 int gp_session_open(struct gp_session *s, const struct gp_session_args *args);
 
-/* Resumes everything and leaves. Of a session that has ended it only frees. */
+/*
+ * Resumes everything and leaves. Of a session that has ended it only frees. If the driver refuses,
+ * @enabled stays true, and only the end of this process makes everything run.
+ */
 void gp_session_close(struct gp_session *s);
 
 /*
