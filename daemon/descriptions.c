@@ -16,6 +16,7 @@
 #include "children.h"
 #include "decider_private.h"
 #include "lib/gpreempt.h"
+#include "lib/sys.h"
 #include "lib/user.h"
 #include "reader.h"
 
@@ -144,7 +145,7 @@ int gp_descriptions_open(struct gp_decider *h)
 
 	if (!err)
 		err = gp_readers_new(&args, &h->readers);
-	if (!err && epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_readers_fd(h->readers), &e))
+	if (!err && gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_readers_fd(h->readers), &e))
 		err = -errno;
 	return err;
 }

@@ -8,17 +8,16 @@
 #include <unistd.h>
 
 #include "core/param.h"
+#include "lib/sys.h"
 #include "lib/user.h"
+#include "log.h"
 
 /* Between looks at the stops of a target that stays attached. */
 #define STOPS_NS	(5 * GP_MSEC)
 
 u64 gp_holder_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
+	return gp_sys->monotonic_ns();
 }
 
 /* ---- times that the first thread watches ---- */
@@ -28,7 +27,7 @@ static void ring(const struct gp_holder_session *s)
 	u64 one = 1;
 
 	/* It can fail only by being full, and then the first thread is awake. */
-	if (write(s->bell, &one, sizeof(one)) < 0)
+	if (gp_sys->write(s->bell, &one, sizeof(one)) < 0)
 		return;
 }
 
@@ -47,7 +46,7 @@ static void leave_driver(struct gp_holder_session *s)
 
 /* ---- messages ---- */
 
-static void send(struct gp_holder_session *s, const struct gp_holder_reply *m)
+static void reply(struct gp_holder_session *s, const struct gp_holder_reply *m)
 {
 	/* A decider that does not read is as good as gone. */
 	if (gp_channel_send(s->channel, &m->is, NULL, 0))
@@ -59,7 +58,7 @@ static void send_kind(struct gp_holder_session *s, u32 kind, int err)
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, (u16)kind, .err = err,
 					      .pid = s->pid);
 
-	send(s, &m);
+	reply(s, &m);
 }
 
 /* All of them again. Without room in the channel it is tried later. */
@@ -195,7 +194,7 @@ static void hold(struct gp_holder_session *s, const struct gp_holder_request *r)
 	m.command_ns = done.command_ns;
 	m.done_ns = done.done_ns;
 	m.count = done.done;
-	send(s, &m);
+	reply(s, &m);
 }
 
 static void release(struct gp_holder_session *s, const struct gp_holder_request *r)
@@ -216,7 +215,7 @@ static void release(struct gp_holder_session *s, const struct gp_holder_request 
 	m.command_ns = done.command_ns;
 	m.done_ns = done.done_ns;
 	m.count = done.done;
-	send(s, &m);
+	reply(s, &m);
 }
 
 static void expire(struct gp_holder_session *s)
@@ -260,7 +259,7 @@ static void take_new_queues(struct gp_holder_session *s)
 	m.count = s->debug.nr_queues > before ? s->debug.nr_queues - before : 1;
 	m.ns = gp_holder_now() - since;
 	send_queues(s);
-	send(s, &m);
+	reply(s, &m);
 	if (!s->nr_held)
 		return;
 	/* Queues run although the decider counts on them to be off. */
@@ -268,7 +267,7 @@ static void take_new_queues(struct gp_holder_session *s)
 	if (err)
 		return;
 	m.is.kind = GP_HOLDER_RETAKEN;
-	send(s, &m);
+	reply(s, &m);
 }
 
 static void hear_target(struct gp_holder_session *s)
@@ -278,9 +277,10 @@ static void hear_target(struct gp_holder_session *s)
 	enter_driver(s);
 	what = gp_session_events(&s->debug);
 	leave_driver(s);
+	/* An event may be lost. The decider attaches again. */
 	if (what < 0)
-		return;
-	if (what & GP_SESSION_GONE)
+		s->left = what;
+	else if (what & GP_SESSION_GONE)
 		s->left = -ESRCH;
 	else if (what & GP_SESSION_RUNTIME)
 		s->left = -EAGAIN;
@@ -371,7 +371,7 @@ static void doze(struct gp_holder_session *s, struct pollfd fds[2])
 	fds[1] = (struct pollfd){ .fd = s->debug.pipe[0], .events = POLLIN };
 	if (s->queues_owed)
 		fds[0].events |= POLLOUT;
-	if (ppoll(fds, 2, ns == ~0ull ? NULL : &ts, NULL) < 0)
+	if (gp_sys->ppoll(fds, 2, ns == ~0ull ? NULL : &ts) < 0)
 		fds[0].revents = fds[1].revents = 0;
 }
 
@@ -415,6 +415,12 @@ void *gp_holder_session_main(void *arg)
 		/* By now everything runs. */
 		if (s->left)
 			send_kind(s, GP_HOLDER_LEFT, s->left);
+	}
+	/* The driver did not end the session. It does when we exit, and releases everything. */
+	if (s->debug.enabled) {
+		gp_log(GP_LOG_ERROR, "holder of user %u: the driver does not leave process %d; "
+		       "ending, so that it releases everything", s->user, s->pid);
+		_exit(3);
 	}
 	/* The decider sees the end of the channel when the first thread closes it. */
 	atomic_store(&s->over, true);

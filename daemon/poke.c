@@ -10,6 +10,7 @@
 
 #include "lib/gpu.h"
 #include "lib/kfd_debug/session.h"
+#include "lib/sys.h"
 #include "lib/user.h"
 #include "lib/sysfs.h"
 #include "log.h"
@@ -25,7 +26,7 @@ int gp_poke_main(int channel, uid_t user)
 	u64 pid;
 
 	(void)channel;
-	dir = opendir(GP_SYSFS_KFD "/proc");
+	dir = gp_sys_opendir(GP_SYSFS_KFD "/proc");
 	if (!dir)
 		return 0;
 	while ((e = readdir(dir))) {
