@@ -40,13 +40,13 @@ static struct gp_holders *holders(struct gp_backend *b)
 static int debug_task_add(struct gp_backend *b, u64 devices, const struct gp_class *class,
 			  u32 *ret, const char **why)
 {
-	int err = gp_scheduler_task_add(b, devices, class, ret, why);
+	int err = gp_scheduler_ops.task_add(b, devices, class, ret, why);
 
 	if (err)
 		return err;
 	err = gp_holders_task_add(holders(b), *ret, devices);
 	if (err)
-		gp_scheduler_task_del(b, *ret);
+		gp_scheduler_ops.task_del(b, *ret);
 	return err;
 }
 
@@ -54,25 +54,25 @@ static void debug_task_del(struct gp_backend *b, u32 task)
 {
 	/* The mechanism first: it releases the processes before the number is used again. */
 	gp_holders_task_del(holders(b), task);
-	gp_scheduler_task_del(b, task);
+	gp_scheduler_ops.task_del(b, task);
 }
 
 static void debug_process_del(struct gp_backend *b, struct gp_gpu_process *r)
 {
 	if (r->attachment != GP_NOT_ATTACHED)
 		gp_holders_process_del(holders(b), r->pid);
-	gp_scheduler_process_del(b, r);
+	gp_scheduler_ops.process_del(b, r);
 }
 
 /* ---- attaching ---- */
 
 /* The tasks on each GPU. */
-struct company {
+struct task_counts {
 	u32 tasks[GP_MAX_DEVICES];
 	u32 highest[GP_MAX_DEVICES];	/* priority */
 };
 
-static void gather(const struct gp_decider *h, struct company *c)
+static void count_tasks(const struct gp_decider *h, struct task_counts *c)
 {
 	u32 i, d;
 
@@ -92,7 +92,7 @@ static void gather(const struct gp_decider *h, struct company *c)
 }
 
 static bool in_the_way(const struct gp_decider *h, const struct gp_gpu_process *r,
-		       const struct company *c)
+		       const struct task_counts *c)
 {
 	bool strict = gp_scheduler_of(h->backend)->sched->policy == &gp_policy_priority;
 	u32 d;
@@ -251,10 +251,10 @@ static void attach(struct gp_decider *h, struct gp_gpu_process *r)
 static void debug_attach(struct gp_backend *b)
 {
 	struct gp_decider *h = b->h;
-	struct company c;
+	struct task_counts c;
 	u32 i;
 
-	gather(h, &c);
+	count_tasks(h, &c);
 	h->attach_later = false;
 	for (i = 0; i < h->nr_processes; i++) {
 		struct gp_gpu_process *r = h->process[i];
@@ -350,12 +350,12 @@ static void debug_run(struct gp_backend *b)
 	for (i = 0; i < EVENTS && !gp_holders_next(holders(b), &e); i++)
 		take_event(b->h, &e);
 	take_troubles((struct debug *)b);
-	gp_scheduler_run(b);
+	gp_scheduler_ops.run(b);
 }
 
 static u64 debug_wake_at(struct gp_backend *b)
 {
-	u64 at = gp_scheduler_wake_at(b), deadline = gp_holders_wake_at(holders(b));
+	u64 at = gp_scheduler_ops.wake_at(b), deadline = gp_holders_wake_at(holders(b));
 
 	return at < deadline ? at : deadline;
 }
@@ -366,7 +366,7 @@ static u64 debug_wake_at(struct gp_backend *b)
  */
 static bool debug_busy(struct gp_backend *b)
 {
-	return gp_holders_attaching(holders(b)) || gp_scheduler_busy(b);
+	return gp_holders_attaching(holders(b)) || gp_scheduler_ops.busy(b);
 }
 
 static void debug_counters(struct gp_backend *b, struct gp_backend_counters *ret,
@@ -406,21 +406,25 @@ static void debug_free(struct gp_backend *b)
 	free(d);
 }
 
-static const struct gp_backend_ops debug_ops = {
-	GP_SCHEDULER_OPS,
-	.name		= "kfd-debug",
-	.preempts	= true,
-	.retire		= debug_retire,
-	.free		= debug_free,
-	.task_add	= debug_task_add,
-	.task_del	= debug_task_del,
-	.process_del	= debug_process_del,
-	.run		= debug_run,
-	.attach		= debug_attach,
-	.wake_at	= debug_wake_at,
-	.busy		= debug_busy,
-	.counters	= debug_counters,
-};
+/* Of all of them: it is the scheduler's table with these changes. */
+static struct gp_backend_ops debug_ops;
+
+static void set_ops(void)
+{
+	debug_ops = gp_scheduler_ops;
+	debug_ops.name = "kfd-debug";
+	debug_ops.preempts = true;
+	debug_ops.retire = debug_retire;
+	debug_ops.free = debug_free;
+	debug_ops.task_add = debug_task_add;
+	debug_ops.task_del = debug_task_del;
+	debug_ops.process_del = debug_process_del;
+	debug_ops.run = debug_run;
+	debug_ops.attach = debug_attach;
+	debug_ops.wake_at = debug_wake_at;
+	debug_ops.busy = debug_busy;
+	debug_ops.counters = debug_counters;
+}
 
 static int start(struct debug *d, struct gp_decider *h, const char **why)
 {
@@ -430,6 +434,7 @@ static int start(struct debug *d, struct gp_decider *h, const char **why)
 		.gpus = gpus, .nr_gpus = h->nr_gpus, .grace = set->grace,
 		.attach_interval_ns = GP_SEC / (set->attach_rate ? set->attach_rate : 1),
 		.kfd_root = h->args.kfd,
+		.lease_ns = h->param[GP_LEASE] < GP_SEC ? h->param[GP_LEASE] : 0,
 	};
 	u32 i;
 	int err;
@@ -459,6 +464,7 @@ int gp_backend_debug(struct gp_decider *h, struct gp_backend **ret, char *why)
 			debug_free(&d->s.base);
 		return err;
 	}
+	set_ops();
 	d->s.base.ops = &debug_ops;
 	d->s.base.fd = gp_holders_fd(d->holders);
 	d->s.acting = debug_acting;

@@ -17,14 +17,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "log.h"
-
 enum { CALLS_MAX = 96, PROGRAM_MAX = CALLS_MAX + 40 };
 
 static int drop_capabilities(u64 keep)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2];
+	u32 excess = 0;
 
 	/* Needs CAP_SETPCAP. Without it the bounding set of the unit has to do. */
 	for (unsigned long cap = 0; cap <= CAP_LAST_CAP; cap++)
@@ -40,15 +39,13 @@ static int drop_capabilities(u64 keep)
 	for (u32 i = 0; i < 2; i++) {
 		u32 mask = (u32)(keep >> (32 * i));
 
+		excess |= ((data[i].permitted | data[i].effective) & ~mask) | data[i].inheritable;
 		data[i].permitted &= mask;
 		data[i].effective &= mask;
 		data[i].inheritable = 0;
 	}
-	/* A unit whose filter forbids the call bounds the capabilities itself. */
-	if (syscall(SYS_capset, &header, data))
-		gp_log(GP_LOG_WARNING, "cannot drop capabilities: %s; those of the unit are kept",
-		       strerror(errno));
-	return 0;
+	/* A unit whose filter forbids the call must bound the capabilities itself. */
+	return excess && syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
 /* Lowering it needs CAP_SYS_RESOURCE. Without that the unit's value stays. */

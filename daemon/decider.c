@@ -280,9 +280,9 @@ void gp_decider_run(struct gp_decider *h, u64 now_ns)
 	if (h->choose_again_ns && h->now_ns >= h->choose_again_ns && !h->leaving)
 		gp_backend_choose(h, true);
 
-	/* What has happened; then what to do about it; housekeeping last. */
-	take_events(h);
+	/* Arrivals first: they wait. What else has happened; then what to do; housekeeping last. */
 	gp_descriptions_run(h);
+	take_events(h);
 	ops = h->backend->ops;
 	ops->run(h->backend);
 	if (h->now_ns >= next_scan(h)) {

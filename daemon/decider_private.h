@@ -79,6 +79,7 @@ struct gp_gpu_process {
 	u64 watched_at_ns;	/* not to be read again before */
 	u32 watched_tries;
 	bool crowded;		/* its user has too many: some are not watched */
+	u64 crowded_ns;		/* when that was found out */
 
 	/* the backend's */
 	u8 attachment;		/* enum gp_attachment */
@@ -118,7 +119,6 @@ struct gp_decider_stats {
 	u64 refused;		/* actions that the mechanism refused at once */
 	u64 stray;		/* answers to actions that nothing waited for */
 	u64 seen, gone;		/* processes */
-	u64 attached, attach_failed;	/* written by the module backend only */
 	u64 resets, lost;	/* of GPUs; processes lost by them */
 	u64 scan_ns_max, look_ns_max;
 	/* of earlier backends and tasks, so that sums only grow */
@@ -160,12 +160,12 @@ struct gp_decider {
 	u32 request_at;		/* those before are to be looked at in the next scan */
 	u64 scan_at_ns;
 	u64 scan_again_ns;	/* not before, whatever asks for a scan */
+	u64 scan_began_ns;	/* the last one */
+	u8 scan_state;		/* enum gp_scan_state */
+	u32 scan_taken;		/* processes of its result that were taken */
 	/* unpreemptible = no-online-beside: GPUs with a cap, and the highest priority there. */
 	u64 capped;
 	u32 cap[GP_GPUS_MAX];
-	u64 scan_began_ns;	/* the last one */
-	u8 scan_state;		/* enum gp_scan_state */
-	u32 scan_met;		/* processes of its result that were taken */
 	bool attach_due;	/* a process may have to be attached or left */
 	bool attach_later;	/* when the next answer has come */
 	int dump_error;		/* of the last dump; 0 */

@@ -35,7 +35,9 @@ static int open_process(const char *proc, pid_t pid, struct gp_reader_process *r
 	int err;
 
 	snprintf(path, sizeof(path), "%s/%d", proc ? proc : "/proc", pid);
-	*ret = (struct gp_reader_process){ .dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	*ret = (struct gp_reader_process){
+		.dir = gp_sys->openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+	};
 	if (ret->dir < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
 	err = gp_reader_process_ids(ret);

@@ -143,9 +143,12 @@ static void report_stuck(struct holder *h)
 		m.pid = s->pid;
 		m.ns = s->stuck_ns;
 	}
-	if (m.count != h->nr_stuck && h->control >= 0 &&
-	    !gp_channel_send(h->control, &m.is, NULL, 0))
+	if (m.count == h->nr_stuck || h->leave_until_ns)
+		return;
+	if (!gp_channel_send(h->control, &m.is, NULL, 0))
 		h->nr_stuck = m.count;
+	else
+		h->active_ns = gp_sys->monotonic_ns();
 }
 
 /* ---- the backstop ---- */
@@ -167,17 +170,15 @@ static void *rescue_main(void *arg)
 }
 
 /*
- * Ends the holder because a session failed to resume. The driver resumes what a dead process held,
- * but before that it waits for work on other processes, which a hostile user can delay. So threads
- * of their own resume everything first. Each may hang on its target.
+ * Before the holder ends while sessions hold something. The driver resumes the queues of a dead
+ * debugger, but before that it waits for work on other processes, which a hostile user can delay.
+ * So threads of their own resume everything first. Each may hang on its target.
  */
-static void end_now(struct holder *h, const struct gp_holder_session *failed)
+static void rescue_all(struct holder *h)
 {
 	struct rescue *r;
 	pthread_t thread;
 
-	gp_log(GP_LOG_ERROR, "holder of user %u: process %d was not released in time; ending, so "
-	       "that the driver releases everything", h->user, failed->pid);
 	for (struct gp_holder_session *s = h->sessions; s; s = s->next) {
 		r = atomic_load(&s->until_ns) ? malloc(sizeof(*r)) : NULL;
 		if (!r)
@@ -189,6 +190,14 @@ static void end_now(struct holder *h, const struct gp_holder_session *failed)
 	}
 	for (u32 i = 0; atomic_load(&rescues) && i < RESCUE_STEPS; i++)
 		gp_sys->nanosleep(&(struct timespec){ .tv_nsec = RESCUE_NS / RESCUE_STEPS });
+}
+
+/* A session failed to resume. */
+static void end_now(struct holder *h, const struct gp_holder_session *failed)
+{
+	gp_log(GP_LOG_ERROR, "holder of user %u: process %d was not released in time; ending, so "
+	       "that the driver releases everything", h->user, failed->pid);
+	rescue_all(h);
 	_exit(3);
 }
 
@@ -197,12 +206,12 @@ static void reap_sessions(struct holder *h)
 	struct gp_holder_session **at = &h->sessions, *s;
 
 	while ((s = *at)) {
+		if (atomic_load(&s->over) && atomic_load(&s->until_ns))
+			end_now(h, s);
 		if (!atomic_load(&s->over)) {
 			at = &s->next;
 			continue;
 		}
-		if (atomic_load(&s->until_ns))
-			end_now(h, s);
 		*at = s->next;
 		pthread_join(s->thread, NULL);
 		close(s->channel);
@@ -261,12 +270,15 @@ static void *errand_main(void *arg)
 	struct errand *e = arg;
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_KFD,
 		.serial = e->r.serial, .pid = e->r.pid);
+	struct pollfd to = { .fd = e->h->control, .events = POLLOUT };
 	int fds[2] = { -1, -1 }, n;
 
 	n = get_kfd(e->h, &e->r, fds);
 	m.err = n < 0 ? n : 0;
 	m.count = n < 0 ? 0 : (u32)n;
-	gp_channel_send(e->h->control, &m.is, fds, m.err ? 0 : 2);
+	/* The decider waits for the answer. It is lost only with the channel. */
+	while (gp_channel_send(to.fd, &m.is, fds, m.err ? 0 : 2) == -EAGAIN)
+		gp_sys->ppoll(&to, 1, NULL);
 	if (!m.err) {
 		close(fds[0]);
 		close(fds[1]);
@@ -299,6 +311,19 @@ static int run_errand(struct holder *h, const struct gp_holder_request *r)
 
 /* ---- the control channel ---- */
 
+/*
+ * Tells every session that its decider is gone. To the decider, a channel ends when its session has
+ * ended.
+ */
+static void leave(struct holder *h)
+{
+	h->leave_until_ns = gp_sys->monotonic_ns() + LEAVE_NS;
+	for (struct gp_holder_session *s = h->sessions; s; s = s->next)
+		shutdown(s->channel, SHUT_RD);
+	/* It stays open, because errands may use it. */
+	shutdown(h->control, SHUT_RDWR);
+}
+
 static void take_request(struct holder *h, const struct gp_holder_request *r, int channel)
 {
 	struct gp_holder_reply m;
@@ -319,20 +344,9 @@ static void take_request(struct holder *h, const struct gp_holder_request *r, in
 		return;
 	m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_KFD, .serial = r->serial, .pid = r->pid,
 		       .err = err);
-	gp_channel_send(h->control, &m.is, NULL, 0);
-}
-
-/*
- * Tells every session that its decider is gone. To the decider, a channel ends when its session has
- * ended.
- */
-static void leave(struct holder *h)
-{
-	h->leave_until_ns = gp_holder_now() + LEAVE_NS;
-	for (struct gp_holder_session *s = h->sessions; s; s = s->next)
-		shutdown(s->channel, SHUT_RD);
-	close(h->control);
-	h->control = -1;
+	/* A decider that asks and does not read is as good as gone. */
+	if (gp_channel_send(h->control, &m.is, NULL, 0))
+		leave(h);
 }
 
 static void take_requests(struct holder *h)
@@ -340,7 +354,7 @@ static void take_requests(struct holder *h)
 	struct gp_holder_request r;
 	int fds[GP_CHANNEL_FDS], n;
 
-	for (;;) {
+	while (!h->leave_until_ns) {
 		n = gp_channel_recv(h->control, &r, sizeof(r), fds);
 		if (n == -EAGAIN)
 			return;
@@ -350,6 +364,8 @@ static void take_requests(struct holder *h)
 			close(fds[1]);
 		take_request(h, &r, fds[0]);
 	}
+	if (h->leave_until_ns)
+		return;
 	if (n != -EPIPE)
 		gp_log(GP_LOG_ERROR, "holder of user %u: malformed request", h->user);
 	for (u32 i = 0; n > 0 && i < GP_CHANNEL_FDS; i++)
@@ -380,8 +396,8 @@ static void check_session(struct holder *h, struct gp_holder_session *s, u64 now
 static void doze(struct holder *h)
 {
 	struct pollfd fds[2] = { { .fd = h->bell, .events = POLLIN },
-				 { .fd = h->control, .events = POLLIN } };
-	u64 now = gp_holder_now(), count;
+				 { .fd = h->leave_until_ns ? -1 : h->control, .events = POLLIN } };
+	u64 now = gp_sys->monotonic_ns(), count;
 	bool awake = h->leave_until_ns || now < h->active_ns + AWAKE_NS;
 	struct timespec tick = { .tv_nsec = TICK_NS };
 
@@ -391,7 +407,7 @@ static void doze(struct holder *h)
 		awake = atomic_load(&s->until_ns) || atomic_load(&s->call_ns);
 	gp_sys->ppoll(fds, 2, awake ? &tick : NULL);
 	if (fds[0].revents && gp_sys->read(h->bell, &count, sizeof(count)) > 0)
-		h->active_ns = gp_holder_now();
+		h->active_ns = gp_sys->monotonic_ns();
 }
 
 /* Hot ones first: the filter is a list. */
@@ -434,16 +450,17 @@ int gp_holder_main(int channel, uid_t user)
 		return 1;
 	for (;;) {
 		doze(&h);
-		if (h.control >= 0)
-			take_requests(&h);
+		take_requests(&h);
 		reap_sessions(&h);
-		now = gp_holder_now();
+		now = gp_sys->monotonic_ns();
 		for (struct gp_holder_session *s = h.sessions; s; s = s->next)
 			check_session(&h, s, now);
 		report_stuck(&h);
 		h.looked_ns = now;
-		if (h.leave_until_ns && (!h.nr_sessions || now >= h.leave_until_ns))
+		if (h.leave_until_ns && (!h.nr_sessions || now >= h.leave_until_ns)) {
+			rescue_all(&h);
 			return 0;
+		}
 	}
 }
 

@@ -11,7 +11,7 @@
  * A hold has a lease, a time at which it ends unless it is renewed. The holder refuses a lease
  * that is longer than GP_HOLDER_LEASE_MAX_NS, whatever it is asked. When a lease ends, the session
  * resumes the process. If a session fails to do so within GP_HOLDER_LATE_NS although it is not in
- * a call of the driver, other threads resume everything that the holder holds, and the holder exits.
+ * a call of the driver, other threads resume everything that is held, and the holder exits.
  *
  * The end of a channel releases what that channel held. The holder ends with its control channel.
  * It accepts only processes of its own user, checks every message and parses no text that a target
@@ -59,7 +59,7 @@ enum gp_holder_kind {
 	GP_HOLDER_NEW_QUEUES,	/* @count; QUEUES came before */
 	GP_HOLDER_RETAKEN,	/* @count queues created while held are off, @ns after the event */
 	GP_HOLDER_EXPIRED,	/* the lease ended: everything runs */
-	GP_HOLDER_LEFT,		/* @err: -EAGAIN: runtime disabled, -ESRCH: gone; it runs; the end */
+	GP_HOLDER_LEFT,		/* it runs; @err: -EAGAIN: runtime disabled, -ESRCH: gone */
 	GP_HOLDER_QUEUES,	/* struct gp_holder_queues */
 };
 

@@ -4,7 +4,6 @@
 
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/param.h"
@@ -14,11 +13,6 @@
 
 /* Between looks at the stops of a target that stays attached. */
 #define STOPS_NS	(5 * GP_MSEC)
-
-u64 gp_holder_now(void)
-{
-	return gp_sys->monotonic_ns();
-}
 
 /* ---- times that the first thread watches ---- */
 
@@ -34,7 +28,7 @@ static void ring(const struct gp_holder_session *s)
 /* From here to leave_driver() the thread may hang. */
 static void enter_driver(struct gp_holder_session *s)
 {
-	atomic_store(&s->call_ns, gp_holder_now());
+	atomic_store(&s->call_ns, gp_sys->monotonic_ns());
 	if (!atomic_load(s->watching))
 		ring(s);
 }
@@ -46,7 +40,7 @@ static void leave_driver(struct gp_holder_session *s)
 
 /* ---- messages ---- */
 
-static void reply(struct gp_holder_session *s, const struct gp_holder_reply *m)
+static void send_reply(struct gp_holder_session *s, const struct gp_holder_reply *m)
 {
 	/* A decider that does not read is as good as gone. */
 	if (gp_channel_send(s->channel, &m->is, NULL, 0))
@@ -58,7 +52,7 @@ static void send_kind(struct gp_holder_session *s, u32 kind, int err)
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, (u16)kind, .err = err,
 					      .pid = s->pid);
 
-	reply(s, &m);
+	send_reply(s, &m);
 }
 
 /* All of them again. Without room in the channel it is tried later. */
@@ -160,7 +154,7 @@ static int leave_target(struct gp_holder_session *s)
 static int suspend(struct gp_holder_session *s, const struct gp_holder_request *r,
 		   struct gp_session_done *done)
 {
-	u64 now = gp_holder_now();
+	u64 now = gp_sys->monotonic_ns();
 	int err = gp_holder_check_lease(r->until_ns, now);
 
 	if (err)
@@ -194,7 +188,7 @@ static void hold(struct gp_holder_session *s, const struct gp_holder_request *r)
 	m.command_ns = done.command_ns;
 	m.done_ns = done.done_ns;
 	m.count = done.done;
-	reply(s, &m);
+	send_reply(s, &m);
 }
 
 static void release(struct gp_holder_session *s, const struct gp_holder_request *r)
@@ -215,7 +209,7 @@ static void release(struct gp_holder_session *s, const struct gp_holder_request 
 	m.command_ns = done.command_ns;
 	m.done_ns = done.done_ns;
 	m.count = done.done;
-	reply(s, &m);
+	send_reply(s, &m);
 }
 
 static void expire(struct gp_holder_session *s)
@@ -247,7 +241,7 @@ static void take_new_queues(struct gp_holder_session *s)
 {
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_NEW_QUEUES,
 					      .pid = s->pid);
-	u64 since = gp_holder_now();
+	u64 since = gp_sys->monotonic_ns();
 	u32 before = s->debug.nr_queues;
 	int err;
 
@@ -257,9 +251,9 @@ static void take_new_queues(struct gp_holder_session *s)
 	if (!err && s->nr_held)
 		err = retake(s);
 	m.count = s->debug.nr_queues > before ? s->debug.nr_queues - before : 1;
-	m.ns = gp_holder_now() - since;
+	m.ns = gp_sys->monotonic_ns() - since;
 	send_queues(s);
-	reply(s, &m);
+	send_reply(s, &m);
 	if (!s->nr_held)
 		return;
 	/* Queues run although the decider counts on them to be off. */
@@ -267,7 +261,7 @@ static void take_new_queues(struct gp_holder_session *s)
 	if (err)
 		return;
 	m.is.kind = GP_HOLDER_RETAKEN;
-	reply(s, &m);
+	send_reply(s, &m);
 }
 
 static void hear_target(struct gp_holder_session *s)
@@ -305,7 +299,7 @@ static void take_request(struct gp_holder_session *s, const struct gp_holder_req
 		hold(s, r);
 		break;
 	case GP_HOLDER_RENEW:
-		if (s->nr_held && !gp_holder_check_lease(r->until_ns, gp_holder_now()))
+		if (s->nr_held && !gp_holder_check_lease(r->until_ns, gp_sys->monotonic_ns()))
 			atomic_store(&s->until_ns, r->until_ns);
 		break;
 	case GP_HOLDER_RELEASE:
@@ -359,7 +353,7 @@ static int attach(struct gp_holder_session *s)
 /* Until there is something to do. Returns poll()'s events of the channel and of the target. */
 static void doze(struct gp_holder_session *s, struct pollfd fds[2])
 {
-	u64 until = atomic_load(&s->until_ns), now = gp_holder_now(), ns = ~0ull;
+	u64 until = atomic_load(&s->until_ns), now = gp_sys->monotonic_ns(), ns = ~0ull;
 	struct timespec ts;
 
 	if (until)
@@ -385,7 +379,7 @@ static void serve(struct gp_holder_session *s)
 		if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
 			take_requests(s);
 		until = atomic_load(&s->until_ns);
-		if (goes_on(s) && until && gp_holder_now() >= until)
+		if (goes_on(s) && until && gp_sys->monotonic_ns() >= until)
 			expire(s);
 		if (goes_on(s) && fds[1].revents)
 			hear_target(s);

@@ -45,8 +45,6 @@ struct gp_holder_session {
 	int left;		/* why it must end: the @err of LEFT; 0: it goes on */
 };
 
-u64 gp_holder_now(void);
-
 /* The thread of a session. @arg is a struct gp_holder_session, which stays the first thread's. */
 void *gp_holder_session_main(void *arg);
 

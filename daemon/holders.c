@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "holders_inside.h"
+#include "holders_private.h"
 #include "lib/sys.h"
 
 #define DEFAULT_INTERVAL_NS	(10 * GP_MSEC)

@@ -139,7 +139,7 @@ int gp_holders_ask_kfd(struct gp_holders *h, const struct gp_holders_process *p)
 struct gp_holders_kfd {
 	pid_t pid;
 	u64 start;
-	int err;		/* 0, or as above; then there are no descriptors */
+	int err;		/* 0, or as above (-ETIME: no answer); then no descriptors */
 	int pidfd, kfd_fd;	/* the caller's */
 	u32 count;		/* KFD descriptors that the process has */
 };

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "holders_inside.h"
+#include "holders_private.h"
 #include "lib/process.h"
 
 /* How long after its deadline a call of the driver may return before its process is given up. */
@@ -126,11 +126,6 @@ static void finish(struct gp_holders *h, struct gp_move *m)
 
 /* ---- operations ---- */
 
-static u64 lease_of(const struct gp_holders *h)
-{
-	return h->args.lease_ns;
-}
-
 /* 0, or -errno and there is no operation. */
 static int send_op(struct gp_holders *h, struct gp_ward *w, struct gp_move *m, u32 device,
 		   bool hold)
@@ -139,7 +134,7 @@ static int send_op(struct gp_holders *h, struct gp_ward *w, struct gp_move *m, u
 	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request,
 		hold ? GP_HOLDER_HOLD : GP_HOLDER_RELEASE, .serial = h->serial + 1,
 		.gpu_id = h->device[device].gpu.gpu_id, .grace = h->args.grace,
-		.until_ns = now + lease_of(h));
+		.until_ns = now + h->args.lease_ns);
 	struct gp_hold_op *op = calloc(1, sizeof(*op));
 	int err;
 
@@ -158,8 +153,9 @@ static int send_op(struct gp_holders *h, struct gp_ward *w, struct gp_move *m, u
 	m->pending++;
 	m->refs++;
 	if (hold) {
+		w->lapses = false;
 		w->wanted |= BIT_ULL(device);
-		w->renew_ns = now + lease_of(h) / 4;
+		w->renew_ns = now + h->args.lease_ns / 4;
 		gp_holders_due(h, w->renew_ns);
 	}
 	return 0;
@@ -232,8 +228,13 @@ static void op_done(struct gp_holders *h, struct gp_ward *w, struct gp_hold_op *
 
 	count_reply(h, op->hold, r);
 	note_reply(h, op, r);
-	if (op->hold && r->err)
+	if (op->hold && r->err) {
 		w->wanted &= ~bit;
+	} else if (err) {
+		/* It is still off, and may be asked to start again until its lease ends. */
+		w->wanted |= bit;
+		w->lapses = true;
+	}
 	m->pending--;
 	if (!m->undoing) {
 		m->err = m->err ? m->err : err;
@@ -265,9 +266,6 @@ void gp_ward_replied(struct gp_holders *h, struct gp_ward *w, const struct gp_ho
 		return;
 	*at = op->next;
 	op_done(h, w, op, r);
-	/* A process that could not be released is released by the end of its session. */
-	if (!hold && r->err)
-		leave(h, w, r->err);
 }
 
 /* Holding it again would keep it off for ever if we are late each time. */

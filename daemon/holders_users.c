@@ -6,13 +6,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "holders_inside.h"
+#include "holders_private.h"
 
 /* Between two starts of a user's holder, doubled when it dies soon. */
 #define BACKOFF_NS	(1 * GP_SEC)
 #define BACKOFF_MAX_NS	(60 * GP_SEC)
 /* A holder without a process is kept for so long. */
 #define IDLE_NS		(5 * GP_SEC)
+/* A holder that hangs on a process does not answer. */
+#define ASK_NS		(2 * GP_SEC)
 
 /* ---- users ---- */
 
@@ -36,6 +38,14 @@ int gp_hold_user_get(struct gp_holders *h, uid_t uid, struct gp_hold_user **ret)
 	return 0;
 }
 
+static void answer_ask(struct gp_holders *h, struct gp_hold_ask *a, int err)
+{
+	a->answer.err = err;
+	a->answered = true;
+	a->user->nr_asks--;
+	a->user->idle_ns = gp_holders_now(h);
+}
+
 /* Its holder is gone, or is to go: sessions in it end by their own channels. */
 static void drop_holder(struct gp_holders *h, struct gp_hold_user *u)
 {
@@ -51,13 +61,9 @@ static void drop_holder(struct gp_holders *h, struct gp_hold_user *u)
 	u->not_before_ns = now + u->backoff_ns;
 	u->backoff_ns = u->backoff_ns * 2 < BACKOFF_MAX_NS ? u->backoff_ns * 2 : BACKOFF_MAX_NS;
 	/* Those that were to get descriptors get an error instead. */
-	for (struct gp_hold_ask *a = h->asks; a; a = a->next) {
-		if (a->user != u || !a->serial || a->answered)
-			continue;
-		a->answer.err = -ECONNRESET;
-		a->answered = true;
-		u->nr_asks--;
-	}
+	for (struct gp_hold_ask *a = h->asks; a; a = a->next)
+		if (a->user == u && a->serial && !a->answered)
+			answer_ask(h, a, -ECONNRESET);
 	gp_holders_due(h, u->not_before_ns);
 }
 
@@ -314,18 +320,13 @@ static void take_kfd(struct gp_holders *h, const struct gp_holder_reply *m, int 
 		;
 	if (!a)
 		return;
-	a->answer.err = m->err;
-	if (!m->err && (fds[0] < 0 || fds[1] < 0))
-		a->answer.err = -EPROTO;
+	answer_ask(h, a, !m->err && (fds[0] < 0 || fds[1] < 0) ? -EPROTO : m->err);
 	if (!a->answer.err) {
 		a->answer.pidfd = fds[0];
 		a->answer.kfd_fd = fds[1];
 		a->answer.count = m->count;
 		fds[0] = fds[1] = -1;
 	}
-	a->answered = true;
-	a->user->nr_asks--;
-	a->user->idle_ns = gp_holders_now(h);
 }
 
 void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
@@ -382,6 +383,28 @@ static void tend_user(struct gp_holders *h, struct gp_hold_user *u, u64 now)
 	u->control = -1;
 	u->child = 0;
 	u->backoff_ns = BACKOFF_NS;
+}
+
+static void tend_ask(struct gp_holders *h, struct gp_hold_ask *a, u64 now)
+{
+	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_GET_KFD,
+		.pid = a->answer.pid, .start = a->answer.start, .which = a->which,
+		.serial = h->serial + 1);
+
+	if (a->answered)
+		return;
+	if (!a->serial && a->user->control >= 0) {
+		if (gp_channel_send(a->user->control, &r.is, NULL, 0)) {
+			gp_holders_due(h, now + h->args.attach_interval_ns);
+			return;
+		}
+		a->serial = ++h->serial;
+		a->sent_ns = now;
+	}
+	if (a->serial && now >= a->sent_ns + ASK_NS)
+		answer_ask(h, a, -ETIME);
+	else if (a->serial)
+		gp_holders_due(h, a->sent_ns + ASK_NS);
 }
 
 static void open_session(struct gp_holders *h, struct gp_ward *w)
@@ -486,7 +509,7 @@ static void renew(struct gp_holders *h, struct gp_ward *w, u64 now)
 	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_RENEW,
 						.until_ns = now + h->args.lease_ns);
 
-	if (w->state != GP_WARD_ATTACHED || !w->wanted)
+	if (w->state != GP_WARD_ATTACHED || !w->wanted || w->lapses)
 		return;
 	if (now >= w->renew_ns) {
 		w->renew_ns = now + h->args.lease_ns / 4;
@@ -526,18 +549,8 @@ void gp_holders_tend(struct gp_holders *h, u64 now)
 	h->tend_at_ns = GP_NEVER;
 	for (struct gp_hold_user *u = h->users; u; u = u->next)
 		tend_user(h, u, now);
-	for (struct gp_hold_ask *a = h->asks; a; a = a->next) {
-		struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request,
-			GP_HOLDER_GET_KFD, .pid = a->answer.pid, .start = a->answer.start,
-			.which = a->which, .serial = h->serial + 1);
-
-		if (a->serial || a->user->control < 0)
-			continue;
-		if (!gp_channel_send(a->user->control, &r.is, NULL, 0))
-			a->serial = ++h->serial;
-		else
-			gp_holders_due(h, now + h->args.attach_interval_ns);
-	}
+	for (struct gp_hold_ask *a = h->asks; a; a = a->next)
+		tend_ask(h, a, now);
 	for (struct gp_ward *w = h->wards; w; w = w->next)
 		renew(h, w, now);
 	take_turns(h, now);

@@ -4,7 +4,6 @@
  * socket, signals and the time.
  */
 #include <getopt.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -408,14 +407,10 @@ struct options {
 };
 
 /*
- * What the decider keeps, for the module only: pidfd_getfd(), by which it gets a process's
- * descriptor of the driver, and the directory /proc/PID/fd in which to find that. Readers read the
- * memory and the texts of processes and the driver's dump, and only the supervisor kills.
+ * The decider needs no capability. Holders trace processes and take their descriptors, readers read
+ * their memory, their texts and the driver's dump, and only the supervisor kills.
  */
-static const struct gp_confinement decider_may = {
-	.caps = BIT_ULL(CAP_SYS_PTRACE) | BIT_ULL(CAP_DAC_READ_SEARCH),
-	.oom = -500,
-};
+static const struct gp_confinement decider_may = { .oom = -500 };
 
 /* -1: go on; else an exit code. */
 static int parse(int argc, char **argv, struct options *o)

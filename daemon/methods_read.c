@@ -85,6 +85,7 @@ static json_t *troubles(const struct gp_decider *h, const struct gp_backend_stat
 	json_t *list = json_array();
 	char text[GP_DECIDER_WHY], line[GP_DECIDER_WHY + 64];
 	u32 n = gp_decider_unpreemptible(h, text);
+	struct gp_readers_stats readers;
 
 	if (n) {
 		snprintf(line, sizeof(line), "%u processes cannot be preempted%s%s", n,
@@ -92,6 +93,12 @@ static json_t *troubles(const struct gp_decider *h, const struct gp_backend_stat
 		add_text(list, line);
 	}
 	gp_decider_troubles(h, peer->privileged, add_text, list);
+	gp_readers_stats(h->readers, &readers);
+	if (readers.silent) {
+		snprintf(line, sizeof(line), "the readers of %u users do not answer: their "
+			 "processes are taken for busy, and preempt no other", readers.silent);
+		add_text(list, line);
+	}
 	if (!h->nr_gpus)
 		add_text(list, "the driver has no GPU; see gpreempt doctor");
 	if (h->dump_error)

@@ -69,16 +69,22 @@ void gp_module_detach(struct gp_module *m, struct gp_module_task *t)
 	t->number = GP_NONE;
 }
 
-/* The processes of @task, as they are now. Returns how many; GP_UAPI_MEMBERS at most are given. */
-static u32 members_of(const struct gp_decider *h, u32 task, struct gp_kmod_process *to)
+/*
+ * The processes of the task of @r, as they are now. Returns how many; GP_UAPI_MEMBERS at most are
+ * given.
+ */
+static u32 members_of(const struct gp_decider *h, const struct gp_gpu_process *r,
+		      struct gp_kmod_process *to)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < h->nr_processes; i++)
-		if (h->process[i]->task == task && n++ < GP_UAPI_MEMBERS)
+	/* Most processes are in no gang; then there is nothing to search. */
+	to[0] = (struct gp_kmod_process){ r->pid, r->start };
+	for (i = 0; r->gang[0] && i < h->nr_processes; i++)
+		if (h->process[i]->task == r->task && n++ < GP_UAPI_MEMBERS)
 			to[n - 1] = (struct gp_kmod_process){ h->process[i]->pid,
 							      h->process[i]->start };
-	return n;
+	return n ? n : 1;
 }
 
 static bool same_members(const struct gp_module_task *t, const struct gp_kmod_process *p, u32 nr)
@@ -106,11 +112,9 @@ static void attached(struct gp_decider *h, u32 task, int err)
 		r->attachment = err ? GP_NOT_ATTACHED : GP_ATTACHED;
 		r->refused = err && err != -ESRCH;
 		if (!err) {
-			h->stats.attached++;
 			r->trouble[0] = 0;
 			gp_decider_news(h, GP_NEWS_PROCESS, r, "can be preempted from now on");
 		} else if (err != -ESRCH && strcmp(r->trouble, gp_module_why_not(err))) {
-			h->stats.attach_failed++;
 			snprintf(r->trouble, sizeof(r->trouble), "%s", gp_module_why_not(err));
 			gp_decider_news(h, GP_NEWS_TROUBLE, r, "cannot be preempted: %s",
 				     r->trouble);
@@ -440,7 +444,7 @@ static u64 attach_one(struct gp_module *m, u32 i)
 
 	if (r->task == GP_NONE || !gp_tasks_first(h, i))
 		return 0;
-	nr = members_of(h, r->task, p);
+	nr = members_of(h, r, p);
 	done = r->lost || same_members(m->task[r->task], p, nr);
 	if (done || nr > GP_UAPI_MEMBERS)
 		gp_module_drop_fetches(m, r->task);

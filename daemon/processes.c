@@ -20,14 +20,14 @@
 /* What one run does of a scan, so that other work waits for a moment at most. */
 enum {
 	STEPS_PER_RUN	= 16,	/* of the scanner: about 0.1 ms */
-	MEET_PER_RUN	= 256,	/* processes of its result, */
-	MEET_CHANGED	= 16,	/* of which one that is new or has changed counts so often */
+	TAKE_PER_RUN	= 256,	/* processes of its result, */
+	TAKE_CHANGED	= 16,	/* of which one that is new or has changed counts so often */
 };
 
 /* ---- the list ---- */
 
 /* Where @pid is, or would be. */
-static u32 place(const struct gp_decider *h, pid_t pid)
+static u32 index_of(const struct gp_decider *h, pid_t pid)
 {
 	u32 low = 0, high = h->nr_processes;
 
@@ -44,7 +44,7 @@ static u32 place(const struct gp_decider *h, pid_t pid)
 
 struct gp_gpu_process *gp_decider_find(struct gp_decider *h, const struct gp_process_id *who)
 {
-	u32 at = place(h, who->pid);
+	u32 at = index_of(h, who->pid);
 
 	if (at == h->nr_processes || h->process[at]->pid != who->pid)
 		return NULL;
@@ -97,10 +97,10 @@ static void copy_name(struct gp_gpu_process *r, const char *comm)
 			*at = '?';
 }
 
-static struct gp_gpu_process *arrive(struct gp_decider *h, const struct gp_process *p)
+static struct gp_gpu_process *add_process(struct gp_decider *h, const struct gp_process *p)
 {
 	struct gp_gpu_process *r;
-	u32 at = place(h, p->pid);
+	u32 at = index_of(h, p->pid);
 	u64 start;
 	int err;
 
@@ -134,7 +134,7 @@ static struct gp_gpu_process *arrive(struct gp_decider *h, const struct gp_proce
 	return r;
 }
 
-static void depart(struct gp_decider *h, u32 at)
+static void remove_process(struct gp_decider *h, u32 at)
 {
 	struct gp_gpu_process *r = h->process[at];
 
@@ -154,16 +154,16 @@ static void depart(struct gp_decider *h, u32 at)
 
 void gp_processes_gone(struct gp_decider *h, pid_t pid)
 {
-	u32 at = place(h, pid);
+	u32 at = index_of(h, pid);
 
 	if (at < h->nr_processes && h->process[at]->pid == pid)
-		depart(h, at);
+		remove_process(h, at);
 }
 
 void gp_processes_clear(struct gp_decider *h)
 {
 	while (h->nr_processes)
-		depart(h, h->nr_processes - 1);
+		remove_process(h, h->nr_processes - 1);
 }
 
 /* ---- class ---- */
@@ -229,7 +229,7 @@ static void copy_queues(struct gp_decider *h, struct gp_gpu_process *r, const st
 }
 
 /* Returns whether it is new, or has changed. */
-static bool meet(struct gp_decider *h, const struct gp_process *p)
+static bool take_process(struct gp_decider *h, const struct gp_process *p)
 {
 	struct gp_gpu_process *r = gp_decider_find(h, &(struct gp_process_id){ .pid = p->pid });
 	bool changed = p->queues_changed;
@@ -240,7 +240,7 @@ static bool meet(struct gp_decider *h, const struct gp_process *p)
 		r = NULL;
 	}
 	if (!r) {
-		r = arrive(h, p);
+		r = add_process(h, p);
 		changed = true;
 	}
 	if (!r)
@@ -259,14 +259,14 @@ static bool meet(struct gp_decider *h, const struct gp_process *p)
 /* Takes the result of a scan from where the last run ended. Returns whether that was all of it. */
 static bool take_result(struct gp_decider *h)
 {
-	u32 n, left = MEET_PER_RUN, cost;
+	u32 n, left = TAKE_PER_RUN, cost;
 	const struct gp_process *p = gp_scanner_processes(h->scanner, &n);
 
-	for (; h->scan_met < n && left; h->scan_met++) {
-		cost = meet(h, &p[h->scan_met]) ? MEET_CHANGED : 1;
+	for (; h->scan_taken < n && left; h->scan_taken++) {
+		cost = take_process(h, &p[h->scan_taken]) ? TAKE_CHANGED : 1;
 		left -= cost < left ? cost : left;
 	}
-	return h->scan_met == n;
+	return h->scan_taken == n;
 }
 
 static void end_scan(struct gp_decider *h)
@@ -275,7 +275,7 @@ static void end_scan(struct gp_decider *h)
 
 	for (i = h->nr_processes; i--;)
 		if (!h->process[i]->seen)
-			depart(h, i);
+			remove_process(h, i);
 	gp_class_request_forget_ended(h);
 	if (h->backend->ops->scanned)
 		h->backend->ops->scanned(h->backend);
@@ -297,7 +297,7 @@ bool gp_processes_scan(struct gp_decider *h)
 			return true;
 		for (i = 0; i < h->nr_processes; i++)
 			h->process[i]->seen = false;
-		h->scan_met = 0;
+		h->scan_taken = 0;
 		if (err > 0)
 			h->scan_state = GP_SCAN_TAKING;
 	}

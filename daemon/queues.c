@@ -340,6 +340,7 @@ void gp_queues_heard(struct gp_backend *b, const struct gp_readers_event *e)
 			gp_scheduler_look(b, d);
 	if (e->kind == GP_READERS_LOOKED || !good)
 		gp_occupancy_looked(s, e->who.user, good ? e->number : GP_NEVER);
+	gp_scheduler_ops.decide(b);
 }
 
 /*

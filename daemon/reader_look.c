@@ -298,28 +298,45 @@ static void take_exits(struct gp_reader_self *r)
 			gp_reader_failed(r, e[i].data.ptr, -ESRCH);
 }
 
-void gp_reader_look(struct gp_reader_self *r)
+static void show(struct gp_reader_self *r)
+{
+	if (!r->nr_fresh)
+		return;
+	/* What was read of a pid that ended meanwhile may be another process's. */
+	take_exits(r);
+	publish(r);
+}
+
+static void wake_decider(struct gp_reader_self *r)
 {
 	const u64 one = 1;
+
+	/* It fails only if the counter is full, which takes longer than a reader lives. */
+	(void)!gp_sys->write(r->wakefd, &one, sizeof(one));
+	r->wake = false;
+}
+
+void gp_reader_look(struct gp_reader_self *r)
+{
 	bool all = r->asked || !(r->looks % SELDOM);
 	struct gp_reader_watched *w;
 
-	for (w = r->watched; w; w = w->next)
+	for (w = r->watched; w; w = w->next) {
 		if (all || w->urgent || w->stale)
 			look_at(r, w);
-	/* What was read of a pid that ended meanwhile may be another process's. */
-	if (r->nr_fresh) {
-		take_exits(r);
-		publish(r);
+		if (!r->wake || r->asked)
+			continue;
+		/* An arrival does not wait until all processes are looked at. */
+		show(r);
+		wake_decider(r);
 	}
+	show(r);
 	__atomic_store_n(&r->page->looked_ns, r->now_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&r->page->looks, ++r->looks, __ATOMIC_RELEASE);
 	if (r->asked)
 		__atomic_store_n(&r->page->answered, r->asked, __ATOMIC_RELEASE);
-	/* It fails only if the counter is full, and the decider being woken. */
 	if (r->wake || r->asked)
-		(void)!gp_sys->write(r->wakefd, &one, sizeof(one));
-	r->wake = false;
+		wake_decider(r);
 	r->asked = 0;
 	/* A look that was asked for moves the next one; it does not leave one out. */
 	r->next_ns = r->now_ns < r->next_ns ? r->now_ns + r->interval_ns :

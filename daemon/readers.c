@@ -299,7 +299,7 @@ static void start(struct gp_readers *rs, struct gp_readers_user *u)
 	if (!err)
 		err = listen_to(rs, u, GP_READERS_CHANNEL, EPOLLIN);
 	if (!err)
-		err = listen_to(rs, u, GP_READERS_WAKE, EPOLLIN);
+		err = listen_to(rs, u, GP_READERS_WAKE, EPOLLIN | EPOLLET);
 	if (!err)
 		err = rs->args.make(rs->args.ctx, u->uid, u->id, pair[1]);
 	if (memory >= 0)
@@ -505,13 +505,13 @@ static u64 tend(struct gp_readers *rs, struct gp_readers_user *u)
 static void take_event(struct gp_readers *rs, const struct epoll_event *e)
 {
 	struct gp_readers_user *u = &rs->user[e->data.u64 / GP_READERS_NR];
-	u64 count;
 
 	if (e->data.u64 / GP_READERS_NR >= rs->nr_users || !u->used)
 		return;
 	switch (e->data.u64 % GP_READERS_NR) {
 	case GP_READERS_WAKE:
-		if (u->wakefd < 0 || gp_sys->read(u->wakefd, &count, sizeof(count)) < 0)
+		/* An edge of each write: its counter need not be read. */
+		if (u->wakefd < 0)
 			return;
 		u->woken = rs->busy = true;
 		rs->dirty |= u->state != GP_READER_GOOD;

@@ -176,6 +176,7 @@ struct gp_readers_stats {
 	u64 refused;		/* messages of readers that made no sense */
 	u64 errors;		/* system calls that failed in a reader */
 	u32 users, stuck;	/* now */
+	u32 silent;		/* users whose reader is late or was abandoned, now */
 };
 void gp_readers_stats(const struct gp_readers *rs, struct gp_readers_stats *ret);
 

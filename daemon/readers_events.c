@@ -99,6 +99,8 @@ void gp_readers_stats(const struct gp_readers *rs, struct gp_readers_stats *ret)
 	*ret = rs->stats;
 	for (i = 0; i < rs->nr_users; i++) {
 		ret->users += rs->user[i].used;
+		ret->silent += rs->user[i].used && (rs->user[i].state == GP_READER_LATE ||
+						    rs->user[i].state == GP_READER_ABANDONED);
 		ret->stuck += rs->user[i].used ? rs->user[i].nr_stuck : 0;
 		if (rs->user[i].used && rs->user[i].page)
 			ret->looks += __atomic_load_n(&rs->user[i].page->looks, __ATOMIC_RELAXED) -

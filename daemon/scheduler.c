@@ -18,49 +18,14 @@ static u64 sooner(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* ---- life ---- */
-
-int gp_scheduler_init(struct gp_scheduler *s, struct gp_decider *h, struct gp_mechanism *mechanism)
-{
-	struct gp_sched_args args = { .limits = limits };
-	u32 i, device;
-	int err;
-
-	s->base.h = h;
-	s->base.fd = -1;
-	s->mechanism = mechanism;
-	s->memory = calloc(1, gp_sched_size(&limits));
-	s->samples = calloc(limits.queues, sizeof(*s->samples));
-	s->tasks = calloc(limits.tasks, sizeof(*s->tasks));
-	s->probe = calloc(GP_SCHEDULER_PROBES, sizeof(*s->probe));
-	s->unknown = calloc(limits.tasks, sizeof(*s->unknown));
-	if (!s->memory || !s->samples || !s->tasks || !s->probe || !s->unknown)
-		return -ENOMEM;
-	err = gp_sched_init(s->memory, &args, &s->sched);
-	for (i = 0; !err && i < h->nr_gpus; i++)
-		err = gp_device_add(s->sched, GP_CAN_PROBE, &device);
-	if (!err)
-		gp_scheduler_trace(&s->base);
-	return err;
-}
-
-void gp_scheduler_fini(struct gp_scheduler *s)
-{
-	free(s->memory);
-	free(s->samples);
-	free(s->tasks);
-	free(s->probe);
-	free(s->unknown);
-}
-
 /* ---- settings ---- */
 
-int gp_scheduler_set_policy(struct gp_backend *b, const char **why)
+static int set_policy(struct gp_backend *b, const char **why)
 {
 	return gp_sched_set_policy(gp_scheduler_of(b)->sched, b->h->policy, b->h->now_ns, why);
 }
 
-void gp_scheduler_set(struct gp_backend *b)
+static void set(struct gp_backend *b)
 {
 	struct gp_sched *s = gp_scheduler_of(b)->sched;
 	bool on = b->h->enabled && !b->h->leaving;
@@ -75,7 +40,7 @@ void gp_scheduler_set(struct gp_backend *b)
 
 /* ---- tasks ---- */
 
-int gp_scheduler_task_add(struct gp_backend *b, u64 devices, const struct gp_class *class,
+static int task_add(struct gp_backend *b, u64 devices, const struct gp_class *class,
 			  u32 *ret, const char **why)
 {
 	struct gp_sched *s = gp_scheduler_of(b)->sched;
@@ -85,7 +50,7 @@ int gp_scheduler_task_add(struct gp_backend *b, u64 devices, const struct gp_cla
 	return err ? err : gp_task_set_unknown(s, *ret, true, b->h->now_ns);
 }
 
-void gp_scheduler_task_del(struct gp_backend *b, u32 task)
+static void task_del(struct gp_backend *b, u32 task)
 {
 	u32 i;
 
@@ -96,13 +61,13 @@ void gp_scheduler_task_del(struct gp_backend *b, u32 task)
 	gp_task_del(gp_scheduler_of(b)->sched, task, b->h->now_ns);
 }
 
-int gp_scheduler_task_class(struct gp_backend *b, u32 task, const struct gp_class *class,
+static int task_class(struct gp_backend *b, u32 task, const struct gp_class *class,
 			    const char **why)
 {
 	return gp_task_set_class(gp_scheduler_of(b)->sched, task, class, b->h->now_ns, why);
 }
 
-int gp_scheduler_admits(struct gp_backend *b, const struct gp_policy *policy, u32 task,
+static int admits(struct gp_backend *b, const struct gp_policy *policy, u32 task,
 			const struct gp_class *class, const char **why)
 {
 	const struct gp_sched *s = gp_scheduler_of(b)->sched;
@@ -115,12 +80,12 @@ int gp_scheduler_admits(struct gp_backend *b, const struct gp_policy *policy, u3
 	return err;
 }
 
-void gp_scheduler_process_del(struct gp_backend *b, struct gp_gpu_process *r)
+static void process_del(struct gp_backend *b, struct gp_gpu_process *r)
 {
 	gp_queues_forget(gp_scheduler_of(b), r);
 }
 
-void gp_scheduler_reset(struct gp_backend *b)
+static void reset(struct gp_backend *b)
 {
 	u32 d;
 
@@ -148,6 +113,9 @@ bool gp_scheduler_may_watch(struct gp_scheduler *s, struct gp_gpu_process *r)
 	bool crowded = s->sched->queues_used >= limits.queues / 4 * 3;
 	u64 now = s->base.h->now_ns;
 
+	/* It is asked at each look, for each queue that is left. */
+	if (r->crowded && now < r->crowded_ns + GP_SEC)
+		return false;
 	if (s->share.user != r->user || s->share.at_ns != now) {
 		s->share.user = r->user;
 		s->share.at_ns = now;
@@ -159,12 +127,13 @@ bool gp_scheduler_may_watch(struct gp_scheduler *s, struct gp_gpu_process *r)
 	if (!r->crowded && !strcmp(r->trouble, CROWDED))
 		r->trouble[0] = 0;
 	s->share.queues += !r->crowded;
+	r->crowded_ns = now;
 	return !r->crowded;
 }
 
 /* ---- by hand ---- */
 
-int gp_scheduler_hold(struct gp_backend *b, u32 task, u64 lease_ns)
+static int hold(struct gp_backend *b, u32 task, u64 lease_ns)
 {
 	struct gp_sched *s = gp_scheduler_of(b)->sched;
 
@@ -172,7 +141,7 @@ int gp_scheduler_hold(struct gp_backend *b, u32 task, u64 lease_ns)
 			  gp_sched_release(s, task, b->h->now_ns);
 }
 
-int gp_scheduler_hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns)
+static int hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns)
 {
 	return gp_sched_hint(gp_scheduler_of(b)->sched, task, at_ns, until_ns, b->h->now_ns);
 }
@@ -279,7 +248,7 @@ static u64 look_at(const struct gp_scheduler *s, u32 device)
 	return s->asked_ns[device] + sooner(d->look_ns, s->sched->param[GP_LOOK_RELAXED]);
 }
 
-void gp_scheduler_decide(struct gp_backend *b)
+static void decide(struct gp_backend *b)
 {
 	struct gp_scheduler *s = gp_scheduler_of(b);
 	struct gp_todo todo;
@@ -297,15 +266,15 @@ void gp_scheduler_decide(struct gp_backend *b)
 	gp_queues_set_intervals(s);
 }
 
-void gp_scheduler_run(struct gp_backend *b)
+static void run(struct gp_backend *b)
 {
 	take_answers(gp_scheduler_of(b));
-	gp_scheduler_decide(b);
+	decide(b);
 	if (gp_occupancy_run(gp_scheduler_of(b)))
-		gp_scheduler_decide(b);
+		decide(b);
 }
 
-u64 gp_scheduler_wake_at(struct gp_backend *b)
+static u64 wake_at(struct gp_backend *b)
 {
 	struct gp_scheduler *s = gp_scheduler_of(b);
 	u64 at = gp_sched_wake_at(s->sched);
@@ -318,7 +287,7 @@ u64 gp_scheduler_wake_at(struct gp_backend *b)
 	return at;
 }
 
-bool gp_scheduler_busy(struct gp_backend *b)
+static bool busy(struct gp_backend *b)
 {
 	struct gp_decider *h = b->h;
 	u32 i;
@@ -335,7 +304,7 @@ bool gp_scheduler_busy(struct gp_backend *b)
 
 /* ---- reading ---- */
 
-int gp_scheduler_seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret)
+static int seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret)
 {
 	const struct gp_sched *s = gp_scheduler_of(b)->sched;
 	const struct gp_seat *seat = gp_sched_seat(s, task, device);
@@ -347,17 +316,17 @@ int gp_scheduler_seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat
 	return 0;
 }
 
-int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret)
+static int account(struct gp_backend *b, u32 task, struct gp_account *ret)
 {
 	return gp_sched_sums(gp_scheduler_of(b)->sched, task, b->h->now_ns, ret);
 }
 
-const struct gp_hist *gp_scheduler_parts(struct gp_backend *b, u32 task)
+static const struct gp_hist *parts(struct gp_backend *b, u32 task)
 {
 	return gp_scheduler_of(b)->sched->tasks[task].account.part;
 }
 
-void gp_scheduler_device(struct gp_backend *b, u32 device, struct gp_device_view *ret)
+static void device(struct gp_backend *b, u32 device, struct gp_device_view *ret)
 {
 	const struct gp_sched *s = gp_scheduler_of(b)->sched;
 	u32 seat = s->devices[device].action_cause;
@@ -366,7 +335,7 @@ void gp_scheduler_device(struct gp_backend *b, u32 device, struct gp_device_view
 	ret->cause = seat == GP_NONE ? GP_NONE : s->seats[seat].task;
 }
 
-void gp_scheduler_status(struct gp_backend *b, struct gp_backend_status *ret)
+static void status(struct gp_backend *b, struct gp_backend_status *ret)
 {
 	const struct gp_sched *s = gp_scheduler_of(b)->sched;
 
@@ -399,16 +368,105 @@ static void emit(void *ctx, const struct gp_rec *rec)
 		record(ctx, rec);
 }
 
-void gp_scheduler_trace(struct gp_backend *b)
+static void trace(struct gp_backend *b)
 {
 	bool wanted = b->h->watcher.emit || b->h->recorder.emit;
 
 	gp_scheduler_of(b)->sched->trace = (struct gp_trace){ wanted ? emit : NULL, b };
 }
 
-void gp_scheduler_describe(struct gp_backend *b)
+static void describe(struct gp_backend *b)
 {
 	const struct gp_trace to = { record, b };
 
 	gp_trace_describe(gp_scheduler_of(b)->sched, &to);
+}
+
+/* ---- life ---- */
+
+int gp_scheduler_init(struct gp_scheduler *s, struct gp_decider *h, struct gp_mechanism *mechanism)
+{
+	struct gp_sched_args args = { .limits = limits };
+	u32 i, device;
+	int err;
+
+	s->base.h = h;
+	s->base.fd = -1;
+	s->mechanism = mechanism;
+	s->memory = calloc(1, gp_sched_size(&limits));
+	s->samples = calloc(limits.queues, sizeof(*s->samples));
+	s->tasks = calloc(limits.tasks, sizeof(*s->tasks));
+	s->probe = calloc(GP_SCHEDULER_PROBES, sizeof(*s->probe));
+	s->unknown = calloc(limits.tasks, sizeof(*s->unknown));
+	if (!s->memory || !s->samples || !s->tasks || !s->probe || !s->unknown)
+		return -ENOMEM;
+	err = gp_sched_init(s->memory, &args, &s->sched);
+	for (i = 0; !err && i < h->nr_gpus; i++)
+		err = gp_device_add(s->sched, GP_CAN_PROBE, &device);
+	if (!err)
+		trace(&s->base);
+	return err;
+}
+
+void gp_scheduler_fini(struct gp_scheduler *s)
+{
+	free(s->memory);
+	free(s->samples);
+	free(s->tasks);
+	free(s->probe);
+	free(s->unknown);
+}
+
+/* ---- the backend that carries nothing out ---- */
+
+static void none_free(struct gp_backend *b)
+{
+	gp_scheduler_fini(gp_scheduler_of(b));
+	free(b);
+}
+
+const struct gp_backend_ops gp_scheduler_ops = {
+	.name		= "none",
+	.tasks		= GP_SCHEDULER_TASKS,
+	.free		= none_free,
+	.set_policy	= set_policy,
+	.set		= set,
+	.task_add	= task_add,
+	.task_del	= task_del,
+	.task_class	= task_class,
+	.admits		= admits,
+	.process_del	= process_del,
+	.reset		= reset,
+	.hold		= hold,
+	.hint		= hint,
+	.look		= gp_scheduler_look,
+	.heard		= gp_queues_heard,
+	.run		= run,
+	.decide		= decide,
+	.scanned	= gp_queues_refresh,
+	.wake_at	= wake_at,
+	.busy		= busy,
+	.seat		= seat,
+	.account	= account,
+	.parts		= parts,
+	.device		= device,
+	.status		= status,
+	.trace		= trace,
+	.describe	= describe,
+};
+
+int gp_backend_none(struct gp_decider *h, struct gp_backend **ret, char *why)
+{
+	struct gp_scheduler *s = calloc(1, sizeof(*s));
+	int err = s ? gp_scheduler_init(s, h, NULL) : -ENOMEM;
+
+	if (err) {
+		snprintf(why, GP_DECIDER_WHY, "out of memory");
+		if (s)
+			none_free(&s->base);
+		return err;
+	}
+	s->base.ops = &gp_scheduler_ops;
+	*ret = &s->base;
+	return 0;
 }

@@ -48,12 +48,12 @@ struct gp_scheduler {
 	u32 nr_waiting;
 
 	u64 asked_ns[GP_GPUS_MAX];	/* when readers were asked to look at that GPU; 0 */
+	/* Which tasks have a process that is not known or not trusted; of one look. */
+	bool *unknown;
 	/* What the intervals of readers were computed from. */
 	u64 look_ns[GP_GPUS_MAX];
 	bool intervals_due, recorded;
 
-	/* Which tasks have a process that is not known or not trusted; of one look. */
-	bool *unknown;
 	/* How many queues @user had at @at_ns. */
 	struct {
 		uid_t user;
@@ -96,46 +96,9 @@ void gp_scheduler_fini(struct gp_scheduler *s);
  */
 bool gp_scheduler_may_watch(struct gp_scheduler *s, struct gp_gpu_process *r);
 
-/* The functions of struct gp_backend_ops. */
-int gp_scheduler_set_policy(struct gp_backend *b, const char **why);
-void gp_scheduler_set(struct gp_backend *b);
-int gp_scheduler_task_add(struct gp_backend *b, u64 devices, const struct gp_class *class,
-			  u32 *ret, const char **why);
-void gp_scheduler_task_del(struct gp_backend *b, u32 task);
-int gp_scheduler_task_class(struct gp_backend *b, u32 task, const struct gp_class *class,
-			    const char **why);
-int gp_scheduler_admits(struct gp_backend *b, const struct gp_policy *policy, u32 task,
-			const struct gp_class *class, const char **why);
-void gp_scheduler_process_del(struct gp_backend *b, struct gp_gpu_process *r);
-void gp_scheduler_reset(struct gp_backend *b);
-int gp_scheduler_hold(struct gp_backend *b, u32 task, u64 lease_ns);
-int gp_scheduler_hint(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns);
+/* All of the backend but attaching: backend_none as it is, backend_debug with changes. */
+extern const struct gp_backend_ops gp_scheduler_ops;
 void gp_scheduler_look(struct gp_backend *b, u32 device);
-void gp_scheduler_run(struct gp_backend *b);
-void gp_scheduler_decide(struct gp_backend *b);
-u64 gp_scheduler_wake_at(struct gp_backend *b);
-bool gp_scheduler_busy(struct gp_backend *b);
-int gp_scheduler_seat(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret);
-int gp_scheduler_account(struct gp_backend *b, u32 task, struct gp_account *ret);
-const struct gp_hist *gp_scheduler_parts(struct gp_backend *b, u32 task);
-void gp_scheduler_device(struct gp_backend *b, u32 device, struct gp_device_view *ret);
-void gp_scheduler_status(struct gp_backend *b, struct gp_backend_status *ret);
-void gp_scheduler_trace(struct gp_backend *b);
-void gp_scheduler_describe(struct gp_backend *b);
-
-/* Those that backend_none and backend_debug have in common. */
-#define GP_SCHEDULER_OPS							\
-	.tasks = GP_SCHEDULER_TASKS,						\
-	.set_policy = gp_scheduler_set_policy, .set = gp_scheduler_set,		\
-	.task_class = gp_scheduler_task_class,					\
-	.admits = gp_scheduler_admits, .reset = gp_scheduler_reset,		\
-	.hold = gp_scheduler_hold, .hint = gp_scheduler_hint,			\
-	.look = gp_scheduler_look, .decide = gp_scheduler_decide,		\
-	.scanned = gp_queues_refresh, .heard = gp_queues_heard,			\
-	.seat = gp_scheduler_seat, .account = gp_scheduler_account,		\
-	.parts = gp_scheduler_parts, .device = gp_scheduler_device,		\
-	.status = gp_scheduler_status, .trace = gp_scheduler_trace,		\
-	.describe = gp_scheduler_describe
 
 /* ---- queues.c: where the pointers of queues are, and what they say ---- */
 
@@ -148,8 +111,8 @@ bool gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device
 void gp_queues_heard(struct gp_backend *b, const struct gp_readers_event *e);
 /*
  * Have the readers looked at all queues on @device since we looked there last? If not they are
- * asked to, and gp_queues_heard() looks when one of them has. A reader that hangs delays the look by
- * one interval: asked a second time it is true.
+ * asked to, and gp_queues_heard() looks when one of them has. A reader that hangs delays the look
+ * by one interval: asked a second time it is true.
  */
 bool gp_queues_looked(struct gp_scheduler *s, u32 device);
 /* Tells the readers how often to look, if that has changed. */

@@ -74,11 +74,6 @@ struct supervisor {
 	struct child child[GP_SUPERVISOR_CHILDREN];
 };
 
-static u64 clock_ns(void)
-{
-	return gp_sys->monotonic_ns();
-}
-
 static u64 sooner(u64 a, u64 b)
 {
 	return a < b ? a : b;
@@ -132,9 +127,9 @@ static void close_others(int channel)
 }
 
 /*
- * A child must not outlive the supervisor: nothing would end it or restart it. The decider dies with
- * the supervisor, and a holder (@leaves) ends by itself when the decider's end of its channel is
- * closed. It must not be killed, because it resumes what it holds, and its death may not.
+ * A child must not outlive the supervisor: nothing would end it or restart it. The decider dies
+ * with the supervisor, and a holder (@leaves) ends by itself when the decider's end of its channel
+ * is closed. It must not be killed, because it resumes what it holds, and its death may not.
  */
 static void die_with_parent(pid_t parent, bool leaves)
 {
@@ -186,7 +181,7 @@ static pid_t start_child(struct supervisor *s, const struct gp_supervisor_messag
 		return -ENOSPC;
 	*c = (struct child){
 		.number = m->child, .role = m->role, .user = m->user,
-		.kill_at_ns = m->role == GP_ROLE_POKE ? clock_ns() + POKE_NS : GP_NEVER,
+		.kill_at_ns = m->role == GP_ROLE_POKE ? gp_sys->monotonic_ns() + POKE_NS : GP_NEVER,
 	};
 	c->pid = gp_sys->fork();
 	if (!c->pid) {
@@ -345,7 +340,7 @@ static void give_up(struct supervisor *s, int code)
 /* Too often within a minute? */
 static bool ends_too_often(struct supervisor *s)
 {
-	u64 now = clock_ns(), *oldest = &s->ends[s->nr_ends++ % GP_SUPERVISOR_ENDS];
+	u64 now = gp_sys->monotonic_ns(), *oldest = &s->ends[s->nr_ends++ % GP_SUPERVISOR_ENDS];
 	bool too_often = *oldest && now - *oldest < 60 * GP_SEC;
 
 	*oldest = now;
@@ -359,7 +354,7 @@ static void decider_ended(struct supervisor *s, int status)
 	close(s->channel);
 	s->channel = -1;
 	s->silent_at_ns = GP_NEVER;
-	s->children_until_ns = clock_ns() + LEAVE_NS;
+	s->children_until_ns = gp_sys->monotonic_ns() + LEAVE_NS;
 	/* Readers hold nothing. */
 	kill_children(s, GP_ROLE_READER);
 	/* The next decider numbers its children anew; those that are left have no number. */
@@ -411,8 +406,8 @@ static void tend_gap(struct supervisor *s, u64 now)
 		s->start_delay_ns = START_MIN_NS;
 		return;
 	}
-	gp_log(GP_LOG_ERROR, "cannot start the decider: %s; trying again in %llu ms", strerror(-err),
-	       (unsigned long long)(s->start_delay_ns / GP_MSEC));
+	gp_log(GP_LOG_ERROR, "cannot start the decider: %s; trying again in %llu ms",
+	       strerror(-err), (unsigned long long)(s->start_delay_ns / GP_MSEC));
 	s->start_at_ns = now + s->start_delay_ns;
 	s->start_delay_ns = sooner(2 * s->start_delay_ns, START_MAX_NS);
 }
@@ -450,7 +445,7 @@ static void take_request(struct supervisor *s, const struct gp_supervisor_messag
 		break;
 	case GP_SUP_BEAT:
 		if (s->args)
-			s->silent_at_ns = clock_ns() + s->args->heartbeat_ns;
+			s->silent_at_ns = gp_sys->monotonic_ns() + s->args->heartbeat_ns;
 		break;
 	case GP_SUP_REST:
 		s->silent_at_ns = GP_NEVER;
@@ -483,7 +478,7 @@ static void take_requests(struct supervisor *s)
 		if (s->serves_caller) {
 			give_up(s, 0);
 			kill_children(s, GP_ROLE_READER);
-			s->children_until_ns = clock_ns() + LEAVE_NS;
+			s->children_until_ns = gp_sys->monotonic_ns() + LEAVE_NS;
 		} else if (n != -EPIPE) {
 			kill(s->decider, SIGKILL);
 		}
@@ -575,10 +570,10 @@ static void doze(struct supervisor *s)
 {
 	struct pollfd fds[2] = { { .fd = s->signals, .events = POLLIN },
 				 { .fd = s->channel, .events = POLLIN } };
-	u64 began = clock_ns(), now;
+	u64 began = gp_sys->monotonic_ns(), now;
 
 	gp_sys->poll(fds, 2, gp_supervisor_timeout(wake_at(s, began), began));
-	now = clock_ns();
+	now = gp_sys->monotonic_ns();
 	if (s->silent_at_ns == GP_NEVER || now < s->silent_at_ns + s->args->heartbeat_ns / 2)
 		return;
 	gp_log(GP_LOG_WARNING, "the machine stood still for %llu ms",
@@ -602,7 +597,7 @@ static void tend_children(struct supervisor *s, u64 now)
 
 static void tend(struct supervisor *s)
 {
-	u64 now = clock_ns();
+	u64 now = gp_sys->monotonic_ns();
 
 	if (s->decider && now >= s->silent_at_ns) {
 		kill(s->decider, SIGKILL);
@@ -621,7 +616,7 @@ static int serve(struct supervisor *s)
 	for (;;) {
 		tend(s);
 		if (s->over && (!nr_of_decider(s) ||
-				clock_ns() >= s->children_until_ns + DIE_NS))
+				gp_sys->monotonic_ns() >= s->children_until_ns + DIE_NS))
 			return s->code;
 		doze(s);
 		take_signals(s);

@@ -67,9 +67,6 @@ struct gp_role {
 /* All roles of gpreemptd, by enum gp_role_id. */
 extern const struct gp_role gp_roles[GP_NR_ROLES];
 
-/* Wakes processes of @user that sleep in the driver because their debugger died; then ends. */
-int gp_poke_main(int channel, uid_t user);
-
 /* ---- the decider's side ---- */
 
 /* How the decider shows that it lives; and what it is told about the one before. */

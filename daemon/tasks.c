@@ -33,7 +33,8 @@ static struct gp_gpu_process *next_of(const struct gp_decider *h, u32 task, u32 
 }
 
 /* Another process of its task; NULL: it is alone. */
-static struct gp_gpu_process *mate_of(const struct gp_decider *h, const struct gp_gpu_process *r)
+static struct gp_gpu_process *other_member(const struct gp_decider *h,
+					   const struct gp_gpu_process *r)
 {
 	struct gp_gpu_process *x;
 	u32 i = 0;
@@ -323,7 +324,7 @@ static void account_end(struct gp_decider *h, const struct gp_account *a)
 }
 
 /* @r has no task any more. @a: the account of the task it had. */
-static void part(struct gp_gpu_process *r, const struct gp_account *a)
+static void clear_task(struct gp_gpu_process *r, const struct gp_account *a)
 {
 	r->stopped_before += a->stopped;
 	r->attachment = GP_NOT_ATTACHED;
@@ -345,7 +346,7 @@ static void end_task(struct gp_decider *h, u32 task)
 		account_end(h, &a);
 	h->backend->ops->task_del(h->backend, task);
 	while ((x = next_of(h, task, &i)))
-		part(x, &a);
+		clear_task(x, &a);
 	h->attach_due = true;
 }
 
@@ -439,7 +440,7 @@ void gp_tasks_leave(struct gp_decider *h, struct gp_gpu_process *r)
 		r->attachment = GP_NOT_ATTACHED;
 		return;
 	}
-	mate = mate_of(h, r);
+	mate = other_member(h, r);
 	if (!mate) {
 		end_task(h, r->task);
 		return;
@@ -448,7 +449,7 @@ void gp_tasks_leave(struct gp_decider *h, struct gp_gpu_process *r)
 		h->backend->ops->process_del(h->backend, r);
 	if (gp_decider_account(h, r, &a))
 		a.stopped = 0;
-	part(r, &a);
+	clear_task(r, &a);
 	tell_class(h, mate);
 	h->attach_due = true;
 }
@@ -524,7 +525,7 @@ static void enter(struct gp_decider *h, struct gp_gpu_process *r, u64 devices)
 }
 
 /* Another of its gang that is of a task already. */
-static const struct gp_gpu_process *peer_of(const struct gp_decider *h,
+static const struct gp_gpu_process *member_with_task(const struct gp_decider *h,
 					    const struct gp_gpu_process *r)
 {
 	u32 i;
@@ -552,8 +553,8 @@ void gp_tasks_update(struct gp_decider *h, struct gp_gpu_process *r)
 		return;
 	}
 	/* Another class or another gang than those it was with. */
-	mate = r->task == GP_NONE ? NULL : mate_of(h, r);
-	peer = peer_of(h, r);
+	mate = r->task == GP_NONE ? NULL : other_member(h, r);
+	peer = member_with_task(h, r);
 	if (r->task != GP_NONE && ((mate && !together(r, mate)) || (peer && peer->task != r->task)))
 		gp_tasks_leave(h, r);
 	if (r->task == GP_NONE && peer)

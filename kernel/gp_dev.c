@@ -4,6 +4,7 @@
  * lock is taken and written after all are given back.
  */
 #include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -249,7 +250,9 @@ static int subscribe(struct gp_client *c, struct gp_dev_arg *a)
 {
 	if (a->subscribe.what & ~(u32)(GP_UAPI_EVENTS | GP_UAPI_TRACE) || a->subscribe.eventfd < -1)
 		return -EINVAL;
-	if ((a->subscribe.what & GP_UAPI_TRACE) && !capable(CAP_SYS_PTRACE))
+	/* gpreemptd is root and gives its capabilities up. */
+	if ((a->subscribe.what & GP_UAPI_TRACE) && !capable(CAP_SYS_PTRACE) &&
+	    !uid_eq(current_euid(), GLOBAL_ROOT_UID))
 		return -EPERM;
 	return gp_client_subscribe(c, &a->subscribe);
 }

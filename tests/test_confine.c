@@ -69,6 +69,30 @@ static void a_confined_process_keeps_only_its_capabilities_and_gets_no_others(vo
 	EXPECT_EQ(in_child(confines), 0);
 }
 
+static int cannot_drop(void)
+{
+	static const int numbers[] = { SYS_write, SYS_close, SYS_exit_group, SYS_prctl, SYS_capget,
+				       SYS_openat };
+	static const struct gp_syscalls calls = { numbers, 6, true };
+	const struct gp_confinement all = { .caps = ~0ull }, none = { 0 };
+	bool has_some = status_hex("CapPrm:");
+
+	if (gp_confine(&all) || gp_confine_syscalls(&calls))
+		return 1;
+	/* Under a sanitizer there is no filter. */
+	if (syscall(SYS_capset, NULL, NULL) != -1 || errno != ENOSYS)
+		return 0;
+	if (gp_confine(&all))
+		return 2;
+	return gp_confine(&none) == (has_some ? -ENOSYS : 0) ? 0 : 3;
+}
+
+static void a_process_that_cannot_drop_capabilities_is_not_confined(void **state)
+{
+	(void)state;
+	EXPECT_EQ(in_child(cannot_drop), 0);
+}
+
 static int filters(void)
 {
 	static const int numbers[] = { SYS_write, SYS_exit_group, SYS_getpid, SYS_close, SYS_openat,
@@ -165,6 +189,7 @@ static void a_message_of_another_version_or_size_is_malformed(void **state)
 
 PROVE(
 	CLAIM(a_confined_process_keeps_only_its_capabilities_and_gets_no_others),
+	CLAIM(a_process_that_cannot_drop_capabilities_is_not_confined),
 	CLAIM(a_filtered_process_reads_files_talks_to_the_driver_and_does_little_else),
 	CLAIM(a_message_arrives_whole_with_its_descriptors),
 	CLAIM(a_message_of_another_version_or_size_is_malformed),

@@ -45,6 +45,27 @@ static void sums_are_read_without_the_histograms(void **state)
 	EXPECT_EQ(gp_decider_parts(w->decider, world_find(w, online))[GP_PART_TOTAL].count, 1);
 }
 
+/* A run can begin before the driver is done, and end after it. */
+static void a_stop_is_over_when_its_answer_is_taken(void **state)
+{
+	struct world *w = *state;
+	struct gp_seat_view seat;
+	u32 online, offline;
+	u64 began;
+
+	world_two(w, &online, &offline);
+	w->debug.m.takes_ns = GP_MSEC;
+	world_submit(w, online, 0, 1);
+	while (world_state(w, offline) != GP_STOPPING)
+		world_run(w, 10 * GP_USEC);
+	began = w->now_ns += 2 * GP_MSEC;
+	w->slow_ns = GP_USEC;
+	gp_decider_run(w->decider, began);
+	EXPECT_EQ(gp_decider_seat(w->decider, world_find(w, offline), 0, &seat), 0);
+	EXPECT_EQ(seat.state, GP_OFF);
+	EXPECT(seat.since_ns > began);
+}
+
 static void the_online_process_is_never_attached(void **state)
 {
 	struct world *w = *state;
@@ -546,6 +567,7 @@ static void what_the_driver_says_of_resets(void **state)
 PROVE(
 	CLAIM_WITH(online_work_takes_the_gpu_and_gives_it_back, world_up, world_down),
 	CLAIM_WITH(sums_are_read_without_the_histograms, world_up, world_down),
+	CLAIM_WITH(a_stop_is_over_when_its_answer_is_taken, world_up, world_down),
 	CLAIM_WITH(the_online_process_is_never_attached, world_up, world_down),
 	CLAIM_WITH(a_decider_that_attaches_is_busy, world_up, world_down),
 	CLAIM_WITH(an_attach_under_way_ends_busy_after_switching_off, world_up, world_down),

@@ -128,6 +128,7 @@ static u32 work_of(struct world *w, u32 i)
 static void whose_pointers_cannot_be_read_preempts_nobody(void **state)
 {
 	struct world *w = *state;
+	struct gp_readers_stats stats;
 	u32 online, offline, theirs;
 
 	if (getuid())
@@ -144,6 +145,8 @@ static void whose_pointers_cannot_be_read_preempts_nobody(void **state)
 	world_run(w, 50 * GP_MSEC);
 	EXPECT_EQ(work_of(w, theirs), GP_UNKNOWN);
 	EXPECT(strstr(trouble_of(w, theirs), "does not answer"));
+	gp_readers_stats(w->decider->readers, &stats);
+	EXPECT_EQ(stats.silent, 1);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
 	/* the others are decided about as ever */
 	EXPECT_EQ(work_of(w, offline), GP_PENDING);
@@ -158,6 +161,8 @@ static void whose_pointers_cannot_be_read_preempts_nobody(void **state)
 
 	w->hangs = false;
 	world_run(w, 20 * GP_SEC);
+	gp_readers_stats(w->decider->readers, &stats);
+	EXPECT_EQ(stats.silent, 0);
 	EXPECT(work_of(w, theirs) != GP_UNKNOWN);
 	EXPECT(!*trouble_of(w, theirs));
 }

@@ -131,6 +131,7 @@ static void a_user_takes_a_part_of_the_queues_and_others_get_theirs(void **state
 	gp_scheduler_look(w->decider->backend, 0);
 	EXPECT(world_sched(w)->tasks[r->task].unknown);
 	s->share.at_ns = 0;
+	r->crowded = false;
 	r->user = 1235;
 	EXPECT(gp_scheduler_may_watch(s, r));
 	EXPECT(!r->trouble[0]);
@@ -162,7 +163,9 @@ static void processes_of_a_user_whose_holder_hangs_preempt_no_process(void **sta
 	w->debug.troubles++;
 	world_run(w, 300 * GP_MSEC);
 	world_submit(w, online, 0, 1);
-	world_run(w, GP_MSEC);
+	/* It occupies nothing, and is soon taken for blocked. */
+	for (u32 i = 0; i < 30 && world_state(w, offline) != GP_OFF; i++)
+		world_run(w, 100 * GP_USEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
 	EXPECT(!gp_decider_trouble(w->decider, world_find(w, online), text));
 }

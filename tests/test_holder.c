@@ -47,6 +47,8 @@ static void start_holder(uid_t user)
 	EXPECT_EQ(gp_children_connect(channel), 0);
 	gp_children_own(GP_ROLE_HOLDER, &owner);
 	EXPECT_EQ(gp_channel_pair(ends), 0);
+	/* Room for some messages to us only. */
+	EXPECT_EQ(setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &(int){ 1 }, sizeof(int)), 0);
 	EXPECT_EQ(gp_children_start(GP_ROLE_HOLDER, 1, user, ends[1]), 0);
 	close(ends[1]);
 	holder = (typeof(holder)){ .control = ends[0] };
@@ -307,6 +309,29 @@ static void a_process_of_another_user_is_refused(void **state)
 	end_holder();
 }
 
+static void no_answer_is_lost_because_the_decider_is_busy(void **state)
+{
+	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_GET_KFD,
+						.pid = driver->target[0].pid);
+	u64 all = 0;
+
+	(void)state;
+	start_holder(getuid());
+	for (r.serial = 0; r.serial < GP_HOLDER_ERRANDS; r.serial++)
+		EXPECT_EQ(gp_channel_send(holder.control, &r.is, NULL, 0), 0);
+	/* Those that fit. The others wait. */
+	wait_readable(holder.control);
+	usleep(100000);
+	for (u32 i = 0; i < GP_HOLDER_ERRANDS; i++) {
+		struct gp_holder_reply m = reply(holder.control);
+
+		EXPECT(m.is.kind == GP_HOLDER_KFD && m.err == -ENOENT);
+		all |= BIT_ULL(m.serial);
+	}
+	EXPECT_EQ(all, BIT_ULL(GP_HOLDER_ERRANDS) - 1);
+	end_holder();
+}
+
 static void a_session_without_a_thread_is_not_a_process_that_is_not_ready(void **state)
 {
 	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_GET_KFD,
@@ -468,6 +493,25 @@ static void a_holder_that_can_neither_resume_nor_leave_ends_itself(void **state)
 	end_holder();
 }
 
+static void a_holder_that_ends_although_a_session_hangs_resumes_its_process(void **state)
+{
+	int s;
+
+	(void)state;
+	start_holder(getuid());
+	s = attach(0);
+	driver->hangs = 1;
+	ask(s, GP_HOLDER_HOLD, fake_now() + 9 * GP_SEC);
+	EXPECT_EQ(reply(holder.control).is.kind, GP_HOLDER_STUCK);
+	close(holder.control);
+	holder.control = -1;
+	AWAIT(supervisor_is_gone() || holder.ended);
+	EXPECT_EQ(holder.status, 0);
+	EXPECT_EQ(driver->resumes, 1);
+	close(s);
+	end_holder();
+}
+
 static void a_process_that_would_crash_the_driver_is_left(void **state)
 {
 	int s;
@@ -612,12 +656,14 @@ PROVE(
 	WITH(the_end_of_a_channel_releases_what_it_held),
 	WITH(a_malformed_request_ends_its_channel),
 	WITH(a_process_of_another_user_is_refused),
+	WITH(no_answer_is_lost_because_the_decider_is_busy),
 	WITH(a_session_without_a_thread_is_not_a_process_that_is_not_ready),
 	WITH(a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other),
 	WITH(a_holder_whose_session_misses_the_end_of_its_lease_ends_itself),
 	WITH(a_hold_that_fails_and_cannot_be_undone_ends_the_session),
 	WITH(a_session_that_may_not_resume_ends),
 	WITH(a_holder_that_can_neither_resume_nor_leave_ends_itself),
+	WITH(a_holder_that_ends_although_a_session_hangs_resumes_its_process),
 	WITH(a_process_that_would_crash_the_driver_is_left),
 	WITH(an_older_driver_gets_its_calls_from_the_thread_that_traces),
 	WITH(a_stop_that_the_hardware_refuses_is_refused_counted_and_undone),

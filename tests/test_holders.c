@@ -105,7 +105,7 @@ static void a_process_whose_lease_ended_while_it_was_held_runs_and_is_left(void 
 	close(control);
 }
 
-static void a_process_that_cannot_be_released_is_left(void **state)
+static void the_lease_of_a_process_that_cannot_be_released_ends(void **state)
 {
 	struct world *w = *state;
 	struct gp_holder_request r;
@@ -118,10 +118,18 @@ static void a_process_that_cannot_be_released_is_left(void **state)
 	r = asked(s, GP_HOLDER_RELEASE);
 	answers(w, s, &r, -EIO);
 	expect_answer(w, action, 1, GP_REFUSED);
-	expect_event(w, GP_HOLDERS_LEFT, 10, -EIO);
-	/* No lease is renewed, and the end of the session releases it. */
-	w->now_ns += 10 * LEASE;
+	/* It can be tried again. No lease is renewed meanwhile. */
+	w->now_ns += LEASE / 2;
 	run(w);
+	action = begin(w, 0, "", "1");
+	r = asked(s, GP_HOLDER_RELEASE);
+	answers(w, s, &r, -EIO);
+	expect_answer(w, action, 1, GP_REFUSED);
+	w->now_ns += LEASE / 2;
+	run(w);
+	EXPECT(!is_asked(s, &r));
+	says(s, GP_HOLDER_EXPIRED, 0);
+	expect_event(w, GP_HOLDERS_LEFT, 10, -ETIMEDOUT);
 	EXPECT(has_ended(s));
 	close(s);
 	close(control);
@@ -444,6 +452,15 @@ static void descriptors_of_a_process_come_from_the_holder_of_its_user(void **sta
 	close(kfd.pidfd);
 	close(kfd.kfd_fd);
 	EXPECT_EQ(gp_holders_next_kfd(w->h, &kfd), -EAGAIN);
+	/* Its holder hangs on the process. What comes later is closed. */
+	EXPECT_EQ(gp_holders_ask_kfd(w->h, &p), 0);
+	m.serial = asked(control, GP_HOLDER_GET_KFD).serial;
+	EXPECT_EQ(gp_holders_wake_at(w->h), w->now_ns + 2 * GP_SEC);
+	w->now_ns += 2 * GP_SEC;
+	EXPECT_EQ(gp_holders_next_kfd(w->h, &kfd), 0);
+	EXPECT(kfd.err == -ETIME && kfd.pidfd < 0);
+	EXPECT_EQ(gp_channel_send(control, &m.is, fds, 2), 0);
+	EXPECT_EQ(gp_holders_next_kfd(w->h, &kfd), -EAGAIN);
 	/* Its holder dies: an error is an answer, too. */
 	EXPECT_EQ(gp_holders_ask_kfd(w->h, &p), 0);
 	holder_dies(w);
@@ -458,7 +475,7 @@ PROVE(
 	CLAIM_WITH(every_user_has_one_holder, up, down),
 	CLAIM_WITH(a_hold_has_a_lease_that_is_renewed_until_it_is_released, up, down),
 	CLAIM_WITH(a_process_whose_lease_ended_while_it_was_held_runs_and_is_left, up, down),
-	CLAIM_WITH(a_process_that_cannot_be_released_is_left, up, down),
+	CLAIM_WITH(the_lease_of_a_process_that_cannot_be_released_ends, up, down),
 	CLAIM_WITH(a_process_that_hangs_leaves_an_action_that_the_others_have_done, up, down),
 	CLAIM_WITH(a_gang_is_stopped_as_a_whole_or_not_at_all, up, down),
 	CLAIM_WITH(a_holder_that_dies_while_a_gang_is_stopped_refuses_the_stop, up, down),

@@ -401,6 +401,8 @@ static void no_text_names_another_users_process(void **state)
 	json_t *a;
 	u32 actor;
 
+	p->attachment = GP_NOT_ATTACHED;
+	p->attach_at_ns = GP_NEVER;
 	p->refused = true;
 	snprintf(p->name, sizeof(p->name), "secret");
 	snprintf(p->trouble, sizeof(p->trouble), "a reason");
@@ -416,7 +418,8 @@ static void no_text_names_another_users_process(void **state)
 	}
 	/* Nor does the trouble of an online process that runs beside it. */
 	r->w->decider->config->daemon.unpreemptible = GP_UNPREEMPTIBLE_NOT_BESIDE;
-	gp_tasks_cap(r->w->decider);
+	r->w->decider->attach_due = true;
+	world_run(r->w, GP_MSEC);
 	EXPECT(gp_decider_trouble(r->w->decider, q, why) && strstr(why, "secret"));
 	p->uid = q->uid + 1;
 	EXPECT(gp_decider_trouble(r->w->decider, q, why) && strstr(why, "another user's process"));

@@ -36,7 +36,6 @@ struct shared {
 	char reason[96];
 	int child;		/* a pid */
 	u32 turns;		/* how often poll() found neither an event nor its time */
-	int reader_dies_by;	/* the signal that a reader gets when its supervisor dies */
 };
 
 static struct shared *shared;
@@ -130,7 +129,6 @@ static int echo_main(int channel, uid_t user)
 		GP_MESSAGE(struct gp_supervisor_message, 77, .user = user, .pid = getpid());
 	struct pollfd fd = { .fd = channel, .events = POLLIN };
 
-	prctl(PR_GET_PDEATHSIG, &m.err);
 	gp_channel_send(channel, &m.is, NULL, 0);
 	while (gp_channel_recv(channel, &m, sizeof(m), NULL) != -EPIPE)
 		__real_poll(&fd, 1, -1);
@@ -142,7 +140,6 @@ static int deaf_main(int channel, uid_t user)
 {
 	(void)channel;
 	(void)user;
-	prctl(PR_GET_PDEATHSIG, &shared->reader_dies_by);
 	while (shared)
 		pause();
 	return 0;
@@ -626,42 +623,6 @@ static void a_child_is_killed_on_request_and_a_stopped_holder_at_once(void **sta
 	gp_children_disconnect();
 }
 
-/* It resumes what it holds when its channel ends, which its death may not do in time. */
-static void a_holder_is_not_killed_when_its_supervisor_dies(void **state)
-{
-	(void)state;
-	connect_supervisor();
-	start_child(GP_ROLE_HOLDER, 1);
-	EXPECT_EQ(greeting().err, 0);
-	close(told.channel);
-	start_child(GP_ROLE_READER, 1);
-	AWAIT(*(volatile int *)&shared->reader_dies_by == SIGKILL);
-	close(told.channel);
-	gp_children_disconnect();
-}
-
-static void children_that_hang_take_the_places_of_their_own_user_only(void **state)
-{
-	u64 child = 0;
-
-	(void)state;
-	connect_supervisor();
-	for (u32 i = 0; i < 5; i++) {
-		child = start_child(GP_ROLE_READER, 1);
-		close(told.channel);
-	}
-	AWAIT(ran() || told.failed);
-	EXPECT(told.failed == 1 && told.child == child && told.err == -EBUSY);
-	start_child(GP_ROLE_HOLDER, 1);
-	EXPECT_EQ(greeting().user, 1);
-	close(told.channel);
-	start_child(GP_ROLE_HOLDER, 2);
-	EXPECT_EQ(greeting().user, 2);
-	close(told.channel);
-	EXPECT_EQ(told.failed, 1);
-	gp_children_disconnect();
-}
-
 static void the_user_of_a_holder_that_was_killed_is_poked(void **state)
 {
 	(void)state;
@@ -670,20 +631,6 @@ static void the_user_of_a_holder_that_was_killed_is_poked(void **state)
 	kill(greeting().pid, SIGKILL);
 	AWAIT(*(volatile uid_t *)&shared->poked == 4321);
 	close(told.channel);
-	gp_children_disconnect();
-}
-
-static void a_role_that_is_unknown_or_not_for_deciders_is_refused(void **state)
-{
-	(void)state;
-	connect_supervisor();
-	start_child(GP_ROLE_POKE, 1);
-	AWAIT(ran() || told.failed);
-	EXPECT_EQ(told.err, -EINVAL);
-	close(told.channel);
-	EXPECT_EQ(gp_children_start(GP_NR_ROLES - 1 + 5, 1, 1, 0), 0);
-	AWAIT(ran());		/* it is not for any owner: the connection is given up */
-	EXPECT_EQ(told.ended, 0);
 	gp_children_disconnect();
 }
 
@@ -834,10 +781,7 @@ PROVE(
 	CLAIM_WITH(a_decider_that_cannot_be_started_is_tried_again, up, down),
 	CLAIM_WITH(a_child_serves_its_user_over_its_own_channel_and_ends_with_it, up, down),
 	CLAIM_WITH(a_child_is_killed_on_request_and_a_stopped_holder_at_once, up, down),
-	CLAIM_WITH(a_holder_is_not_killed_when_its_supervisor_dies, up, down),
-	CLAIM_WITH(children_that_hang_take_the_places_of_their_own_user_only, up, down),
 	CLAIM_WITH(the_user_of_a_holder_that_was_killed_is_poked, up, down),
-	CLAIM_WITH(a_role_that_is_unknown_or_not_for_deciders_is_refused, up, down),
 	CLAIM_WITH(a_supervisor_ends_with_its_caller_and_ends_its_children, up, down),
 	CLAIM_WITH(a_decider_that_sends_a_malformed_message_is_killed_and_started_again, up, down),
 	CLAIM_WITH(the_next_decider_starts_when_the_last_ones_children_are_gone_and_knows_why,

@@ -147,7 +147,7 @@ struct gp_uapi_hint {
 
 enum gp_uapi_subscription {
 	GP_UAPI_EVENTS	= 1 << 0,	/* kinds from GP_UAPI_EVENT_FIRST on, of own tasks */
-	GP_UAPI_TRACE	= 1 << 1,	/* what the scheduler hears and says; CAP_SYS_PTRACE */
+	GP_UAPI_TRACE	= 1 << 1,	/* what the scheduler hears and says; for root */
 };
 
 struct gp_uapi_subscribe {

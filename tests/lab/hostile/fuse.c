@@ -70,7 +70,7 @@ static struct fuse_attr attr_of(uint64_t node)
 {
 	struct fuse_attr a = { .ino = node, .nlink = 1, .blksize = 4096 };
 
-	a.mode = node == FILE_NODE ? S_IFREG | 0666 : S_IFDIR | 0755;
+	a.mode = node == FILE_NODE ? S_IFREG | 0755 : S_IFDIR | 0755;
 	a.size = node == FILE_NODE ? HOSTILE_FUSE_BYTES : 4096;
 	return a;
 }

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { HOSTILE_FUSE_BYTES = 1 << 20 };	/* of the file; all zero, what is written is dropped */
+enum { HOSTILE_FUSE_BYTES = 1 << 16 };	/* of the file; all zero, what is written is dropped */
 
 struct hostile_fuse_shared;
 

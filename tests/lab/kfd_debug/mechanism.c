@@ -392,9 +392,15 @@ static pid_t decider_of(struct target *t, u64 lease_ns)
 	attach(m, t);
 	NEED(act(m, true) == GP_DONE);
 	is_ready();
-	for (;;)
-		if (gp_holders_next(m, &e))
+	for (;;) {
+		if (gp_holders_next(m, &e)) {
 			doze(m);
+		} else if (e.what == GP_HOLDERS_LEFT && e.err == -ETIMEDOUT) {
+			/* The lease ended: decide again. */
+			attach(m, t);
+			NEED(act(m, true) == GP_DONE);
+		}
+	}
 }
 
 static void decider_stopped(void)

@@ -3,8 +3,8 @@
  * What the files of holders.h share: holders.c (life, tasks, events), holders_users.c (holder
  * processes and sessions) and holders_act.c (actions).
  */
-#ifndef GP_DAEMON_HOLDERS_INSIDE_H
-#define GP_DAEMON_HOLDERS_INSIDE_H
+#ifndef GP_DAEMON_HOLDERS_PRIVATE_H
+#define GP_DAEMON_HOLDERS_PRIVATE_H
 
 #include "children.h"
 #include "core/param.h"
@@ -88,6 +88,7 @@ struct gp_ward {
 	int channel;
 	u64 wanted;		/* devices on which it is to be off */
 	u64 renew_ns;		/* when its lease is to be renewed */
+	bool lapses;		/* it is not: a release has failed */
 	u64 closing_ns;		/* since when */
 	u64 hung;		/* devices of calls that it was given up for */
 	struct gp_hold_op *ops;
@@ -131,6 +132,7 @@ struct gp_hold_ask {
 	struct gp_holders_kfd answer;
 	u32 which;
 	u64 serial;		/* 0: not sent */
+	u64 sent_ns;
 	bool answered;
 };
 
@@ -207,4 +209,4 @@ void gp_ward_fail_ops(struct gp_holders *h, struct gp_ward *w, int err);
 void gp_holders_time_out(struct gp_holders *h, u64 now);
 u64 gp_holders_deadline(const struct gp_holders *h);
 
-#endif /* GP_DAEMON_HOLDERS_INSIDE_H */
+#endif /* GP_DAEMON_HOLDERS_PRIVATE_H */
