@@ -7,6 +7,10 @@
 #include <sys/epoll.h>
 
 #include "decider_private.h"
+#include "lib/sys.h"
+
+/* A backend that could not be made for now is tried again after that. */
+#define AGAIN_NS	(1 * GP_SEC)
 
 static int make(struct gp_decider *h, int (*backend)(struct gp_decider *, struct gp_backend **,
 		char *), struct gp_backend **ret, char *why)
@@ -62,7 +66,7 @@ static void retire(struct gp_decider *h)
 	h->stats.ejections += status.ejections;
 	h->stats.stale_samples += status.stale_samples;
 	if (b->fd >= 0)
-		epoll_ctl(h->epoll, EPOLL_CTL_DEL, b->fd, NULL);
+		gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_DEL, b->fd, NULL);
 	b->next = h->retired;
 	h->retired = b;
 	h->backend = NULL;
@@ -103,7 +107,7 @@ static void take(struct gp_decider *h, struct gp_backend *b)
 
 	h->backend = b;
 	if (b->fd >= 0)
-		epoll_ctl(h->epoll, EPOLL_CTL_ADD, b->fd, &e);
+		gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, b->fd, &e);
 	if (b->ops->preempts)
 		gp_resets_watch(h);
 }
@@ -113,12 +117,13 @@ int gp_backend_choose(struct gp_decider *h, bool anew)
 {
 	bool preempts = !h->observe && h->config->daemon.mechanism != GP_USE_NONE && h->nr_gpus;
 	struct gp_backend *none, *b = NULL;
-	char why[GP_DECIDER_WHY];
+	char why[GP_DECIDER_WHY], trouble[GP_DECIDER_WHY];
 	u32 i;
 	int err;
 
 	if (h->backend && preempts == h->backend->ops->preempts && !anew)
 		return 0;
+	snprintf(trouble, sizeof(trouble), "%s", h->backend_trouble);
 	err = make(h, gp_backend_none, &none, why);
 	if (err)
 		return err;
@@ -128,10 +133,14 @@ int gp_backend_choose(struct gp_decider *h, bool anew)
 	if (h->backend)
 		retire(h);
 	h->backend_trouble[0] = 0;
-	if (preempts && !make_preempting(h, &b))
+	err = preempts ? make_preempting(h, &b) : 0;
+	if (b)
 		none->ops->free(none);
 	take(h, b ? b : none);
-	if (h->backend_trouble[0])
+	/* It failed for now, such as for want of memory. */
+	h->choose_again_ns = err && !gp_sys_is_gone(err) && !gp_sys_is_denied(err) ?
+			     h->now_ns + AGAIN_NS : 0;
+	if (h->backend_trouble[0] && strcmp(h->backend_trouble, trouble))
 		gp_decider_news(h, GP_NEWS_TROUBLE, NULL, "%s", h->backend_trouble);
 	for (i = 0; i < h->nr_processes; i++)
 		gp_tasks_update(h, h->process[i]);

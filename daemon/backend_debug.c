@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "holders.h"
+#include "lib/sys.h"
 #include "scheduler.h"
 #include "uapi/kfd.h"
 
@@ -440,7 +441,7 @@ static int start(struct debug *d, struct gp_decider *h, const char **why)
 
 	/* Only holders open it, but the reason why they could not is wanted now. */
 	*why = "cannot open /dev/kfd; is the driver loaded, and is this root?";
-	if (access(h->args.node ? h->args.node : "/dev/kfd", R_OK | W_OK))
+	if (gp_sys->access(h->args.node ? h->args.node : "/dev/kfd", R_OK | W_OK))
 		return -errno;
 	for (i = 0; i < h->nr_gpus; i++)
 		gpus[i] = (struct gp_holders_gpu){ h->gpu[i].gpu_id, h->gpu[i].cus };

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/kmod.h"
+#include "lib/sys.h"
 #include "module_private.h"
 
 enum { EVENTS = 512 };	/* of one run; the rest waits for the next */
@@ -330,7 +331,7 @@ static int open_records(struct gp_module *m)
 	m->record_fd = gp_kmod_open(m->base.h->args.kmod, NULL);
 	if (m->record_fd < 0)
 		return m->record_fd;
-	return epoll_ctl(m->base.h->epoll, EPOLL_CTL_ADD, m->record_fd, &e) ? -errno : 0;
+	return gp_sys->epoll_ctl(m->base.h->epoll, EPOLL_CTL_ADD, m->record_fd, &e) ? -errno : 0;
 }
 
 /* A new subscription begins with a description. */
@@ -559,7 +560,7 @@ static int start_holders(struct gp_module *m, struct gp_decider *h)
 	for (i = 0; i < h->nr_gpus; i++)
 		gpus[i] = (struct gp_holders_gpu){ h->gpu[i].gpu_id, h->gpu[i].cus };
 	err = gp_holders_alloc(&args, &m->holders);
-	if (!err && epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_holders_fd(m->holders), &e))
+	if (!err && gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_holders_fd(m->holders), &e))
 		err = -errno;
 	return err;
 }

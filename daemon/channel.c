@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/sys.h"
+
 /* Aligned room for the descriptors of one message. */
 union ancillary {
 	struct cmsghdr header;
@@ -13,8 +15,8 @@ union ancillary {
 
 int gp_channel_pair(int ret[2])
 {
-	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ret) ? -errno :
-											    0;
+	return gp_sys->socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+				  ret) ? -errno : 0;
 }
 
 int gp_channel_send(int fd, const struct gp_message *message, const int *fds, u32 nr)
@@ -35,7 +37,7 @@ int gp_channel_send(int fd, const struct gp_message *message, const int *fds, u3
 		memcpy(CMSG_DATA(&room.header), fds, nr * sizeof(int));
 	}
 	do {
-		sent = sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+		sent = gp_sys->sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 	} while (sent < 0 && errno == EINTR);
 	if (sent >= 0)
 		return 0;
@@ -90,8 +92,11 @@ int gp_channel_recv(int fd, void *to, size_t room, int *fds)
 	for (u32 i = 0; fds && i < GP_CHANNEL_FDS; i++)
 		fds[i] = -1;
 	do {
-		got = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		got = gp_sys->recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	} while (got < 0 && errno == EINTR);
+	/* Without memory the message stays where it is. */
+	if (got < 0 && (errno == ENOMEM || errno == ENOBUFS))
+		return -EAGAIN;
 	if (got < 0)
 		return errno == ECONNRESET ? -EPIPE : -errno;
 	nr = take_fds(&msg, fds);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/sys.h"
 #include "text/value.h"
 
 /* ---- the object ---- */
@@ -214,12 +215,12 @@ static int keep(struct files *f, const char *path, int fd)
 /* Never waits: opening a FIFO or a device returns at once, and both are refused. */
 static int read_file(struct files *f, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = gp_sys->openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	const char *wrong;
 	struct stat st;
 	int err = 0;
 
-	if (fd < 0 || fstat(fd, &st)) {
+	if (fd < 0 || gp_sys->fstat(fd, &st)) {
 		err = unreadable(f, path, -errno);
 	} else if (f->nr == GP_CONFIG_FILES) {
 		gp_ini_error(&f->errors, path, 0, "more than %d files; merge some",
@@ -284,12 +285,13 @@ static int read_all(struct files *f, const char *path, const struct gp_config *o
 	if (!path)
 		path = GP_CONFIG_PATH;
 	n = snprintf(file, sizeof(file), "%s%s", path,
-		     !stat(path, &st) && S_ISDIR(st.st_mode) ? "/gpreempt.conf" : "");
+		     !gp_sys->fstatat(AT_FDCWD, path, &st, 0) && S_ISDIR(st.st_mode) ?
+		     "/gpreempt.conf" : "");
 	if (n < 0 || (size_t)n >= sizeof(file))
 		return unreadable(f, path, -ENAMETOOLONG);
 	if (old && old->nr_files && !strcmp(old->file[0], file))
 		optional = false;
-	if (!optional || !access(file, F_OK) || errno != ENOENT)
+	if (!optional || !gp_sys->access(file, F_OK) || errno != ENOENT)
 		err = read_file(f, file);
 	if (!err)
 		err = read_drop_ins(f, file);

@@ -12,6 +12,7 @@
 
 #include "control_private.h"
 #include "core/param.h"
+#include "lib/sys.h"
 
 enum {
 	MAX_CLIENTS = 255,		/* the low byte of a token */
@@ -425,7 +426,7 @@ static void arm(struct gp_control *c, struct connection *conn)
 	if (e.events == conn->armed)
 		return;
 	conn->armed = e.events;
-	if (epoll_ctl(c->epoll, EPOLL_CTL_MOD, conn->fd, &e))
+	if (gp_sys->epoll_ctl(c->epoll, EPOLL_CTL_MOD, conn->fd, &e))
 		gp_connection_end(conn, GONE);
 }
 
@@ -489,7 +490,7 @@ static void take_in(struct gp_control *c, int fd)
 		conn = gp_control_place(c, &peer, user);
 	}
 	e.data.u32 = conn ? (u32)(conn - c->conns) : 0;
-	if (!conn || epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e)) {
+	if (!conn || gp_sys->epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e)) {
 		c->stats.refused++;
 		close(fd);
 		return;
@@ -512,7 +513,7 @@ static void listen_on(struct gp_control *c, bool on)
 
 	if (on == c->listening)
 		return;
-	if (!epoll_ctl(c->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, c->listener, &e))
+	if (!gp_sys->epoll_ctl(c->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, c->listener, &e))
 		c->listening = on;
 }
 
@@ -522,7 +523,7 @@ static void accept_some(struct gp_control *c)
 	int fd;
 
 	for (i = 0; i < ACCEPTS_PER_RUN; i++) {
-		fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		fd = gp_sys->accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
 			/* The listener stays readable, so look again only after a while. */
 			listen_on(c, false);
@@ -551,7 +552,7 @@ static void poll_all(struct gp_control *c)
 {
 	struct epoll_event e[EVENTS_PER_RUN];
 	struct connection *conn;
-	int i, n = epoll_wait(c->epoll, e, EVENTS_PER_RUN, 0);
+	int i, n = gp_sys->epoll_wait(c->epoll, e, EVENTS_PER_RUN, 0);
 	bool knock = false;
 
 	for (i = 0; i < n; i++) {
@@ -625,12 +626,13 @@ static void set_defaults(struct gp_control_args *a)
 /* Is it the socket of a daemon that died? */
 static bool is_stale(const struct sockaddr_un *at)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = gp_sys->socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	bool stale;
 
 	if (fd < 0)
 		return false;
-	stale = connect(fd, (const struct sockaddr *)at, sizeof(*at)) && errno == ECONNREFUSED;
+	stale = gp_sys->connect(fd, (const struct sockaddr *)at, sizeof(*at)) &&
+		errno == ECONNREFUSED;
 	close(fd);
 	return stale;
 }
@@ -645,19 +647,19 @@ static int listen_at(struct gp_control *c, const char **why)
 		return -ENAMETOOLONG;
 	memcpy(at.sun_path, c->args.path, strlen(c->args.path) + 1);
 	*why = "cannot create the control socket";
-	c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	c->listener = gp_sys->socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->listener < 0)
 		return -errno;
 	*why = "cannot bind the control socket";
-	if (bind(c->listener, to, sizeof(at))) {
+	if (gp_sys->bind(c->listener, to, sizeof(at))) {
 		if (errno != EADDRINUSE || !is_stale(&at))
 			return -errno;
-		if (unlink(at.sun_path) || bind(c->listener, to, sizeof(at)))
+		if (gp_sys->unlink(at.sun_path) || gp_sys->bind(c->listener, to, sizeof(at)))
 			return -errno;
 	}
 	/* Every user may connect; each call is checked. */
 	*why = "cannot open the control socket to all users";
-	if (chmod(at.sun_path, 0666) || listen(c->listener, BACKLOG))
+	if (gp_sys->chmod(at.sun_path, 0666) || gp_sys->listen(c->listener, BACKLOG))
 		return -errno;
 	return 0;
 }
@@ -689,7 +691,7 @@ int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, 
 	if (!err)
 		err = listen_at(c, why);
 	if (!err) {
-		c->epoll = epoll_create1(EPOLL_CLOEXEC);
+		c->epoll = gp_sys->epoll_create(EPOLL_CLOEXEC);
 		listen_on(c, true);
 		err = c->listening ? 0 : -EMFILE;
 		*why = "cannot watch the control socket";
@@ -715,7 +717,7 @@ void gp_control_free(struct gp_control *c)
 			if (conn->state)
 				gp_connection_close(c, conn);
 	if (c->ours)
-		unlink(c->args.path);
+		gp_sys->unlink(c->args.path);
 	if (c->listener >= 0)
 		close(c->listener);
 	if (c->epoll >= 0)

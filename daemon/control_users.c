@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "control_private.h"
+#include "lib/sys.h"
 #include "lib/user.h"
 
 #ifndef SO_PEERGROUPS
@@ -21,7 +22,7 @@ static bool in_group(int fd, gid_t group)
 	socklen_t size = sizeof(groups);
 	size_t i;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size))
+	if (gp_sys->getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size))
 		return false;
 	for (i = 0; i < size / sizeof(gid_t); i++)
 		if (groups[i] == group)
@@ -47,7 +48,7 @@ int gp_peer_identify(int fd, gid_t group, struct gp_peer *ret)
 	struct ucred cred;
 	socklen_t size = sizeof(cred);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size))
+	if (gp_sys->getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size))
 		return -errno;
 	*ret = (struct gp_peer){
 		.pid = cred.pid, .uid = cred.uid, .gid = cred.gid,

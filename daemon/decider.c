@@ -13,6 +13,7 @@
 #include "children.h"
 #include "lib/error.h"
 #include "lib/gpreempt.h"
+#include "lib/sys.h"
 
 enum { EVENTS = 64 };
 
@@ -23,11 +24,8 @@ enum { EVENTS = 64 };
 
 static u64 monotonic(void *ctx)
 {
-	struct timespec ts;
-
 	(void)ctx;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * GP_SEC + (u64)ts.tv_nsec;
+	return gp_sys->monotonic_ns();
 }
 
 static u64 sooner(u64 a, u64 b)
@@ -109,11 +107,11 @@ static void watch_opens(struct gp_decider *h)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_INOTIFY };
 
-	h->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	h->inotify = gp_sys->inotify_init(IN_NONBLOCK | IN_CLOEXEC);
 	if (h->inotify < 0)
 		return;
-	inotify_add_watch(h->inotify, "/dev/kfd", IN_OPEN);
-	epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->inotify, &e);
+	gp_sys->inotify_add_watch(h->inotify, "/dev/kfd", IN_OPEN);
+	gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->inotify, &e);
 }
 
 /* A backend may take what the supervisor says before we do, and some backends never do. */
@@ -122,7 +120,7 @@ static void watch_children(struct gp_decider *h)
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_CHILDREN };
 
 	if (gp_children_fd() >= 0)
-		epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_children_fd(), &e);
+		gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_children_fd(), &e);
 }
 
 static int open_all(struct gp_decider *h, char *why)
@@ -134,7 +132,7 @@ static int open_all(struct gp_decider *h, char *why)
 	err = h->process ? gp_scanner_alloc(&scan, &h->scanner) : -ENOMEM;
 	if (err)
 		return err;
-	h->epoll = epoll_create1(EPOLL_CLOEXEC);
+	h->epoll = gp_sys->epoll_create(EPOLL_CLOEXEC);
 	if (h->epoll < 0)
 		return -errno;
 	err = gp_descriptions_open(h);
@@ -142,7 +140,13 @@ static int open_all(struct gp_decider *h, char *why)
 		err = read_gpus(h, why);
 	if (err)
 		return err;
-	h->enabled = !gp_switched_off(h);
+	err = gp_switched_off(h);
+	if (err < 0) {
+		snprintf(why, GP_DECIDER_WHY, "%s/off: %s", h->config->daemon.state,
+			 strerror(-err));
+		return err;
+	}
+	h->enabled = !err;
 	return gp_backend_choose(h, true);
 }
 
@@ -202,7 +206,7 @@ static void drain_inotify(struct gp_decider *h)
 {
 	char buffer[4096];
 
-	while (read(h->inotify, buffer, sizeof(buffer)) > 0)
+	while (gp_sys->read(h->inotify, buffer, sizeof(buffer)) > 0)
 		;
 	h->scan_at_ns = sooner(h->scan_at_ns, h->now_ns + OPEN_SCAN_NS);
 }
@@ -210,7 +214,7 @@ static void drain_inotify(struct gp_decider *h)
 static void take_events(struct gp_decider *h)
 {
 	struct epoll_event e[EVENTS];
-	int i, n = epoll_wait(h->epoll, e, EVENTS, 0);
+	int i, n = gp_sys->epoll_wait(h->epoll, e, EVENTS, 0);
 
 	for (i = 0; i < n; i++) {
 		if (e[i].data.u64 == GP_DECIDER_INOTIFY)
@@ -273,6 +277,8 @@ void gp_decider_run(struct gp_decider *h, u64 now_ns)
 		h->now_ns = now_ns;
 	h->stats.runs++;
 	gp_backend_reap(h);
+	if (h->choose_again_ns && h->now_ns >= h->choose_again_ns && !h->leaving)
+		gp_backend_choose(h, true);
 
 	/* Arrivals first: they wait. What else has happened; then what to do; housekeeping last. */
 	gp_descriptions_run(h);

@@ -148,6 +148,7 @@ struct gp_decider {
 	struct gp_backend *backend;	/* never NULL after gp_decider_new() */
 	struct gp_backend *retired;	/* still releasing; nothing is attached meanwhile */
 	char backend_trouble[GP_DECIDER_WHY];
+	u64 choose_again_ns;	/* the backend; 0: not */
 
 	struct gp_scanner *scanner;
 	struct gp_readers *readers;
@@ -271,6 +272,7 @@ const struct gp_class_request *gp_class_request_find(const struct gp_decider *h,
 /* Some of the requests whose process has ended, the others in the next calls. */
 void gp_class_request_forget_ended(struct gp_decider *h);
 /* Is the kill switch off, by the state folder? */
-bool gp_switched_off(const struct gp_decider *h);
+/* 1, 0, or -errno: not known. */
+int gp_switched_off(const struct gp_decider *h);
 
 #endif /* GP_DAEMON_DECIDER_PRIVATE_H */

@@ -16,6 +16,7 @@
 #include "children.h"
 #include "decider_private.h"
 #include "lib/gpreempt.h"
+#include "lib/sys.h"
 #include "lib/user.h"
 #include "reader.h"
 
@@ -34,7 +35,9 @@ static int open_process(const char *proc, pid_t pid, struct gp_reader_process *r
 	int err;
 
 	snprintf(path, sizeof(path), "%s/%d", proc ? proc : "/proc", pid);
-	*ret = (struct gp_reader_process){ .dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	*ret = (struct gp_reader_process){
+		.dir = gp_sys->openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+	};
 	if (ret->dir < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
 	err = gp_reader_process_ids(ret);
@@ -144,7 +147,7 @@ int gp_descriptions_open(struct gp_decider *h)
 
 	if (!err)
 		err = gp_readers_new(&args, &h->readers);
-	if (!err && epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_readers_fd(h->readers), &e))
+	if (!err && gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_readers_fd(h->readers), &e))
 		err = -errno;
 	return err;
 }

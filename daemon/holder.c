@@ -83,7 +83,7 @@ static int start_thread(pthread_t *ret, void *(*main)(void *arg), void *arg, boo
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	if (detached)
 		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	err = pthread_create(ret, &attr, main, arg);
+	err = gp_sys->thread_create(ret, &attr, main, arg) ? errno : 0;
 	pthread_attr_destroy(&attr);
 	return err == EAGAIN ? -ENOMEM : -err;
 }
@@ -189,7 +189,7 @@ static void rescue_all(struct holder *h)
 			atomic_fetch_sub(&rescues, 1);
 	}
 	for (u32 i = 0; atomic_load(&rescues) && i < RESCUE_STEPS; i++)
-		nanosleep(&(struct timespec){ .tv_nsec = RESCUE_NS / RESCUE_STEPS }, NULL);
+		gp_sys->nanosleep(&(struct timespec){ .tv_nsec = RESCUE_NS / RESCUE_STEPS });
 }
 
 /* A session failed to resume. */
@@ -248,14 +248,14 @@ static int get_kfd(const struct holder *h, const struct gp_holder_request *r, in
 {
 	int theirs[GP_PROCESS_KFD_FDS], n, err;
 
-	fds[0] = (int)syscall(SYS_pidfd_open, r->pid, 0);
+	fds[0] = gp_sys->pidfd_open(r->pid, 0);
 	if (fds[0] < 0)
 		return -errno;
 	/* After it was opened: from here on the pidfd cannot become another process. */
 	err = check_target(h, r);
 	n = err ? err : gp_process_kfd_fds(r->pid, theirs);
 	if (n > 0) {
-		fds[1] = (int)syscall(SYS_pidfd_getfd, fds[0],
+		fds[1] = gp_sys->pidfd_getfd(fds[0],
 				      theirs[r->which < (u32)n ? r->which : (u32)n - 1], 0);
 		if (fds[1] >= 0)
 			return n;
@@ -278,7 +278,7 @@ static void *errand_main(void *arg)
 	m.count = n < 0 ? 0 : (u32)n;
 	/* The decider waits for the answer. It is lost only with the channel. */
 	while (gp_channel_send(to.fd, &m.is, fds, m.err ? 0 : 2) == -EAGAIN)
-		ppoll(&to, 1, NULL, NULL);
+		gp_sys->ppoll(&to, 1, NULL);
 	if (!m.err) {
 		close(fds[0]);
 		close(fds[1]);
@@ -405,8 +405,8 @@ static void doze(struct holder *h)
 	/* A session that still saw this thread awake did not ring. */
 	for (struct gp_holder_session *s = h->sessions; s && !awake; s = s->next)
 		awake = atomic_load(&s->until_ns) || atomic_load(&s->call_ns);
-	ppoll(fds, 2, awake ? &tick : NULL, NULL);
-	if (fds[0].revents && read(h->bell, &count, sizeof(count)) > 0)
+	gp_sys->ppoll(fds, 2, awake ? &tick : NULL);
+	if (fds[0].revents && gp_sys->read(h->bell, &count, sizeof(count)) > 0)
 		h->active_ns = gp_sys->monotonic_ns();
 }
 
@@ -436,11 +436,14 @@ int gp_holder_main(int channel, uid_t user)
 	struct holder h = { .control = channel, .user = user, .kfd_fd = -1 };
 	u64 now;
 
-	h.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	h.bell = gp_sys->eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (h.bell < 0)
 		return 1;
 	/* While there are sessions only: an open driver blocks a change of its partitions. */
-	h.kfd_fd = open(GP_KFD_DEVICE, O_RDWR | O_CLOEXEC);
+	h.kfd_fd = gp_sys->openat(AT_FDCWD, GP_KFD_DEVICE, O_RDWR | O_CLOEXEC);
+	/* It cannot be opened later. The next holder may be able to. */
+	if (h.kfd_fd < 0 && !gp_sys_is_gone(-errno) && !gp_sys_is_denied(-errno))
+		return 1;
 	/* A lease ends to the microsecond. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	if (gp_confine_syscalls(&syscalls))

@@ -9,6 +9,7 @@
 #include "core/param.h"
 #include "lib/sys.h"
 #include "lib/user.h"
+#include "log.h"
 
 /* Between looks at the stops of a target that stays attached. */
 #define STOPS_NS	(5 * GP_MSEC)
@@ -20,7 +21,7 @@ static void ring(const struct gp_holder_session *s)
 	u64 one = 1;
 
 	/* It can fail only by being full, and then the first thread is awake. */
-	if (write(s->bell, &one, sizeof(one)) < 0)
+	if (gp_sys->write(s->bell, &one, sizeof(one)) < 0)
 		return;
 }
 
@@ -270,9 +271,10 @@ static void hear_target(struct gp_holder_session *s)
 	enter_driver(s);
 	what = gp_session_events(&s->debug);
 	leave_driver(s);
+	/* An event may be lost. The decider attaches again. */
 	if (what < 0)
-		return;
-	if (what & GP_SESSION_GONE)
+		s->left = what;
+	else if (what & GP_SESSION_GONE)
 		s->left = -ESRCH;
 	else if (what & GP_SESSION_RUNTIME)
 		s->left = -EAGAIN;
@@ -363,7 +365,7 @@ static void doze(struct gp_holder_session *s, struct pollfd fds[2])
 	fds[1] = (struct pollfd){ .fd = s->debug.pipe[0], .events = POLLIN };
 	if (s->queues_owed)
 		fds[0].events |= POLLOUT;
-	if (ppoll(fds, 2, ns == ~0ull ? NULL : &ts, NULL) < 0)
+	if (gp_sys->ppoll(fds, 2, ns == ~0ull ? NULL : &ts) < 0)
 		fds[0].revents = fds[1].revents = 0;
 }
 
@@ -407,6 +409,12 @@ void *gp_holder_session_main(void *arg)
 		/* By now everything runs. */
 		if (s->left)
 			send_kind(s, GP_HOLDER_LEFT, s->left);
+	}
+	/* The driver did not end the session. It does when we exit, and releases everything. */
+	if (s->debug.enabled) {
+		gp_log(GP_LOG_ERROR, "holder of user %u: the driver does not leave process %d; "
+		       "ending, so that it releases everything", s->user, s->pid);
+		_exit(3);
 	}
 	/* The decider sees the end of the channel when the first thread closes it. */
 	atomic_store(&s->over, true);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "holders_private.h"
+#include "lib/sys.h"
 
 #define DEFAULT_INTERVAL_NS	(10 * GP_MSEC)
 #define DEFAULT_LEASE_NS	(1 * GP_SEC)
@@ -23,12 +24,9 @@ static const u32 source_supervisor = GP_SOURCE_SUPERVISOR, source_bell = GP_SOUR
 
 u64 gp_holders_now(const struct gp_holders *h)
 {
-	struct timespec t;
-
 	if (h->args.clock)
 		return h->args.clock(h->args.ctx);
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
+	return gp_sys->monotonic_ns();
 }
 
 void gp_holders_due(struct gp_holders *h, u64 ns)
@@ -41,7 +39,7 @@ int gp_holders_watch(struct gp_holders *h, int fd, void *source)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = source };
 
-	return epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+	return gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
 /* ---- what it tells ---- */
@@ -111,8 +109,8 @@ void gp_holders_ring(struct gp_holders *h)
 	if (anything == h->rung)
 		return;
 	/* Neither can fail: it is an eventfd that is 0 or 1. */
-	if ((anything ? write(h->bell, &count, sizeof(count)) :
-			read(h->bell, &count, sizeof(count))) < 0)
+	if ((anything ? gp_sys->write(h->bell, &count, sizeof(count)) :
+			gp_sys->read(h->bell, &count, sizeof(count))) < 0)
 		return;
 	h->rung = anything;
 }
@@ -142,7 +140,7 @@ static void take(struct gp_holders *h, void *source)
 	case GP_SOURCE_SUPERVISOR:
 		h->broken = gp_children_run() != 0;
 		if (h->broken)
-			epoll_ctl(h->epoll, EPOLL_CTL_DEL, gp_children_fd(), NULL);
+			gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_DEL, gp_children_fd(), NULL);
 		break;
 	case GP_SOURCE_USER:
 		gp_hold_user_read(h, source);
@@ -159,7 +157,7 @@ void gp_holders_run(struct gp_holders *h)
 	int n = BATCH;
 
 	for (u32 batch = 0; batch < BATCHES && n == BATCH; batch++) {
-		n = epoll_wait(h->epoll, e, BATCH, 0);
+		n = gp_sys->epoll_wait(h->epoll, e, BATCH, 0);
 		for (int i = 0; i < n; i++)
 			take(h, e[i].data.ptr);
 	}
@@ -444,8 +442,8 @@ int gp_holders_alloc(const struct gp_holders_args *args, struct gp_holders **ret
 	h->last_news = &h->news;
 	for (u32 i = 0; i < args->nr_gpus; i++)
 		h->device[i].gpu = args->gpus[i];
-	h->epoll = epoll_create1(EPOLL_CLOEXEC);
-	h->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	h->epoll = gp_sys->epoll_create(EPOLL_CLOEXEC);
+	h->bell = gp_sys->eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (h->epoll < 0 || h->bell < 0)
 		err = -errno;
 	if (!err)

@@ -64,7 +64,7 @@ static bool is_journal(void)
 	struct stat st;
 
 	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
-	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
+	       !gp_sys->fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
 }
 
 /*
@@ -90,9 +90,9 @@ static int send_journal(enum gp_log_level level, const struct gp_log_subject *s,
 	if (s && s->gpu >= 0)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "GPREEMPT_GPU=%d\n", s->gpu);
 	snprintf(to.sun_path, sizeof(to.sun_path), "%s", journal_path);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || sendto(fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&to,
-			     sizeof(to)) < 0)
+	fd = gp_sys->socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || gp_sys->sendto(fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL,
+				     (struct sockaddr *)&to, sizeof(to)) < 0)
 		err = -errno;
 	if (fd >= 0)
 		close(fd);
@@ -122,13 +122,13 @@ static bool write_stderr(enum gp_log_level level, const char *line, bool levels)
 	int n;
 
 	/* A pipe that is ready takes a whole line, so the write does not block. */
-	if (poll(&to, 1, 0) != 1 || to.revents != POLLOUT)
+	if (gp_sys->poll(&to, 1, 0) != 1 || to.revents != POLLOUT)
 		return false;
 	if (timestamps && !levels)
 		print_time(time, sizeof(time));
 	n = snprintf(text, sizeof(text), "%s%sgpreemptd: %s%s\n", levels ? journal[level] : "",
 		     time, people[level], line);
-	return n > 0 && write(STDERR_FILENO, text, (size_t)n) == n;
+	return n > 0 && gp_sys->write(STDERR_FILENO, text, (size_t)n) == n;
 }
 
 static bool write_line(enum gp_log_level level, const struct gp_log_subject *s, const char *line)

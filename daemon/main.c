@@ -156,7 +156,7 @@ static int block_signals(struct loop *l)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	l->signals = gp_sys->signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return l->signals < 0 ? -errno : 0;
 }
 
@@ -164,7 +164,7 @@ static int add(struct loop *l, int fd, u32 source)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u32 = source };
 
-	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+	return gp_sys->epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
 /* The folder of the socket; systemd makes it, by hand it may be missing. */
@@ -176,7 +176,7 @@ static void make_folder(const char *socket)
 	slash = strrchr(path, '/');
 	if (slash && slash != path) {
 		*slash = 0;
-		mkdir(path, 0755);
+		gp_sys->mkdir(path, 0755);
 	}
 }
 
@@ -247,7 +247,7 @@ static int open_all(struct loop *l)
 		code = open_control(l, &l->decider->config->daemon);
 	if (code)
 		return code;
-	l->epoll = epoll_create1(EPOLL_CLOEXEC);
+	l->epoll = gp_sys->epoll_create(EPOLL_CLOEXEC);
 	if (l->epoll < 0 || add(l, gp_decider_fd(l->decider), DECIDER) ||
 	    add(l, gp_control_fd(l->control), CONTROL) || add(l, l->signals, SIGNALS))
 		return GP_EXIT_FAILED;
@@ -277,7 +277,7 @@ static void take_signals(struct loop *l, u64 now)
 {
 	struct signalfd_siginfo info;
 
-	while (read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+	while (gp_sys->read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGHUP) {
 			gp_notify("RELOADING=1");
 			reload_by_signal(l);
@@ -327,7 +327,7 @@ static u32 sleep_until(const struct loop *l, u64 at)
 	u32 ready = 0;
 	int i, n;
 
-	n = epoll_pwait2(l->epoll, e, NR_SOURCES, at == GP_NEVER ? NULL : &timeout, NULL);
+	n = gp_sys->epoll_pwait2(l->epoll, e, NR_SOURCES, at == GP_NEVER ? NULL : &timeout);
 	for (i = 0; i < n; i++)
 		ready |= 1u << e[i].data.u32;
 	return ready;

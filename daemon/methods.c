@@ -730,7 +730,8 @@ void gp_methods_after(struct gp_methods *m)
 		if (answer_waiter(m, &m->waiter[i]))
 			m->waiter[i] = m->waiter[--m->nr_waiters];
 	gp_method_stream(m);
-	gp_state_tend(m->state, m->args.decider);
+	if (gp_state_tend(m->state, m->args.decider))
+		restore_policy(m);
 }
 
 int gp_methods_new(const struct gp_methods_args *args, struct gp_methods **ret)

@@ -8,6 +8,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "lib/sys.h"
+
 /* States that systemd's queue had no room for; the next call sends them too. */
 static char unsent[256];
 
@@ -30,10 +32,10 @@ static int send_state(const char *state)
 		to.sun_path[0] = 0;
 	size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (path[0] == '/'));
 
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	fd = gp_sys->socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	sent = sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
+	sent = gp_sys->sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
 		      (struct sockaddr *)&to, size);
 	err = sent < 0 ? -errno : 0;
 	close(fd);

@@ -53,7 +53,7 @@ struct gp_gpu_process *gp_decider_find(struct gp_decider *h, const struct gp_pro
 
 static int open_pidfd(pid_t pid)
 {
-	return (int)syscall(SYS_pidfd_open, pid, 0);
+	return gp_sys->pidfd_open(pid, 0);
 }
 
 static void stop_watching(struct gp_gpu_process *r)
@@ -82,7 +82,7 @@ static void watch_end(struct gp_decider *h, struct gp_gpu_process *r)
 	if (r->pidfd < 0)
 		return;
 	if (gp_process_start(h->args.proc, r->pid, &start) || start != r->start ||
-	    epoll_ctl(h->epoll, EPOLL_CTL_ADD, r->pidfd, &e))
+	    gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, r->pidfd, &e))
 		stop_watching(r);
 }
 

@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/sys.h"
+
 enum {
 	EVENTS	= 64,
 	SELDOM	= 16,		/* looks between two of a process that is not urgent */
@@ -20,7 +22,7 @@ void gp_reader_flush(struct gp_reader_self *r, int flags)
 {
 	if (!r->out_bytes)
 		return;
-	if (send(r->args->channel, &r->out, r->out_bytes, MSG_NOSIGNAL | flags) >= 0 ||
+	if (gp_sys->send(r->args->channel, &r->out, r->out_bytes, MSG_NOSIGNAL | flags) >= 0 ||
 	    errno != EAGAIN)
 		r->out_bytes = 0;
 }
@@ -102,9 +104,9 @@ static int open_pidfd(struct gp_reader_self *r, struct gp_reader_watched *w)
 
 	if (err)
 		return err;
-	fd = (int)syscall(SYS_pidfd_open, w->pid, 0);
+	fd = gp_sys->pidfd_open(w->pid, 0);
 	err = fd < 0 ? -errno : gp_reader_process_check(&p);
-	if (!err && epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &e))
+	if (!err && gp_sys->epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &e))
 		err = -errno;
 	gp_reader_process_close(&p);
 	if (!err)
@@ -149,7 +151,7 @@ void gp_reader_drop(struct gp_reader_self *r, struct gp_reader_watched *w)
 	drop_set(w);
 	if (w->pidfd >= 0) {
 		/* To close it is not enough if a child has it too. */
-		epoll_ctl(r->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
+		gp_sys->epoll_ctl(r->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
 		close(w->pidfd);
 	}
 	w->pidfd = -1;
@@ -289,7 +291,7 @@ static void publish(struct gp_reader_self *r)
 static void take_exits(struct gp_reader_self *r)
 {
 	struct epoll_event e[EVENTS];
-	int i, n = epoll_wait(r->epoll, e, EVENTS, 0);
+	int i, n = gp_sys->epoll_wait(r->epoll, e, EVENTS, 0);
 
 	for (i = 0; i < n; i++)
 		if (e[i].data.ptr != GP_READER_CHANNEL)
@@ -310,7 +312,7 @@ static void wake_decider(struct gp_reader_self *r)
 	const u64 one = 1;
 
 	/* It fails only if the counter is full, which takes longer than a reader lives. */
-	(void)!write(r->wakefd, &one, sizeof(one));
+	(void)!gp_sys->write(r->wakefd, &one, sizeof(one));
 	r->wake = false;
 }
 

@@ -199,7 +199,7 @@ static bool take_orders(struct gp_reader_self *r)
 	for (i = 0; i < ORDERS && !r->out_bytes; i++) {
 		if (i >= ORDERS_LEAST && r->interval_ns && now(r) >= r->next_ns)
 			break;
-		n = recv(r->args->channel, &o, sizeof(o), MSG_DONTWAIT | MSG_TRUNC);
+		n = gp_sys->recv(r->args->channel, &o, sizeof(o), MSG_DONTWAIT | MSG_TRUNC);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -224,7 +224,7 @@ static int greet(struct gp_reader_self *r)
 	struct iovec part = { &o, sizeof(o) };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
 			    .msg_controllen = sizeof(control) };
-	ssize_t n = recvmsg(r->args->channel, &m, MSG_CMSG_CLOEXEC);
+	ssize_t n = gp_sys->recvmsg(r->args->channel, &m, MSG_CMSG_CLOEXEC);
 	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 	struct stat st;
 	int fd[2], seals;
@@ -238,11 +238,14 @@ static int greet(struct gp_reader_self *r)
 	memcpy(fd, CMSG_DATA(c), sizeof(fd));
 	r->hello = o.hello;
 	r->wakefd = fd[1];
-	seals = fcntl(fd[0], F_GET_SEALS);
-	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd[0], &st) ||
-	    st.st_size < (off_t)sizeof(*r->page))
+	seals = gp_sys->fcntl(fd[0], F_GET_SEALS, 0);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || gp_sys->fstat(fd[0], &st) ||
+	    st.st_size < (off_t)sizeof(*r->page)) {
+		close(fd[0]);
 		return -EPROTO;
-	r->page = mmap(NULL, sizeof(*r->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd[0], 0);
+	}
+	r->page = gp_sys->mmap(NULL, sizeof(*r->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd[0],
+			       0);
 	close(fd[0]);
 	if (r->page != MAP_FAILED)
 		return 0;
@@ -265,7 +268,8 @@ static void listen_for(struct gp_reader_self *r, u32 events)
 	struct epoll_event e = { .events = events, .data.ptr = GP_READER_CHANNEL };
 
 	if (events != r->listens &&
-	    !epoll_ctl(r->epoll, r->listens ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, r->args->channel, &e))
+	    !gp_sys->epoll_ctl(r->epoll, r->listens ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+			       r->args->channel, &e))
 		r->listens = events;
 }
 
@@ -279,7 +283,7 @@ bool gp_reader_turn(struct gp_reader_self *r, bool wait)
 	int i, n;
 
 	listen_for(r, r->out_bytes ? EPOLLOUT : EPOLLIN);
-	n = epoll_pwait2(r->epoll, e, EVENTS, at == GP_NEVER ? NULL : &ts, NULL);
+	n = gp_sys->epoll_pwait2(r->epoll, e, EVENTS, at == GP_NEVER ? NULL : &ts);
 
 	r->now_ns = now(r);
 	/* Orders last: they end processes that events speak of. */
@@ -357,7 +361,7 @@ int gp_reader_begin(const struct gp_reader_args *args, struct gp_reader_self **r
 	r->wakefd = -1;
 	r->queue = calloc(GP_READER_SLOTS, sizeof(*r->queue));
 	r->fresh = calloc(2 * GP_READER_SLOTS, sizeof(*r->fresh));
-	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	r->epoll = gp_sys->epoll_create(EPOLL_CLOEXEC);
 	err = r->queue && r->fresh && r->epoll >= 0 ? confine(args) : -ENOMEM;
 	if (!err)
 		err = greet(r);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/sys.h"
 #include "lib/sysfs.h"
 #include "rules.h"
 
@@ -124,7 +125,7 @@ int gp_reader_process_open(pid_t pid, u64 start, struct gp_reader_process *ret)
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
-	ret->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ret->dir = gp_sys->openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (ret->dir < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
 	err = read_start(ret->dir, &ret->start);
@@ -164,7 +165,7 @@ static bool is_hidden(int err)
 static int read_exe(int dir, char *to)
 {
 	static const char deleted[] = " (deleted)";
-	ssize_t n = readlinkat(dir, "exe", to, GP_READER_PATH - 1);
+	ssize_t n = gp_sys->readlinkat(dir, "exe", to, GP_READER_PATH - 1);
 
 	if (n < 0)
 		return is_hidden(-errno) ? 0 : -errno;

@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/sys.h"
+
 enum {
 	EVENTS	= 64,
 	REPORTS	= 64,		/* of one user in one run */
@@ -37,7 +39,7 @@ int gp_readers_new(const struct gp_readers_args *args, struct gp_readers **ret)
 	a->idle_ns = a->idle_ns ? a->idle_ns : 10 * GP_SEC;
 	rs->wake_ns = GP_NEVER;
 	rs->user = calloc(GP_READERS_USERS, sizeof(*rs->user));
-	rs->epoll = epoll_create1(EPOLL_CLOEXEC);
+	rs->epoll = gp_sys->epoll_create(EPOLL_CLOEXEC);
 	if (!rs->user || rs->epoll < 0) {
 		int err = rs->user ? -errno : -ENOMEM;
 
@@ -94,8 +96,9 @@ static int listen_to(struct gp_readers *rs, const struct gp_readers_user *u, u32
 	struct epoll_event e = { .events = events, .data.u64 = key(rs, u, what) };
 	int fd = what == GP_READERS_WAKE ? u->wakefd : u->channel;
 
-	return epoll_ctl(rs->epoll, EPOLL_CTL_ADD, fd, &e) &&
-	       (errno != EEXIST || epoll_ctl(rs->epoll, EPOLL_CTL_MOD, fd, &e)) ? -errno : 0;
+	return gp_sys->epoll_ctl(rs->epoll, EPOLL_CTL_ADD, fd, &e) &&
+	       (errno != EEXIST || gp_sys->epoll_ctl(rs->epoll, EPOLL_CTL_MOD, fd, &e)) ?
+	       -errno : 0;
 }
 
 static void close_page(struct gp_readers_user *u)
@@ -179,7 +182,7 @@ static void reap(struct gp_readers *rs, struct gp_readers_user *u)
 	u32 i;
 
 	for (i = 0; i < u->nr_stuck;) {
-		ssize_t n = recv(u->stuck[i].channel, &byte, 1, MSG_DONTWAIT);
+		ssize_t n = gp_sys->recv(u->stuck[i].channel, &byte, 1, MSG_DONTWAIT);
 
 		if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) {
 			i += n <= 0;	/* drop what it still said */
@@ -229,18 +232,18 @@ void gp_readers_free(struct gp_readers *rs)
 
 static int make_page(struct gp_readers_user *u)
 {
-	int fd = memfd_create("gpreempt-reader", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = gp_sys->memfd_create("gpreempt-reader", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *at;
 
 	if (fd < 0)
 		return -errno;
-	if (ftruncate(fd, sizeof(struct gp_reader_page)) ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (gp_sys->ftruncate(fd, sizeof(struct gp_reader_page)) ||
+	    gp_sys->fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		goto failed;
-	at = mmap(NULL, sizeof(struct gp_reader_page), PROT_READ, MAP_SHARED, fd, 0);
+	at = gp_sys->mmap(NULL, sizeof(struct gp_reader_page), PROT_READ, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)
 		goto failed;
-	u->wakefd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	u->wakefd = gp_sys->eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (u->wakefd < 0) {
 		munmap(at, sizeof(struct gp_reader_page));
 		goto failed;
@@ -279,7 +282,7 @@ static int greet(struct gp_readers *rs, const struct gp_readers_user *u, int mem
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(fd));
 	memcpy(CMSG_DATA(c), fd, sizeof(fd));
-	return sendmsg(u->channel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return gp_sys->sendmsg(u->channel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 static void start(struct gp_readers *rs, struct gp_readers_user *u)
@@ -287,7 +290,7 @@ static void start(struct gp_readers *rs, struct gp_readers_user *u)
 	int pair[2] = { -1, -1 }, memory = make_page(u), err = memory < 0 ? memory : 0;
 
 	u->started_ns = rs->now_ns;
-	if (!err && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+	if (!err && gp_sys->socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		err = -errno;
 	u->channel = pair[0];
 	u->id = ++rs->last_id;
@@ -323,7 +326,7 @@ static void start(struct gp_readers *rs, struct gp_readers_user *u)
 static bool order(struct gp_readers *rs, struct gp_readers_user *u, struct gp_order *o)
 {
 	o->version = GP_READER_VERSION;
-	if (send(u->channel, o, sizeof(*o), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*o))
+	if (gp_sys->send(u->channel, o, sizeof(*o), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*o))
 		return true;
 	u->blocked = true;
 	listen_to(rs, u, GP_READERS_CHANNEL, EPOLLIN | EPOLLOUT);
@@ -531,7 +534,7 @@ static void take_event(struct gp_readers *rs, const struct epoll_event *e)
 void gp_readers_run(struct gp_readers *rs, u64 now_ns)
 {
 	struct epoll_event e[EVENTS];
-	int i, n = epoll_wait(rs->epoll, e, EVENTS, 0);
+	int i, n = gp_sys->epoll_wait(rs->epoll, e, EVENTS, 0);
 	u32 at;
 
 	if (now_ns > rs->now_ns)

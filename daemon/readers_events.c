@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "lib/sys.h"
+
 enum { TRIES = 8 };		/* at a slot that is being written */
 
 /* ---- what is known ---- */
@@ -248,7 +250,7 @@ static bool receive(struct gp_readers *rs, struct gp_readers_user *u, struct gp_
 
 	while (u->readable && u->budget) {
 		u->budget--;
-		n = recv(u->channel, r, sizeof(*r), MSG_DONTWAIT | MSG_TRUNC);
+		n = gp_sys->recv(u->channel, r, sizeof(*r), MSG_DONTWAIT | MSG_TRUNC);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN) {

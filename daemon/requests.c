@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "decider_private.h"
+#include "lib/sys.h"
 #include "lib/user.h"
 
 enum { FORGET_PER_SCAN = 16 };	/* requests whose process may have ended are looked at */
@@ -365,11 +366,15 @@ static bool off_file(const struct gp_decider *h, char *path, size_t size)
 	       snprintf(path, size, "%s/off", h->config->daemon.state) < (int)size;
 }
 
-bool gp_switched_off(const struct gp_decider *h)
+int gp_switched_off(const struct gp_decider *h)
 {
 	char path[GP_CONFIG_TEXT + 8];
 
-	return off_file(h, path, sizeof(path)) && !access(path, F_OK);
+	if (!off_file(h, path, sizeof(path)))
+		return 0;
+	if (!gp_sys->access(path, F_OK))
+		return 1;
+	return gp_sys_is_gone(-errno) || gp_sys_is_denied(-errno) ? 0 : -errno;
 }
 
 /* The switch is a file, so that the next daemon sees it too. */
@@ -381,12 +386,12 @@ static int keep_switch(const struct gp_decider *h, bool on)
 	if (!off_file(h, path, sizeof(path)))
 		return -ENAMETOOLONG;
 	if (on)
-		return unlink(path) && errno != ENOENT ? -errno : 0;
-	mkdir(h->config->daemon.state, 0755);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+		return gp_sys->unlink(path) && errno != ENOENT ? -errno : 0;
+	gp_sys->mkdir(h->config->daemon.state, 0755);
+	fd = gp_sys->create(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	fsync(fd);
+	gp_sys->fsync(fd);
 	close(fd);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "decider_private.h"
+#include "lib/sys.h"
 #include "uapi/kfd.h"
 
 /* A descriptor of the events of one GPU; -errno. */
@@ -24,14 +25,14 @@ static int subscribe(int kfd_fd, u32 gpu_id)
 	struct gp_kfd_smi args = { .gpu_id = gpu_id };
 	int err;
 
-	if (ioctl(kfd_fd, GP_KFD_IOC_SMI, &args))
+	if (gp_sys->ioctl(kfd_fd, GP_KFD_IOC_SMI, &args))
 		return -errno;
-	if (write((int)args.fd, &mask, sizeof(mask)) != sizeof(mask)) {
+	if (gp_sys->write((int)args.fd, &mask, sizeof(mask)) != sizeof(mask)) {
 		err = -errno;
 		close((int)args.fd);
 		return err;
 	}
-	fcntl((int)args.fd, F_SETFD, FD_CLOEXEC);
+	gp_sys->fcntl((int)args.fd, F_SETFD, FD_CLOEXEC);
 	return (int)args.fd;
 }
 
@@ -44,14 +45,14 @@ void gp_resets_watch(struct gp_decider *h)
 	if (h->args.kfd || !h->nr_gpus)
 		return;
 	/* Not kept open: that would block a partition switch. */
-	kfd_fd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+	kfd_fd = gp_sys->openat(AT_FDCWD, "/dev/kfd", O_RDWR | O_CLOEXEC);
 	err = kfd_fd < 0 ? -errno : 0;
 	for (u32 d = 0; !err && d < h->nr_gpus; d++) {
 		err = subscribe(kfd_fd, h->gpu[d].gpu_id);
 		if (err < 0)
 			break;
 		h->reset_fd[h->nr_reset_fds++] = err;
-		err = epoll_ctl(h->epoll, EPOLL_CTL_ADD, err, &e) ? -errno : 0;
+		err = gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, err, &e) ? -errno : 0;
 	}
 	if (kfd_fd >= 0)
 		close(kfd_fd);
@@ -127,7 +128,7 @@ void gp_resets_take(struct gp_decider *h)
 	u32 what;
 
 	for (u32 d = 0; d < h->nr_reset_fds; d++)
-		while ((got = read(h->reset_fd[d], text, sizeof(text))) > 0) {
+		while ((got = gp_sys->read(h->reset_fd[d], text, sizeof(text))) > 0) {
 			what = gp_reset_parse(text, (size_t)got);
 			if (what)
 				gp_resets_event(h, d, what);

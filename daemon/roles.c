@@ -7,6 +7,7 @@
 #include "holder.h"
 #include "lib/gpu.h"
 #include "lib/kfd_debug/session.h"
+#include "lib/sys.h"
 #include "lib/sysfs.h"
 #include "lib/user.h"
 #include "log.h"
@@ -29,7 +30,7 @@ static int poke_main(int channel, uid_t user)
 	u64 pid;
 
 	(void)channel;
-	dir = opendir(GP_SYSFS_KFD "/proc");
+	dir = gp_sys_opendir(GP_SYSFS_KFD "/proc");
 	if (!dir)
 		return 0;
 	while ((e = readdir(dir))) {

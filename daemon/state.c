@@ -8,12 +8,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/sys.h"
 #include "log.h"
 #include "text/ini.h"
 #include "text/value.h"
 
 /* The file is written at most so often. */
 #define SAVE_NS		(100 * GP_MSEC)
+/* After a failure it is written or read again. */
+#define AGAIN_NS	(1 * GP_SEC)
 
 /* ---- reading ---- */
 
@@ -211,7 +214,7 @@ static void read_boot(char *to, size_t size)
 
 int gp_state_load(const char *path, struct gp_saved_state *ret, char *why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = gp_sys->openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char boot[64], *text = NULL;
 	size_t n = 0;
 	int err = fd < 0 ? -errno : gp_ini_read(fd, &text, &n);
@@ -286,16 +289,16 @@ int gp_state_save(const char *path, const struct gp_saved_state *s)
 	if (!text)
 		return -ENOMEM;
 	n = strlen(text);
-	unlink(temporary);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0 || write(fd, text, n) != (ssize_t)n || fsync(fd))
+	gp_sys->unlink(temporary);
+	fd = gp_sys->create(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0 || gp_sys->write(fd, text, n) != (ssize_t)n || gp_sys->fsync(fd))
 		err = errno ? -errno : -EIO;
 	if (fd >= 0)
 		close(fd);
-	if (!err && rename(temporary, path))
+	if (!err && gp_sys->rename(temporary, path))
 		err = -errno;
 	if (err)
-		unlink(temporary);
+		gp_sys->unlink(temporary);
 	free(text);
 	return err;
 }
@@ -391,46 +394,65 @@ static void save(struct gp_state_store *store, const struct gp_decider *h)
 	/* A second restart must not lose holds that the first one did not renew yet. */
 	for (i = 0; i < store->restore.nr_holds && s->nr_holds < GP_STATE_HOLDS; i++)
 		s->hold[s->nr_holds++] = store->restore.hold[i];
-	err = store->path ? gp_state_save(store->path, s) : 0;
+	err = store->path && !store->unread ? gp_state_save(store->path, s) : 0;
 	if (err && !store->failed)
 		gp_log(GP_LOG_WARNING, "%s: %s; a restart will lose classes, holds and policy set "
 		       "by hand", store->path, strerror(-err));
 	store->failed = err;
-	store->changed = false;
-	store->save_at_ns = h->now_ns + SAVE_NS;
+	/* Tried again, less often. */
+	store->changed = err;
+	store->save_at_ns = h->now_ns + (err ? AGAIN_NS : SAVE_NS);
+}
+
+/* Returns true if there was a state to load. */
+static bool load(struct gp_state_store *store, struct gp_decider *h)
+{
+	struct gp_saved_state *s = &store->restore;
+	char why[GP_DECIDER_WHY];
+	int err = store->path ? gp_state_load(store->path, s, why) : -ENOENT;
+	bool was_unread = store->unread;
+
+	/* A file that could not be read now may be good: do not replace it, and try again. */
+	store->unread = err && err != -ENOENT && err != -EINVAL;
+	if (store->unread)
+		store->save_at_ns = h->now_ns + AGAIN_NS;
+	if (err && err != -ENOENT && !was_unread)
+		gp_log(GP_LOG_WARNING, "%s: %s: %s", store->path,
+		       store->unread ? "cannot be read for now" : "ignored", why);
+	if (err)
+		return false;
+	gp_state_count_restart(s, (u64)time(NULL));
+	gp_log(GP_LOG_INFO, "restart %u: %s", s->restarts, s->restart[0].why);
+	restore_classes(s, h);
+	store->state = *s;
+	return true;
 }
 
 struct gp_state_store *gp_state_open(const char *path, struct gp_decider *h)
 {
 	struct gp_state_store *store = calloc(1, sizeof(*store));
-	char why[GP_DECIDER_WHY];
-	int err;
 
 	if (!store)
 		return NULL;
 	store->path = path;
 	store->changed = true;
-	err = path ? gp_state_load(path, &store->state, why) : -ENOENT;
-	if (err && err != -ENOENT)
-		gp_log(GP_LOG_WARNING, "%s: ignored: %s", path, why);
-	/* A file that could not be read now may be good: do not replace it. */
-	if (err && err != -ENOENT && err != -EINVAL)
-		store->path = NULL;
-	if (err)
-		return store;
-	gp_state_count_restart(&store->state, (u64)time(NULL));
-	gp_log(GP_LOG_INFO, "restart %u: %s", store->state.restarts, store->state.restart[0].why);
-	restore_classes(&store->state, h);
-	store->restore = store->state;
+	load(store, h);
 	return store;
 }
 
-void gp_state_tend(struct gp_state_store *store, struct gp_decider *h)
+bool gp_state_tend(struct gp_state_store *store, struct gp_decider *h)
 {
+	bool loaded = store->unread && h->now_ns >= store->save_at_ns && load(store, h);
+
+	for (u32 i = 0; loaded && i < h->nr_processes; i++) {
+		gp_processes_classify(h, h->process[i]);
+		gp_tasks_update(h, h->process[i]);
+	}
 	if (restore_holds(&store->restore, h))
 		store->changed = true;
-	if (store->changed && h->now_ns >= store->save_at_ns)
+	if (store->changed && !store->unread && h->now_ns >= store->save_at_ns)
 		save(store, h);
+	return loaded;
 }
 
 void gp_state_end(struct gp_state_store *store, const struct gp_decider *h, const char *why)

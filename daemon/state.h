@@ -86,6 +86,7 @@ struct gp_state_store {
 	struct gp_saved_state restore;	/* whose holds still have to be renewed */
 	bool changed;
 	bool failed;		/* the last save did */
+	bool unread;		/* the file could not be read for now; it is not replaced */
 	u64 save_at_ns;		/* not before */
 };
 
@@ -97,9 +98,10 @@ struct gp_state_store {
 struct gp_state_store *gp_state_open(const char *path, struct gp_decider *h);
 /*
  * After each run of the decider: renews holds for what is left of their leases, as soon as the
- * decider knows the processes, and saves what changed, at most ten times a second.
+ * decider knows the processes, and saves what changed, at most ten times a second. True: the state
+ * was loaded only now, and its policy is the caller's to apply.
  */
-void gp_state_tend(struct gp_state_store *store, struct gp_decider *h);
+bool gp_state_tend(struct gp_state_store *store, struct gp_decider *h);
 /* Saves why the daemon ends. */
 void gp_state_end(struct gp_state_store *store, const struct gp_decider *h, const char *why);
 

@@ -122,7 +122,7 @@ static void close_others(int channel)
 		dup2(channel, 3);
 		channel = 3;
 	}
-	fcntl(3, F_SETFD, FD_CLOEXEC);
+	gp_sys->fcntl(3, F_SETFD, FD_CLOEXEC);
 	close_range(4, UINT_MAX, 0);
 }
 
@@ -183,7 +183,7 @@ static pid_t start_child(struct supervisor *s, const struct gp_supervisor_messag
 		.number = m->child, .role = m->role, .user = m->user,
 		.kill_at_ns = m->role == GP_ROLE_POKE ? gp_sys->monotonic_ns() + POKE_NS : GP_NEVER,
 	};
-	c->pid = fork();
+	c->pid = gp_sys->fork();
 	if (!c->pid) {
 		die_with_parent(parent, m->role == GP_ROLE_HOLDER);
 		run_role(s, &s->roles[m->role], m->user, channel);
@@ -201,7 +201,7 @@ static void poke_user(struct supervisor *s, uid_t user)
 {
 	struct gp_supervisor_message m = { .role = GP_ROLE_POKE, .user = user };
 	/* It needs no channel. */
-	int channel = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int channel = gp_sys->openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (channel < 0)
 		return;
@@ -221,7 +221,7 @@ static void poke_all_users(struct supervisor *s)
 
 	if (!s->roles || !s->roles[GP_ROLE_POKE].main)
 		return;
-	dir = opendir(GP_SYSFS_KFD "/proc");
+	dir = gp_sys_opendir(GP_SYSFS_KFD "/proc");
 	while (dir && nr < POKED_USERS && (e = readdir(dir))) {
 		if (!gp_sysfs_parse(e->d_name, 10, &pid, &end) || *end || pid > INT_MAX ||
 		    gp_process_user(NULL, (pid_t)pid, &user))
@@ -243,15 +243,17 @@ static void forget(struct supervisor *s, struct child *c)
 	s->nr_children--;
 }
 
-/* Tells the decider. Kept for later if the decider does not read. */
+/* Tells the decider. Kept for later if the decider does not read or there is no memory for it. */
 static void tell_end(struct supervisor *s, struct child *c)
 {
 	struct gp_supervisor_message m =
 		GP_MESSAGE(struct gp_supervisor_message, GP_SUP_ENDED, .child = c->number,
 			   .role = c->role, .user = c->user, .pid = c->pid, .err = c->status);
+	int err = -EPIPE;
 
-	if (!c->number || s->channel < 0 ||
-	    gp_channel_send(s->channel, &m.is, NULL, 0) != -EAGAIN)
+	if (c->number && s->channel >= 0)
+		err = gp_channel_send(s->channel, &m.is, NULL, 0);
+	if (!err || err == -EPIPE)
 		forget(s, c);
 }
 
@@ -313,7 +315,7 @@ static int start_decider(struct supervisor *s)
 	if (err)
 		return err;
 	s->silent_at_ns = GP_NEVER;
-	s->decider = fork();
+	s->decider = gp_sys->fork();
 	if (!s->decider) {
 		die_with_parent(parent, false);
 		run_decider(s, ends[1]);
@@ -494,7 +496,7 @@ static void reap(struct supervisor *s)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+	while ((pid = gp_sys->waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		/* A pid may be reused while the end of its former process is still to be told. */
 		for (c = s->child; c < s->child + GP_SUPERVISOR_CHILDREN; c++)
 			if (c->pid == pid && !c->ended)
@@ -517,7 +519,7 @@ static void take_signals(struct supervisor *s)
 {
 	struct signalfd_siginfo info;
 
-	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+	while (gp_sys->read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD) {
 			reap(s);
 			continue;
@@ -570,7 +572,7 @@ static void doze(struct supervisor *s)
 				 { .fd = s->channel, .events = POLLIN } };
 	u64 began = gp_sys->monotonic_ns(), now;
 
-	poll(fds, 2, gp_supervisor_timeout(wake_at(s, began), began));
+	gp_sys->poll(fds, 2, gp_supervisor_timeout(wake_at(s, began), began));
 	now = gp_sys->monotonic_ns();
 	if (s->silent_at_ns == GP_NEVER || now < s->silent_at_ns + s->args->heartbeat_ns / 2)
 		return;
@@ -634,7 +636,7 @@ static int open_signals(struct supervisor *s)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &s->before);
-	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->signals = gp_sys->signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->signals < 0 ? -errno : 0;
 }
 
@@ -670,7 +672,7 @@ int gp_supervisor_fork(const struct gp_role *roles, int *channel)
 
 	if (err)
 		return err;
-	pid = fork();
+	pid = gp_sys->fork();
 	if (pid) {
 		err = pid < 0 ? -errno : 0;
 		close(ends[1]);

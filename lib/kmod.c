@@ -12,17 +12,19 @@
 #include <unistd.h>
 
 #include "process.h"
+#include "sys.h"
 #include "uapi/kfd.h"
 
 int gp_kmod_call(int fd, unsigned long call, void *arg)
 {
-	return ioctl(fd, call, arg) ? -errno : 0;
+	return gp_sys->ioctl(fd, call, arg) ? -errno : 0;
 }
 
 int gp_kmod_open(const char *path, struct gp_uapi_version *is)
 {
 	struct gp_uapi_version v = { 0 };
-	int fd = open(path ? path : GP_KMOD_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	int fd = gp_sys->openat(AT_FDCWD, path ? path : GP_KMOD_DEVICE,
+				O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	int err;
 
 	if (fd < 0)
@@ -47,7 +49,7 @@ static int take(const struct gp_kmod_process *p, int which, struct gp_uapi_membe
 	u64 start = 0;
 
 	ret->kfd_fd = -1;
-	ret->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+	ret->pidfd = gp_sys->pidfd_open(p->pid, 0);
 	if (ret->pidfd < 0)
 		return -errno;
 	/* With the pidfd in hand its number cannot become another's unnoticed. */
@@ -58,7 +60,7 @@ static int take(const struct gp_kmod_process *p, int which, struct gp_uapi_membe
 		return n;
 	if (which >= n)
 		return -EXDEV;
-	ret->kfd_fd = (int)syscall(SYS_pidfd_getfd, ret->pidfd, theirs[which], 0);
+	ret->kfd_fd = gp_sys->pidfd_getfd(ret->pidfd, theirs[which], 0);
 	return ret->kfd_fd < 0 ? -errno : 0;
 }
 
@@ -246,14 +248,14 @@ int gp_kmod_next(int fd, struct gp_uapi_event *ret)
 	ssize_t n;
 
 	do
-		n = read(fd, ret, sizeof(*ret));
+		n = gp_sys->read(fd, ret, sizeof(*ret));
 	while (n < 0 && errno == EINTR);
 	return n == (ssize_t)sizeof(*ret) ? 0 : n < 0 ? -errno : -EIO;
 }
 
 const struct gp_uapi_stats *gp_kmod_stats(int fd)
 {
-	void *at = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+	void *at = gp_sys->mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
 
 	return at == MAP_FAILED ? NULL : at;
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sys.h"
 #include "sysfs.h"
 
 enum {
@@ -250,7 +251,7 @@ static int read_all(int fd, struct gp_mqd_parser *p)
 	int err;
 
 	for (;;) {
-		n = read(fd, text, sizeof(text));
+		n = gp_sys->read(fd, text, sizeof(text));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -266,7 +267,7 @@ static int read_all(int fd, struct gp_mqd_parser *p)
 int gp_mqd_dump_read(const char *path, pid_t only, struct gp_mqd_list *ret, u32 *ret_line)
 {
 	struct gp_mqd_parser p;
-	int fd = open(path ? path : GP_MQD_DUMP, O_RDONLY | O_CLOEXEC);
+	int fd = gp_sys->openat(AT_FDCWD, path ? path : GP_MQD_DUMP, O_RDONLY | O_CLOEXEC);
 	int err;
 
 	if (fd < 0)

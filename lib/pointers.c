@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "sys.h"
 #include "uapi/aql.h"
 
 enum {
@@ -131,7 +132,7 @@ static int open_mem(struct gp_pointers_set *s)
 {
 	if (s->mem_fd >= 0)
 		return 0;
-	s->mem_fd = open(s->mem, O_RDONLY | O_CLOEXEC);
+	s->mem_fd = gp_sys->openat(AT_FDCWD, s->mem, O_RDONLY | O_CLOEXEC);
 	if (s->mem_fd >= 0)
 		return 0;
 	return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
@@ -154,7 +155,7 @@ static int read_by_file(struct gp_pointers_set *s, u32 i)
 
 	if (err)
 		return err;
-	n = pread(s->mem_fd, s->buffer + s->pieces[i].to, from->iov_len,
+	n = gp_sys->pread(s->mem_fd, s->buffer + s->pieces[i].to, from->iov_len,
 		  (off_t)(uintptr_t)from->iov_base);
 	if (n == 0)
 		return -ESRCH;	/* the memory it was opened for is no more: exit, or exec */
@@ -200,7 +201,7 @@ static int gather(struct gp_pointers_set *s, u32 nr)
 				return err;
 			continue;
 		}
-		n = process_vm_readv(s->pid, &local, 1, s->remote + i, pieces, 0);
+		n = gp_sys->process_vm_readv(s->pid, &local, 1, s->remote + i, pieces);
 		if (n < 0 && errno != EFAULT)
 			return -errno;
 		for (n = n < 0 ? 0 : n; pieces && (size_t)n >= s->remote[i].iov_len; pieces--, i++)

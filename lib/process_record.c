@@ -388,10 +388,10 @@ int gp_process_kfd_fds(pid_t pid, int *to)
 	struct dirent *e;
 	DIR *dir;
 
-	if (stat(GP_KFD_DEVICE, &kfd))
+	if (gp_sys->fstatat(AT_FDCWD, GP_KFD_DEVICE, &kfd, 0))
 		return -errno;
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	dir = opendir(path);
+	dir = gp_sys_opendir(path);
 	if (!dir)
 		return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
 	while ((e = readdir(dir))) {

@@ -103,7 +103,7 @@ ssize_t gp_varlink_receive(struct gp_varlink_reader *r, int fd)
 	if (err)
 		return err;
 	do {
-		n = recv(fd, r->buf + r->len, most, MSG_DONTWAIT);
+		n = gp_sys->recv(fd, r->buf + r->len, most, MSG_DONTWAIT);
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return n ? -errno : 0;
@@ -234,7 +234,7 @@ ssize_t gp_varlink_flush(struct gp_varlink_writer *w, int fd)
 	if (n > GP_VARLINK_FLUSH_MAX)
 		n = GP_VARLINK_FLUSH_MAX;
 	do {
-		sent = send(fd, w->buf + w->begin, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+		sent = gp_sys->send(fd, w->buf + w->begin, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	} while (sent < 0 && errno == EINTR);
 	if (sent < 0)
 		return -errno;
@@ -370,7 +370,7 @@ static int wait_for(struct gp_wire *wire, short events, u64 deadline_ns)
 	int r;
 
 	do {
-		r = poll(&p, 1, milliseconds_until(deadline_ns));
+		r = gp_sys->poll(&p, 1, milliseconds_until(deadline_ns));
 	} while ((r < 0 && errno == EINTR) || (r == 0 && milliseconds_until(deadline_ns)));
 	if (r < 0)
 		return gp_fail(errno, "poll: %s", strerrordesc_np(errno));
@@ -409,14 +409,14 @@ int gp_wire_connect(struct gp_wire *wire, u64 deadline_ns)
 {
 	int err;
 
-	wire->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	wire->fd = gp_sys->socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (wire->fd < 0)
 		return gp_fail(errno, "no socket: %s", strerrordesc_np(errno));
-	while (connect(wire->fd, (struct sockaddr *)&wire->at, sizeof(wire->at))) {
+	while (gp_sys->connect(wire->fd, (struct sockaddr *)&wire->at, sizeof(wire->at))) {
 		err = errno;
 		/* Its backlog is full, and there is nothing to wait on. */
 		if (err == EAGAIN && milliseconds_until(deadline_ns)) {
-			poll(NULL, 0, BACKLOG_PAUSE_MS);
+			gp_sys->poll(NULL, 0, BACKLOG_PAUSE_MS);
 			continue;
 		}
 		if (err == EINTR)

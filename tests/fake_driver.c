@@ -247,18 +247,13 @@ int __openat64_2(int dir, const char *path, int flags)
 		snprintf(moved, sizeof(moved), "%s%s", tree->path, path + strlen(GP_SYSFS_KFD));
 		path = moved;
 	}
+	/* There is no /dev/kfd here. */
+	if (!strcmp(path, GP_KFD_DEVICE))
+		path = "/dev/null";
 	return (int)syscall(SYS_openat, dir, path, flags, 0600);
 }
 
 int openat64(int dir, const char *path, int flags, ...)
 {
 	return __openat64_2(dir, path, flags);
-}
-
-/* There is no /dev/kfd here. */
-int open64(const char *path, int flags, ...)
-{
-	if (!strcmp(path, GP_KFD_DEVICE))
-		path = "/dev/null";
-	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
 }

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/sys.h"
 #include "session.h"
 #include "lib/error.h"
 #include "lib/process.h"
@@ -28,7 +29,7 @@ enum {
 
 static void nap(void)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = STEP_US * 1000 }, NULL);
+	gp_sys->nanosleep(&(struct timespec){ .tv_nsec = STEP_US * 1000 });
 }
 
 /* Field of /proc/PID/status, as a number; 0 if it is not there. */
@@ -67,7 +68,7 @@ static bool is_ours(pid_t tracer)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d", tracer);
-	return !access(path, F_OK);
+	return !gp_sys->access(path, F_OK);
 }
 
 static int why_not(pid_t pid, int err, bool *again)
@@ -92,7 +93,7 @@ int gp_seize(pid_t pid, u64 start)
 
 	for (u32 i = 0; again && i < SEIZE_TRIES; i++) {
 		/* It stops before it ends: gp_seize_while_stopped() */
-		if (!ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXIT)) {
+		if (!gp_sys->ptrace(PTRACE_SEIZE, pid, NULL, (void *)PTRACE_O_TRACEEXIT)) {
 			err = 0;
 			break;
 		}
@@ -127,17 +128,17 @@ static bool is_group_stop(int status)
 static void go_on(pid_t tid, int status)
 {
 	if (is_group_stop(status))
-		ptrace(PTRACE_LISTEN, tid, 0, 0);
+		gp_sys->ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 	else
-		ptrace(PTRACE_CONT, tid, 0, (void *)(intptr_t)stop_signal(status));
+		gp_sys->ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)stop_signal(status));
 }
 
 static int stop(pid_t tid, int *ret_status)
 {
-	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
+	if (gp_sys->ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
 		return errno == ESRCH ? -ESRCH : -errno;
 	for (u32 i = 0; i < STOP_STEPS; i++) {
-		pid_t got = waitpid(tid, ret_status, __WALL | __WNOTHREAD | WNOHANG);
+		pid_t got = gp_sys->waitpid(tid, ret_status, __WALL | __WNOTHREAD | WNOHANG);
 
 		if (got == tid && WIFSTOPPED(*ret_status))
 			return 0;
@@ -153,7 +154,7 @@ int gp_unseize(pid_t tid)
 	int status = 0, err = stop(tid, &status);
 
 	if (!err)
-		ptrace(PTRACE_DETACH, tid, 0, (void *)(intptr_t)stop_signal(status));
+		gp_sys->ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)stop_signal(status));
 	return err;
 }
 
@@ -173,7 +174,7 @@ int gp_seize_wait(pid_t pid)
 	int status;
 	pid_t got;
 
-	while ((got = waitpid(pid, &status, __WALL | __WNOTHREAD | WNOHANG)) == pid) {
+	while ((got = gp_sys->waitpid(pid, &status, __WALL | __WNOTHREAD | WNOHANG)) == pid) {
 		if (!WIFSTOPPED(status))
 			return -ESRCH;
 		go_on(pid, status);
@@ -205,7 +206,7 @@ int gp_seize_briefly(int (*fn)(void *ctx), void *ctx)
 	/* Signals are for the threads of the program. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, NULL, brief_main, &b);
+	err = gp_sys->thread_create(&thread, NULL, brief_main, &b) ? errno : 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err)
 		return gp_fail(err == EAGAIN ? ENOMEM : err, "no thread could be started: %s",
@@ -227,7 +228,7 @@ static int each_thread(const char *proc, pid_t pid, int (*fn)(int dir, pid_t tid
 
 	if (snprintf(path, sizeof(path), "%s/%d/task", proc, pid) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	dir = opendir(path);
+	dir = gp_sys_opendir(path);
 	if (!dir)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (!result && (entry = readdir(dir)))
@@ -286,7 +287,7 @@ static int poke_thread(int dir, pid_t tid, void *ctx)
 	if (sleeps_there(dir, tid, NULL) == 0)
 		return 0;
 	/* where we cannot see it, it may sleep there */
-	if (ptrace(PTRACE_SEIZE, tid, 0, 0)) {
+	if (gp_sys->ptrace(PTRACE_SEIZE, tid, NULL, NULL)) {
 		p->result = errno == ESRCH ? p->result : -errno;
 		return 0;
 	}

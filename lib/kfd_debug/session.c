@@ -20,7 +20,7 @@
 #define EC_RUNTIME	GP_KFD_EC_BIT(GP_KFD_EC_RUNTIME)
 
 /* Of one look: a queue can be new only once. */
-enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES };
+enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES, LEAVE_TRIES = 3 };
 
 static u64 address(const void *at)
 {
@@ -33,7 +33,7 @@ static int call_once(const struct gp_session *s, struct gp_kfd_dbg *args)
 
 	args->pid = (u32)s->tid;
 	do {
-		r = ioctl(s->kfd_fd, GP_KFD_IOC_DBG, args);
+		r = gp_sys->ioctl(s->kfd_fd, GP_KFD_IOC_DBG, args);
 	} while (r < 0 && errno == EINTR);
 	return r < 0 ? -errno : r;
 }
@@ -80,7 +80,7 @@ static int drain_pipe(struct gp_session *s)
 	ssize_t n;
 
 	for (;;) {
-		n = read(s->pipe[0], bytes, sizeof(bytes));
+		n = gp_sys->read(s->pipe[0], bytes, sizeof(bytes));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n == 0)
@@ -108,16 +108,18 @@ static int query(struct gp_session *s, u64 *ret)
 static int leave(struct gp_session *s)
 {
 	u64 what;
-	int err;
+	int err = 0;
 
 	drain_pipe(s);
 	for (u32 i = 0; i < EVENTS_MAX && !query(s, &what); i++)
 		if (what & EC_RUNTIME)
 			go_on(s);
-	err = disable(s);
-	s->enabled = false;
-	/* EINVAL: it has ended before */
-	return err == -ESRCH || err == -EINVAL ? 0 : err;
+	for (u32 i = 0; s->enabled && i < LEAVE_TRIES; i++) {
+		err = disable(s);
+		/* EINVAL: it has ended before */
+		s->enabled = err && err != -ESRCH && err != -EINVAL;
+	}
+	return s->enabled ? err : 0;
 }
 
 /*
@@ -146,7 +148,7 @@ int gp_session_close(struct gp_session *s)
 		if (s->pipe[i] >= 0)
 			close(s->pipe[i]);
 	free(s->queues);
-	*s = (struct gp_session){ .pipe = { -1, -1 } };
+	*s = (struct gp_session){ .enabled = s->enabled, .pipe = { -1, -1 } };
 	return err;
 }
 
@@ -403,7 +405,7 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 	if (!s->queues)
 		return gp_fail(ENOMEM, "no memory for a debug session");
 	/* Non-blocking: the driver writes to it with locks held. */
-	if (pipe2(s->pipe, O_CLOEXEC | O_NONBLOCK)) {
+	if (gp_sys->pipe2(s->pipe, O_CLOEXEC | O_NONBLOCK)) {
 		err = gp_fail(errno, "no pipe for a debug session");
 		free(s->queues);
 		s->queues = NULL;

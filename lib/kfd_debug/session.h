@@ -69,7 +69,8 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args);
 
 /*
  * Resumes everything and leaves. Of a session that has ended it only frees. -errno: the driver
- * refused, so queues may be off until this process ends.
+ * refused, so queues may be off until this process ends. @enabled says so, also after
+ * gp_session_open() failed.
  */
 int gp_session_close(struct gp_session *s);
 

@@ -8,6 +8,7 @@
 
 #include "lib/error.h"
 #include "lib/gpreempt.h"
+#include "lib/sys.h"
 #include "session.h"
 
 struct gp_suspender {
@@ -33,7 +34,7 @@ int gp_suspender_open(const struct gp_daemon_target *target, struct gp_suspender
 
 	if (!s)
 		return gp_fail(ENOMEM, "out of memory");
-	s->kfd_fd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+	s->kfd_fd = gp_sys->openat(AT_FDCWD, "/dev/kfd", O_RDWR | O_CLOEXEC);
 	if (s->kfd_fd < 0) {
 		err = gp_fail(errno == ENOENT || errno == ENXIO ? ENODEV : errno,
 			      "cannot open /dev/kfd: %s", strerrordesc_np(errno));
