@@ -237,7 +237,7 @@ static u32 runs_until_off(struct control_world *w)
 	return runs;
 }
 
-static void thousands_of_connects_and_calls_of_one_user_do_not_delay_off(void **state)
+static void connects_and_calls_of_one_user_do_not_delay_off(void **state)
 {
 	static const char call[] = "{\"method\":\"org.gpreempt.Status\"}";
 	enum { CONNECTS = 5000, CALLS = 22, OPEN = 32 };
@@ -272,7 +272,7 @@ static void thousands_of_connects_and_calls_of_one_user_do_not_delay_off(void **
 }
 
 PROVE(
-	CLAIM_WITH(thousands_of_connects_and_calls_of_one_user_do_not_delay_off, world_up, world_down),
+	CLAIM_WITH(connects_and_calls_of_one_user_do_not_delay_off, world_up, world_down),
 	CLAIM_WITH(a_flood_by_root_does_not_keep_others_waiting, world_up, world_down),
 	CLAIM_WITH(ten_thousand_malformed_messages_do_not_disturb_it, world_up, world_down),
 	CLAIM_WITH(a_silent_client_is_let_go_and_a_begun_call_sooner, world_up, world_down),

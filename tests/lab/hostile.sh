@@ -97,11 +97,11 @@ noticed() { # ATTACK TEXT WORDS
 	always "$1.held" '[1-9][0-9]*'
 	told "$1.trouble" "$3"
 }
-if judge pointers "a page that never comes over queue pointers in the process's memory"; then
+if judge pointers "a page that never comes over queue pointers in the process's memory" bystander; then
 	noticed pointers "a page that never comes over queue pointers" "reader"
 	open=yes
 fi
-judge pointers-gtt "a page that never comes over queue pointers in the driver's memory" && always pointers-gtt.held '[1-9][0-9]*'
+judge pointers-gtt "a page that never comes over queue pointers in the driver's memory" bystander && always pointers-gtt.held '[1-9][0-9]*'
 if judge memory-lock "a process that keeps its memory locked" bystander; then
 	noticed memory-lock "a process that keeps its memory locked" "reader"
 	open=yes

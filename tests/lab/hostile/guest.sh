@@ -95,7 +95,7 @@ round() {
 	meanwhile=$2
 	shift 2
 	# More than five ends of a decider within a minute end the supervisor.
-	[ $ends -lt 3 ] && kill -0 "$keeper" 2>/dev/null || { stop; start; ends=0; }
+	[ $ends -lt 3 ] && kill -0 "$supervisor" 2>/dev/null || { stop; start; ends=0; }
 	known=$(restarts)
 	sprung=
 	start_victim
@@ -166,12 +166,12 @@ list_gang() {
 	fact "$name.member_sums" $?
 }
 stop_decider() {
-	kill -STOP "$(daemon_of $keeper)"
+	kill -STOP "$(daemon_of $supervisor)"
 	sprung=$(lab-hostile now)
 }
 # The decider reads its configuration from a page that does not come: it is in D state.
 block_decider() {
-	decider=$(daemon_of $keeper)
+	decider=$(daemon_of $supervisor)
 	mount --bind /tmp/fuse/file /etc/gpreempt/gpreempt.conf
 	kill -HUP "$decider"
 	sprung=$(lab-hostile now)
@@ -251,7 +251,7 @@ after=nothing
 # ---- processes of the daemon are killed, at any instant ----
 random() { echo $(($(od -An -N2 -tu2 /dev/urandom) % $1)); }
 kill_one() {
-	pids=$(cat "/proc/$keeper/task/$keeper/children")
+	pids=$(cat "/proc/$supervisor/task/$supervisor/children")
 	# shellcheck disable=SC2086 # words
 	set -- $pids
 	[ $# -gt 0 ] || return 1
@@ -272,7 +272,7 @@ if wanted kills; then
 		# A supervisor whose decider ends too often ends, and the unit starts it again.
 		kill_one && i=$((i + 1))
 		usleep $(($(random 100) * 1000))
-		kill -0 "$keeper" 2>/dev/null || start
+		kill -0 "$supervisor" 2>/dev/null || start
 		until_true 20 state_is on "$victim" || fact kills.off $i
 		usleep $((4000 * kernel_ms))
 	done
@@ -297,8 +297,8 @@ if wanted upgrade; then
 		if [ $step = second ]; then
 			stop
 		else
-			kill -KILL $keeper
-			wait $keeper
+			kill -KILL $supervisor
+			wait $supervisor
 		fi
 		fact upgrade.$step $?
 		# As another version would have written it.
