@@ -13,8 +13,8 @@
 #include "core/param.h"
 #include "record.h"
 #include "sim/json.h"
-#include "sim/tracefile.h"
 #include "trace.h"
+#include "trace/tracefile.h"
 
 enum { SEATS = 1024, NAME = 48 };
 

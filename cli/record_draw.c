@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "record.h"
-#include "sim/tracks.h"
 #include "term.h"
+#include "trace/tracks.h"
 
 static void span(const struct gp_drawing *d, const char *track, const char *what, u64 from, u64 to)
 {

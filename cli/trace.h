@@ -3,9 +3,9 @@
 #ifndef GP_CLI_TRACE_H
 #define GP_CLI_TRACE_H
 
-#include "sim/chrome.h"
-#include "sim/pftrace.h"
 #include "sim/states.h"
+#include "trace/chrome.h"
+#include "trace/pftrace.h"
 
 enum gp_trace_form { GP_TRACE_PERFETTO, GP_TRACE_CHROME, GP_TRACE_RECORDS };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Any bytes may be a trace file: reading and replaying them ends with an answer. */
-#include "sim/replay.h"
+#include "trace/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

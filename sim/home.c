@@ -4,7 +4,7 @@
 
 #include "look.h"
 #include "shim.h"
-#include "tracefile.h"
+#include "trace/tracefile.h"
 #include "worker.h"
 
 #define HINT_LASTS_NS	(2 * GP_MSEC)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/seat.h"
-#include "tracefile.h"
+#include "trace/tracefile.h"
 
 static const char *const state_names[GP_NR_STATES] = {
 	[GP_ON]		= "on",

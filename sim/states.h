@@ -8,7 +8,7 @@
 
 #include "core/trace.h"
 #include "run.h"
-#include "tracks.h"
+#include "trace/tracks.h"
 
 enum { GP_STATES_TASKS = 64, GP_STATES_GPUS = 16 };
 

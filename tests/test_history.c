@@ -6,7 +6,7 @@
 #include "core/sched.h"
 #include "gp_test.h"
 #include "sim/compare.h"
-#include "sim/history.h"
+#include "sim/recorded.h"
 
 enum { RECORDS = 4096, TRAIN = 3, INFER = 7, TRAIN_QUEUE = 11, INFER_QUEUE = 12 };
 

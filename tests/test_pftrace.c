@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "core/seat.h"
-#include "sim/chrome.h"
-#include "sim/pftrace.h"
 #include "sim/states.h"
+#include "trace/chrome.h"
+#include "trace/pftrace.h"
 
 /* ---- the decoder ---- */
 

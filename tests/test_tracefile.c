@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/sched.h"
-#include "sim/replay.h"
+#include "trace/replay.h"
 
 /* A file in memory. */
 struct file {

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "run.h"
+#include "timeline.h"
 #include "tracks.h"
 
 struct gp_chrome {

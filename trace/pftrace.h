@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "run.h"
+#include "timeline.h"
 #include "tracks.h"
 
 struct gp_pftrace {

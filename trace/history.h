@@ -12,10 +12,11 @@
 #ifndef GP_HISTORY_H
 #define GP_HISTORY_H
 
-#include "scenario.h"
+#include "core/param.h"
+#include "core/task.h"
 #include "tracefile.h"
 
-enum { GP_HISTORY_SEATS = GP_SCENARIO_TASKS };
+enum { GP_HISTORY_SEATS = 64 };
 
 /* All times are since the recording began. */
 struct gp_period {
@@ -69,13 +70,7 @@ bool gp_history_always_busy(const struct gp_history_seat *s);
 bool gp_history_online(const struct gp_history_seat *s);
 /* What a unit of its work takes alone, as far as one can tell. */
 u64 gp_history_unit_ns(const struct gp_history *h, const struct gp_history_seat *s);
-
-/*
- * Periods of those who are not always busy become requests, of the length they would have
- * had alone; the others are closed loops. *@arrivals, the caller's to free(), is what @ret
- * points to. 0, or -EINVAL (-ENOMEM) and *@err.
- */
-int gp_history_scenario(const struct gp_history *h, struct gp_scenario *ret,
-			struct gp_arrival **arrivals, struct gp_tracefile_error *err);
+/* How long the work of one period would have taken alone, at @unit_ns a unit. */
+u64 gp_history_work_ns(const struct gp_history *h, const struct gp_period *p, u64 unit_ns);
 
 #endif /* GP_HISTORY_H */
