@@ -51,7 +51,7 @@ static void take_queue(struct gp_drawing *d, const struct gp_rec *rec)
 	if (rec->kind == GP_REC_QUEUE_ADD && rec->task < GP_MAX_TASKS &&
 	    rec->device < GP_MAX_DEVICES) {
 		*q = (struct gp_drawn_queue){ rec->task, rec->device, true, false };
-		pending_is(d, q, rec->arg[0] != rec->arg[1], rec->now_ns);
+		pending_is(d, q, rec->queue_add.rptr != rec->queue_add.wptr, rec->now_ns);
 	} else if (q->known && rec->kind == GP_REC_QUEUE_DEL) {
 		pending_is(d, q, false, rec->now_ns);
 		q->known = false;
@@ -60,7 +60,7 @@ static void take_queue(struct gp_drawing *d, const struct gp_rec *rec)
 
 		/* It came between the look before and this one; perhaps it is done already. */
 		pending_is(d, q, true, looked && looked < rec->now_ns ? looked : rec->now_ns);
-		pending_is(d, q, rec->arg[0] != rec->arg[1], rec->now_ns);
+		pending_is(d, q, rec->sample.rptr != rec->sample.wptr, rec->now_ns);
 	}
 }
 
@@ -81,9 +81,9 @@ static void take_task_gone(struct gp_drawing *d, const struct gp_rec *rec)
 /* With the parts that are inside it. */
 static const char *part_name(const struct gp_rec *rec, u32 part)
 {
-	if (part == GP_PART_COMMAND && rec->arg[GP_PART_SAVE] == GP_PART_WITHIN)
+	if (part == GP_PART_COMMAND && rec->parts.ns[GP_PART_SAVE] == GP_PART_WITHIN)
 		return GP_PARTS_WITHIN;
-	if (part == GP_PART_SAVE && rec->arg[GP_PART_COMMAND] == GP_PART_WITHIN)
+	if (part == GP_PART_SAVE && rec->parts.ns[GP_PART_COMMAND] == GP_PART_WITHIN)
 		return GP_PARTS_SAVE;
 	return gp_part_names[part];
 }
@@ -92,14 +92,14 @@ static void take_parts(struct gp_drawing *d, const struct gp_rec *rec)
 {
 	const struct gp_rec_who *t;
 	char track[GP_TRACK_NAME], what[128];
-	u64 at = rec->arg[GP_NR_PARTS + 1];
+	u64 at = rec->parts.begin_ns;
 
 	if (rec->task >= GP_MAX_TASKS || rec->device >= GP_MAX_DEVICES)
 		return;
 	t = &d->records->task[rec->task];
 	snprintf(track, sizeof(track), "GPU %u: preemptions", d->gpu[rec->device]);
 	for (u32 i = 0; i < GP_PART_TOTAL; i++) {
-		u64 ns = rec->arg[i];
+		u64 ns = rec->parts.ns[i];
 
 		if (ns == GP_PART_WITHIN)
 			continue;
@@ -107,7 +107,7 @@ static void take_parts(struct gp_drawing *d, const struct gp_rec *rec)
 		at += ns;
 	}
 	snprintf(what, sizeof(what), "for %s (%d), %s in all", t->name, (int)t->pid,
-		 gp_time(rec->arg[GP_PART_TOTAL]).s);
+		 gp_time(rec->parts.ns[GP_PART_TOTAL]).s);
 	d->timeline->instant(d->timeline->ctx, track, what, at);
 	d->preemptions++;
 }
@@ -123,7 +123,7 @@ void gp_drawing_take(struct gp_drawing *d, const struct gp_rec *rec)
 		break;
 	case GP_REC_DEVICE_ADD:
 		if (rec->device < GP_MAX_DEVICES)
-			d->gpu[rec->device] = (u32)rec->arg[1];
+			d->gpu[rec->device] = (u32)rec->device_add.gpu;
 		break;
 	case GP_REC_QUEUE_ADD:
 	case GP_REC_QUEUE_DEL:

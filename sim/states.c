@@ -71,10 +71,10 @@ void gp_states_take(struct gp_states *s, const struct gp_rec *rec)
 	if (rec->kind == GP_REC_TASK_ADD)
 		name_task(s, rec->task);
 	if (rec->kind != GP_REC_STATE || rec->device >= GP_STATES_GPUS ||
-	    rec->arg[1] >= GP_NR_STATES)
+	    rec->state.to >= GP_NR_STATES)
 		return;
 	draw(s, rec->task, rec->device);
-	s->seat[rec->task][rec->device].state = (u8)rec->arg[1];
+	s->seat[rec->task][rec->device].state = (u8)rec->state.to;
 	s->seat[rec->task][rec->device].since_ns = s->now_ns;
 }
 

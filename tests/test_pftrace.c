@@ -323,7 +323,7 @@ static void a_name_too_long_is_cut_not_refused(void **state)
 
 static void take(struct gp_states *states, uint64_t now_ns, uint32_t kind, uint64_t to)
 {
-	struct gp_rec rec = { .now_ns = now_ns, .kind = kind, .task = 0, .arg = { 0, to } };
+	struct gp_rec rec = { .now_ns = now_ns, .kind = kind, .task = 0, .state = { 0, to } };
 
 	gp_states_take(states, &rec);
 }

@@ -94,12 +94,10 @@ static int limits_of(const struct gp_tracefile *trace, struct gp_limits *ret)
 {
 	struct gp_rec init = gp_tracefile_get(trace, 0);
 
-	for (int i = 0; i < 4; i++) {
-		if (init.arg[i] > UINT32_MAX)
-			return -EINVAL;
-	}
-	*ret = (struct gp_limits){ (u32)init.arg[0], (u32)init.arg[1], (u32)init.arg[2],
-				   (u32)init.arg[3] };
+	if ((init.init.devices | init.init.tasks | init.init.seats | init.init.queues) > UINT32_MAX)
+		return -EINVAL;
+	*ret = (struct gp_limits){ (u32)init.init.devices, (u32)init.init.tasks,
+				   (u32)init.init.seats, (u32)init.init.queues };
 	return gp_sched_size(ret) ? 0 : -EINVAL;
 }
 
@@ -113,7 +111,7 @@ int gp_replay(const struct gp_tracefile *trace, struct gp_replay *ret,
 	void *mem;
 	int bad;
 
-	if (gp_tracefile_get(trace, 0).arg[4] & GP_INIT_MIDDLE) {
+	if (gp_tracefile_get(trace, 0).init.flags & GP_INIT_MIDDLE) {
 		snprintf(err->text, sizeof(err->text), "record 0: recorded of a daemon at work, "
 			 "whose beginning is not in it; see 'gpreempt what-if'");
 		return -EINVAL;

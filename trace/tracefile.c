@@ -50,20 +50,17 @@ const char *gp_rec_name(u32 kind)
 	return kind < GP_REC_NR_OUTPUTS && names[kind] ? names[kind] : "?";
 }
 
-enum { NAME_WORDS = 6 };
-
-static_assert(sizeof(((struct gp_rec_who *)0)->name) == NAME_WORDS * sizeof(u64), "in whole words");
-static_assert(sizeof(((struct gp_rec_who *)0)->name) +
+static_assert(sizeof(((struct gp_rec_who *)0)->name) == sizeof(((struct gp_rec *)0)->name.text) &&
 	      sizeof(((struct gp_rec_who *)0)->class_name) ==
-	      sizeof(((struct gp_rec *)0)->arg), "a name fits a record");
+	      sizeof(((struct gp_rec *)0)->name.class_name), "a name fits a record");
 
 struct gp_rec gp_rec_of_who(u32 task, const struct gp_rec_who *who)
 {
 	struct gp_rec rec = { .kind = GP_REC_NAME, .task = task, .queue = who->pid,
 			      .device = who->preemptible };
 
-	memcpy(rec.arg, who->name, sizeof(who->name));
-	memcpy(rec.arg + NAME_WORDS, who->class_name, sizeof(who->class_name));
+	memcpy(rec.name.text, who->name, sizeof(rec.name.text));
+	memcpy(rec.name.class_name, who->class_name, sizeof(rec.name.class_name));
 	return rec;
 }
 
@@ -71,8 +68,8 @@ struct gp_rec_who gp_rec_who(const struct gp_rec *rec)
 {
 	struct gp_rec_who who = { .pid = rec->queue, .preemptible = rec->device };
 
-	memcpy(who.name, rec->arg, sizeof(who.name));
-	memcpy(who.class_name, rec->arg + NAME_WORDS, sizeof(who.class_name));
+	memcpy(who.name, rec->name.text, sizeof(who.name));
+	memcpy(who.class_name, rec->name.class_name, sizeof(who.class_name));
 	who.name[sizeof(who.name) - 1] = '\0';
 	who.class_name[sizeof(who.class_name) - 1] = '\0';
 	return who;
