@@ -52,7 +52,7 @@ static int write_timeline(const struct gp_scenario *from, u64 seed, const char *
 		return -EINVAL;
 	}
 	*sc = *from;
-	gp_trace_use(&trace, sc, &args);
+	gp_trace_use(&trace, &args);
 	err = gp_row_apply(sc, SHOWN_ROW, why, sizeof(why));
 	if (!err)
 		err = gp_scenario_set(sc, "run.length", TIMELINE_NS, why, sizeof(why));

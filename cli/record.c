@@ -343,8 +343,6 @@ static int record(const struct gp_options *o, struct recording *r, struct gp_eve
 
 	r->drawing.timeline = &r->trace.timeline;
 	r->drawing.records = &r->records;
-	if (r->trace.form == GP_TRACE_RECORDS)
-		gp_tracefile_begin(r->trace.file);
 	code = begin(r);
 	if (!code)
 		code = follow(r, events, fd, until_ns);

@@ -32,7 +32,7 @@ static int run(const struct gp_options *o, struct outcome *out)
 
 	if (gp_trace_open(&trace, o->trace))
 		return GP_EXIT_BAD;
-	gp_trace_use(&trace, out->sc, &args);
+	gp_trace_use(&trace, &args);
 	err = gp_run(out->sc, &args, &out->result, why, sizeof(why));
 	if (gp_trace_close(&trace)) {
 		if (!err)

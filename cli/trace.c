@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "term.h"
+#include "trace/tracefile.h"
 
 static const struct {
 	const char *suffix;
@@ -37,7 +38,7 @@ static int form_of(const char *path, enum gp_trace_form *ret)
 int gp_trace_open(struct gp_trace_out *t, const char *path)
 {
 	t->path = path;
-	t->file = t->records = NULL;
+	t->file = NULL;
 	if (!path)
 		return 0;
 	if (form_of(path, &t->form))
@@ -53,31 +54,23 @@ int gp_trace_open(struct gp_trace_out *t, const char *path)
 	} else if (t->form == GP_TRACE_CHROME) {
 		gp_chrome_init(&t->chrome, t->file);
 		t->timeline = gp_chrome_timeline(&t->chrome);
+	} else {
+		gp_tracefile_begin(t->file);
 	}
+	gp_states_init(&t->states, &t->timeline);
 	return 0;
 }
 
-void gp_trace_use(struct gp_trace_out *t, const struct gp_scenario *sc, struct gp_run_args *args)
+void gp_trace_use(struct gp_trace_out *t, struct gp_run_args *args)
 {
 	if (!t->file)
 		return;
 	if (t->form == GP_TRACE_RECORDS) {
-		args->trace = t->file;
+		args->trace = (struct gp_trace){ gp_tracefile_emit, t->file };
 		return;
 	}
-	gp_states_init(&t->states, sc, &t->timeline);
-	t->records = gp_states_stream(&t->states);
-	args->trace = t->records;
+	args->trace = (struct gp_trace){ gp_states_take, &t->states };
 	args->timeline = &t->timeline;
-}
-
-static void close_records(struct gp_trace_out *t)
-{
-	if (!t->records)
-		return;
-	fclose(t->records);
-	t->records = NULL;
-	gp_states_fini(&t->states);
 }
 
 int gp_trace_close(struct gp_trace_out *t)
@@ -87,7 +80,7 @@ int gp_trace_close(struct gp_trace_out *t)
 
 	if (!t->file)
 		return 0;
-	close_records(t);
+	gp_states_fini(&t->states);
 	tracks = t->form == GP_TRACE_CHROME ? &t->chrome.tracks : &t->perfetto.tracks;
 	if (t->form == GP_TRACE_CHROME)
 		gp_chrome_fini(&t->chrome);

@@ -3,6 +3,7 @@
 #ifndef GP_CLI_TRACE_H
 #define GP_CLI_TRACE_H
 
+#include "sim/run.h"
 #include "sim/states.h"
 #include "trace/chrome.h"
 #include "trace/pftrace.h"
@@ -17,7 +18,6 @@ struct gp_trace_out {
 	struct gp_chrome chrome;
 	struct gp_timeline timeline;
 	struct gp_states states;
-	FILE *records;		/* of the scheduler, for @states; or NULL */
 };
 
 /*
@@ -25,8 +25,8 @@ struct gp_trace_out {
  * The struct is large and must not move.
  */
 int gp_trace_open(struct gp_trace_out *t, const char *path);
-/* What a run of @sc needs to know of it. */
-void gp_trace_use(struct gp_trace_out *t, const struct gp_scenario *sc, struct gp_run_args *args);
+/* Lets a run write to it. */
+void gp_trace_use(struct gp_trace_out *t, struct gp_run_args *args);
 /* 0, or -EIO after one line on stderr. */
 int gp_trace_close(struct gp_trace_out *t);
 

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "core/trace.h"
 #include "result.h"
 #include "scenario.h"
 #include "trace/timeline.h"
@@ -15,7 +16,7 @@
 struct gp_run_args {
 	u64 seed;
 	const struct gp_timeline *timeline;	/* NULL */
-	FILE *trace;				/* the core's records, for a replay; NULL */
+	struct gp_trace trace;			/* gets the records of the scheduler */
 	bool invariants;			/* check them at every event (slow) */
 };
 

@@ -7,33 +7,26 @@
 #define GP_STATES_H
 
 #include "core/trace.h"
-#include "run.h"
+#include "trace/timeline.h"
 #include "trace/tracks.h"
 
 enum { GP_STATES_TASKS = 64, GP_STATES_GPUS = 16 };
 
 struct gp_states {
-	const struct gp_scenario *scenario;
 	const struct gp_timeline *timeline;
 	u64 now_ns;
 	char name[GP_STATES_TASKS][GP_TRACK_NAME / 2];	/* by the scheduler's number */
-	u64 named;					/* bit per task of the scenario */
+	u32 gpus;
 	struct {
 		u8 state;				/* enum gp_state */
 		u64 since_ns;
 	} seat[GP_STATES_TASKS][GP_STATES_GPUS];
 };
 
-void gp_states_init(struct gp_states *s, const struct gp_scenario *scenario,
-		    const struct gp_timeline *timeline);
-void gp_states_take(struct gp_states *s, const struct gp_rec *rec);
+void gp_states_init(struct gp_states *s, const struct gp_timeline *timeline);
+/* A gp_trace.emit whose ctx is the gp_states. */
+void gp_states_take(void *states, const struct gp_rec *rec);
 /* Draws what is still open. */
 void gp_states_fini(struct gp_states *s);
-
-/*
- * A stream for gp_run_args.trace whose records go to @s; NULL if there is no
- * memory. fclose() it before gp_states_fini().
- */
-FILE *gp_states_stream(struct gp_states *s);
 
 #endif /* GP_STATES_H */

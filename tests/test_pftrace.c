@@ -13,6 +13,7 @@
 #include "sim/states.h"
 #include "trace/chrome.h"
 #include "trace/pftrace.h"
+#include "trace/tracefile.h"
 
 /* ---- the decoder ---- */
 
@@ -325,21 +326,20 @@ static void take(struct gp_states *states, uint64_t now_ns, uint32_t kind, uint6
 {
 	struct gp_rec rec = { .now_ns = now_ns, .kind = kind, .task = 0, .state = { 0, to } };
 
+	if (kind == GP_REC_NAME)
+		rec = gp_rec_of_who(0, &(struct gp_rec_who){ .name = "train" });
 	gp_states_take(states, &rec);
 }
 
 static void a_task_taken_off_and_put_back_is_drawn_under_its_name(void **state)
 {
-	struct gp_scenario *sc = calloc(1, sizeof(*sc));
 	struct gp_states states;
 	struct story *s = begin();
 
 	(void)state;
-	sc->gpus = 1;
-	sc->nr_tasks = 1;
-	strcpy(sc->task[0].name, "train");
-	gp_states_init(&states, sc, &s->t);
+	gp_states_init(&states, &s->t);
 	take(&states, 0, GP_REC_TASK_ADD, 0);
+	take(&states, 0, GP_REC_NAME, 0);
 	take(&states, 100, GP_REC_STATE, GP_STOPPING);
 	take(&states, 130, GP_REC_STATE, GP_OFF);
 	take(&states, 900, GP_REC_STATE, GP_STARTING);
@@ -356,7 +356,6 @@ static void a_task_taken_off_and_put_back_is_drawn_under_its_name(void **state)
 	assert_string_equal(s->packet[7].name, "stopping");
 	EXPECT_EQ(s->packet[8].timestamp, 2100);
 	end(s);
-	free(sc);
 }
 
 static void a_chrome_trace_is_json_with_microseconds_and_named_tracks(void **state)

@@ -52,7 +52,6 @@ static void compare(void *ctx, const struct gp_rec *rec)
 
 static void count(const struct gp_tracefile *trace, struct gp_replay *r)
 {
-	r->records = trace->nr;
 	for (u64 i = 0; i < trace->nr; i++) {
 		u32 kind = gp_tracefile_get(trace, i).kind;
 
@@ -62,6 +61,7 @@ static void count(const struct gp_tracefile *trace, struct gp_replay *r)
 			r->outputs++;
 		r->actions += kind == GP_REC_ACTION;
 	}
+	r->records = r->inputs + r->outputs;
 }
 
 static int feed_all(struct comparison *c, struct gp_sched *sched, struct gp_tracefile_error *err)

@@ -10,7 +10,7 @@
 #include "tracefile.h"
 
 struct gp_replay {
-	u64 records, inputs, outputs;	/* of the trace */
+	u64 records, inputs, outputs;	/* of the trace, names aside */
 	u64 actions;			/* outputs that asked for something */
 	u64 same;			/* outputs that came again, in order */
 	bool differs;
