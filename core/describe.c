@@ -29,6 +29,18 @@ static void describe_queue(const struct gp_sched *s, const struct gp_trace *to, 
 	     .queue_add = { at->rptr, at->wptr });
 }
 
+/* Seats that are ON need no record: every seat begins there. */
+static void describe_states(const struct gp_sched *s, const struct gp_trace *to, u32 task)
+{
+	const struct gp_seat *seat;
+
+	for (seat = gp_seat_at(s, s->tasks[task].seats); seat;
+	     seat = gp_seat_at(s, seat->next_of_task))
+		if (seat->state != GP_ON)
+			emit(s, to, GP_REC_STATE, .device = seat->device, .task = task,
+			     .state = { seat->state, seat->state });
+}
+
 void gp_trace_describe(const struct gp_sched *s, const struct gp_trace *to)
 {
 	u32 i;
@@ -37,7 +49,7 @@ void gp_trace_describe(const struct gp_sched *s, const struct gp_trace *to)
 	for (i = 0; i < s->nr_devices; i++)
 		if (s->devices[i].used)
 			emit(s, to, GP_REC_DEVICE_ADD, .device = i,
-			     .device_add = { .flags = s->devices[i].flags });
+			     .device_add = { s->devices[i].flags, i });
 	for (i = 0; i < s->limits.tasks; i++)
 		if (s->tasks[i].used)
 			gp_trace_emit(s, to, gp_rec_of_task(s, GP_REC_TASK_ADD, i));
@@ -47,4 +59,7 @@ void gp_trace_describe(const struct gp_sched *s, const struct gp_trace *to)
 	for (i = 0; i < s->limits.queues; i++)
 		if (s->queues[i].seat != GP_NONE)
 			describe_queue(s, to, i);
+	for (i = 0; i < s->limits.tasks; i++)
+		if (s->tasks[i].used)
+			describe_states(s, to, i);
 }

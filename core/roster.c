@@ -53,7 +53,7 @@ int gp_device_add(struct gp_sched *s, u32 flags, u32 *ret)
 		.action_cause = GP_NONE, .look_ns = GP_NEVER, .wake_ns = GP_NEVER,
 		.policy_wake_ns = GP_NEVER,
 	};
-	gp_trace(s, GP_REC_DEVICE_ADD, .device = i, .device_add = { .flags = flags });
+	gp_trace(s, GP_REC_DEVICE_ADD, .device = i, .device_add = { flags, i });
 	*ret = i;
 	return 0;
 }

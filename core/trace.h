@@ -69,7 +69,7 @@ struct gp_rec {
 		struct { u64 devices, tasks, seats, queues, flags; } init;
 		struct { u64 number, value; } param;
 		struct { u64 number; } policy;			/* EJECT too: the one ejected */
-		struct { u64 flags, gpu; } device_add;		/* gpu: its index, for people */
+		struct { u64 flags, gpu; } device_add;		/* gpu: the number that people know it by */
 		struct {
 			u64 devices, priority, weight, flags, period_ns, budget_ns, deadline_ns;
 		} class;					/* TASK_ADD, TASK_CLASS */
@@ -118,8 +118,8 @@ struct gp_trace {
 
 struct gp_sched;
 /*
- * The scheduler as it is now, as the records that would make it: for who did not hear the first
- * ones. Its states and times are not in them.
+ * Describes the scheduler as it is now, for a recorder that missed the first records: the inputs
+ * that would make it, then the states of seats that are not ON, from and to the same state.
  */
 void gp_trace_describe(const struct gp_sched *sched, const struct gp_trace *to);
 /*

@@ -22,7 +22,7 @@ static void record_name(const struct gp_home *h, const struct gp_client *c)
 {
 	const struct gp_trace *trace = &h->sim->args->trace;
 	struct gp_rec_who who = {
-		.pid = c->number + 1, .preemptible = c->spec->class.flags & GP_PREEMPTIBLE,
+		.pid = gp_client_pid(c), .preemptible = c->spec->class.flags & GP_PREEMPTIBLE,
 	};
 	struct gp_rec rec;
 

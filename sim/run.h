@@ -11,11 +11,11 @@
 #include "core/trace.h"
 #include "result.h"
 #include "scenario.h"
-#include "trace/timeline.h"
+#include "trace/drawing.h"
 
 struct gp_run_args {
 	u64 seed;
-	const struct gp_timeline *timeline;	/* NULL */
+	struct gp_drawing *drawing;		/* what has no record; NULL */
 	struct gp_trace trace;			/* gets the records of the scheduler */
 	bool invariants;			/* check them at every event (slow) */
 };
