@@ -65,10 +65,10 @@ static void take(struct recording *r, const struct gp_daemon_event *e)
 	mark(r, what, at);
 }
 
-/* ---- what the scheduler hears and says ---- */
+/* ---- the records of the scheduler ---- */
 
-/* What says nothing: thousands of looks a second at queues that do not move. */
-static bool is_idle_talk(struct recording *r, const struct gp_rec *rec)
+/* Leaves out looks at queues that do not move: there are thousands in a second. */
+static bool is_unchanged(struct recording *r, const struct gp_rec *rec)
 {
 	u64 bit = BIT_ULL(rec->device % GP_MAX_DEVICES);
 	bool sampled = r->sampled & bit;
@@ -112,7 +112,7 @@ static void take_record(struct recording *r, const struct gp_rec *rec)
 	if (r->records_begun && rec->kind == GP_REC_INIT)
 		return;
 	r->records_begun = true;
-	if (r->trace.drawing || !is_idle_talk(r, rec)) {
+	if (r->trace.drawing || !is_unchanged(r, rec)) {
 		r->trace.to.emit(r->trace.to.ctx, rec);
 		r->nr_records++;
 	}
@@ -124,7 +124,7 @@ static void take_record(struct recording *r, const struct gp_rec *rec)
 
 /* ---- life ---- */
 
-/* All there is of both streams. 0, or -errno. */
+/* Reads all that both streams have now. 0, or -errno. */
 static int take_all(struct recording *r, struct gp_events *events)
 {
 	struct gp_daemon_event event;
@@ -141,7 +141,7 @@ static int take_all(struct recording *r, struct gp_events *events)
 	return err == -EAGAIN ? 0 : err;
 }
 
-/* Until a signal, @until_ns, or the end of the daemon. enum gp_exit */
+/* Records until a signal, @until_ns, or the end of the daemon. enum gp_exit */
 static int follow(struct recording *r, struct gp_events *events, int signals, u64 until_ns)
 {
 	struct pollfd fd[] = {

@@ -43,7 +43,7 @@ enum gp_rec_kind {
 	GP_REC_EJECT,
 	GP_REC_PARTS,		/* of a preemption for this task */
 	/* for people: a replay neither feeds nor compares it */
-	GP_REC_NAME,		/* the process of a task: its pid in @queue, preemptible in @device */
+	GP_REC_NAME,		/* the process of a task: pid in @queue, preemptible in @device */
 	GP_REC_NR_OUTPUTS,
 };
 
@@ -69,7 +69,7 @@ struct gp_rec {
 		struct { u64 devices, tasks, seats, queues, flags; } init;
 		struct { u64 number, value; } param;
 		struct { u64 number; } policy;			/* EJECT too: the one ejected */
-		struct { u64 flags, gpu; } device_add;		/* gpu: the number that people know it by */
+		struct { u64 flags, gpu; } device_add;		/* gpu: its number for people */
 		struct {
 			u64 devices, priority, weight, flags, period_ns, budget_ns, deadline_ns;
 		} class;					/* TASK_ADD, TASK_CLASS */

@@ -13,7 +13,7 @@ static_assert((int)GP_HISTORY_SEATS <= (int)GP_SCENARIO_TASKS, "every seat becom
 
 enum { TEXT = 1 << 15 };
 
-/* ---- as text, so that what a scenario says of itself holds here too ---- */
+/* ---- as text, so that the checks of scenarios apply ---- */
 
 /* "gpload-online" and 102 on GPU 1 is "gpload-online-102-g1". */
 static void name_task(const struct gp_history *h, const struct gp_history_seat *s,
@@ -58,7 +58,7 @@ static int write_task(const struct gp_history *h, const struct gp_history_seat *
 			s->device);
 }
 
-/* Those without work say nothing. */
+/* A process without work has no task in the scenario. */
 static bool takes_part(const struct gp_history_seat *s)
 {
 	return s->nr || s->busy_ns;
@@ -74,8 +74,8 @@ static int write_all(const struct gp_history *h, char *text, struct gp_tracefile
 			gpus = h->seat[i].device + 1;
 	}
 	if (gpus > GP_SCENARIO_GPUS) {
-		snprintf(err->text, sizeof(err->text), "GPU %u: the model has %d", gpus - 1,
-			 GP_SCENARIO_GPUS);
+		snprintf(err->text, sizeof(err->text), "GPU %u: the model has only %d GPUs",
+			 gpus - 1, GP_SCENARIO_GPUS);
 		return -EINVAL;
 	}
 	at = (size_t)snprintf(text, TEXT, "[run]\nwarmup = 0\nlength = %" PRIu64 "ns\n[gpu]\n"
@@ -94,7 +94,7 @@ static int write_all(const struct gp_history *h, char *text, struct gp_tracefile
 	return tasks ? 0 : -EINVAL;
 }
 
-/* ---- what text cannot say ---- */
+/* ---- what the text of a scenario cannot express ---- */
 
 static void add_arrivals(const struct gp_history *h, const struct gp_history_seat *s,
 			 struct gp_task_spec *t, struct gp_arrival *to)
@@ -146,7 +146,7 @@ int gp_history_scenario(const struct gp_history *h, struct gp_scenario *ret,
 	int bad = text ? write_all(h, text, err) : -ENOMEM;
 
 	if (!bad && gp_scenario_parse(text, strlen(text), ret, why, sizeof(why))) {
-		snprintf(err->text, sizeof(err->text), "no scenario: %.140s", why);
+		snprintf(err->text, sizeof(err->text), "invalid scenario: %.140s", why);
 		bad = -EINVAL;
 	}
 	free(text);

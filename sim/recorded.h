@@ -7,9 +7,9 @@
 #include "trace/history.h"
 
 /*
- * Periods of those who are not always busy become requests, of the length they would have
- * had alone; the others are closed loops. *@arrivals, the caller's to free(), is what @ret
- * points to. 0, or -EINVAL (-ENOMEM) and *@err.
+ * Makes the scenario that repeats @h. A process that is always busy becomes a closed loop. The
+ * periods of the others become requests, each as long as its work takes alone. @ret points into
+ * *@arrivals, which the caller frees. 0, or -EINVAL (-ENOMEM) and *@err.
  */
 int gp_history_scenario(const struct gp_history *h, struct gp_scenario *ret,
 			struct gp_arrival **arrivals, struct gp_tracefile_error *err);

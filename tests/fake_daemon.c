@@ -100,7 +100,8 @@ static void publish_records(void)
 		t, GP_REC_QUEUE_ADD, 0, 1, 5, 7, 7), GP_TO_ALL, 0);
 	gp_control_publish(control, GP_EVENT_RECORD, json_pack(
 		"{s:[[I,i,i],[I,i,i,i,i,i,i],[I,i,i],[I,i,i,i,i,i],[I,i,i,i,i,i,i],[I,i,i,i,i,i,i],"
-		"[I,i,i,i,i,i,i],[I,i,i,i,i,I,I,I,I,I,I,i,I],[I,i,i,i,i,i,i],[I,i,i],[I,i,i,i,i,i]]}",
+		"[I,i,i,i,i,i,i],[I,i,i,i,i,I,I,I,I,I,I,i,I],[I,i,i,i,i,i,i],[I,i,i],"
+		"[I,i,i,i,i,i]]}",
 		"records",
 		t, GP_REC_LOOK, 0, t + 50 * us, GP_REC_SAMPLE, 0, 0, 5, 7, 8,
 		t + 50 * us, GP_REC_LOOK, 0,

@@ -153,8 +153,10 @@ static void work_while_held_off_is_not_held_against_it(void **state)
 
 	(void)state;
 	sample(t, 10 * MS, TRAIN_QUEUE, 1, 5);
-	REC(.kind = GP_REC_STATE, .now_ns = 10 * MS, .task = TRAIN, .state = { GP_STOPPING, GP_OFF });
-	REC(.kind = GP_REC_STATE, .now_ns = 90 * MS, .task = TRAIN, .state = { GP_STARTING, GP_ON });
+	REC(.kind = GP_REC_STATE, .now_ns = 10 * MS, .task = TRAIN,
+	    .state = { GP_STOPPING, GP_OFF });
+	REC(.kind = GP_REC_STATE, .now_ns = 90 * MS, .task = TRAIN,
+	    .state = { GP_STARTING, GP_ON });
 	sample(t, 100 * MS, TRAIN_QUEUE, 2, 6);
 	h = read_tape(t);
 	EXPECT(h);

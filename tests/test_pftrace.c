@@ -441,6 +441,7 @@ static void the_largest_event_fits(void **state)
 static void a_recording_says_how_its_clock_relates_to_that_of_rocprof(void **state)
 {
 	struct story *s = begin();
+	const uint64_t *clocks;
 
 	(void)state;
 	gp_perfetto_init(&s->out, s->file, GP_PERFETTO_MONOTONIC);
@@ -449,8 +450,9 @@ static void a_recording_says_how_its_clock_relates_to_that_of_rocprof(void **sta
 	EXPECT_EQ(s->nr, 3);
 	EXPECT(s->packet[0].is_clocks);
 	/* MONOTONIC stands still while the machine sleeps, BOOTTIME does not. */
-	EXPECT(s->packet[0].clocks[3] && s->packet[0].clocks[6] + 1000000000 > s->packet[0].clocks[3]);
-	EXPECT(s->packet[0].clocks[1] > s->packet[0].clocks[6]);
+	clocks = s->packet[0].clocks;
+	EXPECT(clocks[3] && clocks[6] + 1000000000 > clocks[3]);
+	EXPECT(clocks[1] > clocks[6]);
 	EXPECT_EQ(s->packet[2].clock, 3);
 	end(s);
 }
@@ -585,9 +587,11 @@ static void a_queue_is_below_its_process_with_its_work_and_what_is_pending(void 
 
 	(void)state;
 	TAKE(s, .now_ns = 40 * US, .kind = GP_REC_LOOK);
-	TAKE(s, .now_ns = 90 * US, .kind = GP_REC_SAMPLE, .queue = INFER_QUEUE, .sample = { 0, 7 });
+	TAKE(s, .now_ns = 90 * US, .kind = GP_REC_SAMPLE, .queue = INFER_QUEUE,
+	     .sample = { 0, 7 });
 	TAKE(s, .now_ns = 90 * US, .kind = GP_REC_LOOK);
-	TAKE(s, .now_ns = 140 * US, .kind = GP_REC_SAMPLE, .queue = INFER_QUEUE, .sample = { 7, 7 });
+	TAKE(s, .now_ns = 140 * US, .kind = GP_REC_SAMPLE, .queue = INFER_QUEUE,
+	     .sample = { 7, 7 });
 	TAKE(s, .now_ns = 140 * US, .kind = GP_REC_LOOK);
 	end_drawing(s, 200 * US);
 	work = track(s, "infer (102)", "GPU 3 queue 6");

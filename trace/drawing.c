@@ -356,7 +356,7 @@ static void take_queue_add(struct gp_drawing *d, const struct gp_rec *rec)
 	if (!s)
 		return;
 	q = &d->queue[rec->queue];
-	/* Everything is described again when somebody else begins to record. */
+	/* The daemon describes everything again when another recorder starts. */
 	if (q->seat == (u32)(s - d->seat))
 		return;
 	*q = (struct queue){ .seat = (u32)(s - d->seat), .since_ns = d->now_ns,

@@ -20,7 +20,7 @@ struct task {
 
 struct reader {
 	struct gp_history *h;
-	u64 begin_ns, now_ns;	/* now: since begin */
+	u64 begin_ns, now_ns;	/* @now_ns counts from @begin_ns */
 	u64 looked_ns[GP_MAX_DEVICES];
 	u64 devices;
 	int err;
@@ -122,11 +122,11 @@ static void period_begins(struct reader *r, struct gp_history_seat *s)
 		mark_contended(r, s->device);
 }
 
-/* A look is over: has it work? */
+/* At the end of a look: begins or ends the period of @s. */
 static void settle(struct reader *r, struct gp_history_seat *s)
 {
 	if (s->arrived && s->drained && !s->executing) {
-		/* Nobody saw waves after the last of the work before: this is another. */
+		/* No waves were seen since the queues ran empty, so this work is a new period. */
 		u64 fresh = s->now.units - s->drained_units;
 
 		s->now.units = s->drained_units;
@@ -196,7 +196,7 @@ static void take_queue_add(struct reader *r, const struct gp_rec *rec)
 	struct queue *q = &r->queue[rec->queue];
 	struct gp_history_seat *s = find_or_add(r, rec->task, rec->device), *old;
 
-	/* Who begins to record later has everything told again. */
+	/* The daemon describes everything again when another recorder starts. */
 	old = seat_at(r, q->seat);
 	if (old) {
 		old->live_queues--;
@@ -237,7 +237,7 @@ static void take_sample(struct reader *r, const struct gp_rec *rec)
 	s->pending -= q->rptr != q->wptr;
 	s->pending += rptr != wptr;
 	s->arrived |= wptr != q->wptr;
-	/* Pointers count up; one that does not is a queue begun anew. */
+	/* Pointers only count up, so a queue whose pointer went back was made anew. */
 	if (done < 1ull << 32) {
 		s->units += done;
 		s->now.units += done;
@@ -339,7 +339,7 @@ static void take(struct reader *r, const struct gp_rec *rec)
 	}
 }
 
-/* Numbers that would not fit, of records that have them; others may hold GP_NONE. */
+/* Checks the numbers that a record of this kind uses; it may hold GP_NONE in the others. */
 static bool in_bounds(const struct gp_rec *rec)
 {
 	switch (rec->kind) {

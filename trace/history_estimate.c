@@ -18,7 +18,7 @@ bool gp_history_always_busy(const struct gp_history_seat *s)
 
 bool gp_history_online(const struct gp_history_seat *s)
 {
-	/* What the class says, if it is known: who was only observed could not be stopped. */
+	/* In observe mode no task is preemptible for the scheduler, so prefer the class. */
 	return s->who.pid ? !s->who.preemptible : !(s->class.flags & GP_PREEMPTIBLE);
 }
 
@@ -34,7 +34,7 @@ static int in_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* How long it was busy; between two looks nobody knows: half of that time. */
+/* How long it was busy. Work that came and ended between two looks counts as half that time. */
 static u64 length_of(const struct gp_history *h, const struct gp_period *p)
 {
 	u64 ns = p->done_ns - p->at_ns;
@@ -48,8 +48,8 @@ static u64 units_of(const struct gp_period *p)
 }
 
 /*
- * Of one that comes and goes: the median of the periods it had to itself, if there are
- * enough of them; else the fastest tenth of all, which waited least.
+ * For a process that comes and goes: the median of the periods without competition. If there
+ * are too few of them, the fastest tenth of all periods, which waited least.
  */
 static u64 unit_of_periods(const struct gp_history *h, const struct gp_history_seat *s)
 {

@@ -9,9 +9,8 @@
 #include "core/sched.h"
 
 /*
- * Only outputs are compared. Inputs come out again too, but one call may record
- * several (a pull that finds it is time ticks first), so feeding them one by one
- * need not record them one by one.
+ * Only outputs are compared. The scheduler records its inputs again too, but a call may record
+ * several (a pull may tick first), so they need not come out one by one as they were fed.
  */
 struct comparison {
 	const struct gp_tracefile *trace;
@@ -76,7 +75,7 @@ static int feed_all(struct comparison *c, struct gp_sched *sched, struct gp_trac
 			continue;
 		if (gp_trace_feed(sched, &rec)) {
 			snprintf(err->text, sizeof(err->text),
-				 "record %" PRIu64 ": this %s makes no sense", i,
+				 "record %" PRIu64 ": invalid %s", i,
 				 gp_rec_name(rec.kind));
 			return -EINVAL;
 		}
@@ -112,8 +111,8 @@ int gp_replay(const struct gp_tracefile *trace, struct gp_replay *ret,
 	int bad;
 
 	if (gp_tracefile_get(trace, 0).init.flags & GP_INIT_MIDDLE) {
-		snprintf(err->text, sizeof(err->text), "record 0: recorded of a daemon at work, "
-			 "whose beginning is not in it; see 'gpreempt what-if'");
+		snprintf(err->text, sizeof(err->text), "record 0: the recording "
+			 "began while the daemon was at work; use 'gpreempt what-if'");
 		return -EINVAL;
 	}
 	if (limits_of(trace, &args.limits)) {

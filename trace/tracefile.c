@@ -117,12 +117,12 @@ static int check_kinds(const struct gp_tracefile *t, struct gp_tracefile_error *
 
 		if (!strcmp(gp_rec_name(kind), "?")) {
 			snprintf(err->text, sizeof(err->text),
-				 "record %" PRIu64 ": no record has kind %" PRIu32, i, kind);
+				 "record %" PRIu64 ": unknown kind %" PRIu32, i, kind);
 			return -EINVAL;
 		}
 		if ((kind == GP_REC_INIT) != (i == 0)) {
 			snprintf(err->text, sizeof(err->text), "record %" PRIu64 ": %s", i,
-				 i ? "a second init; a trace has one, at its begin" :
+				 i ? "a second init; a trace has one, at its beginning" :
 				     "not an init; a trace begins with one");
 			return -EINVAL;
 		}
@@ -158,7 +158,7 @@ int gp_tracefile_over(const void *bytes, size_t n, struct gp_tracefile *ret,
 	return 0;
 }
 
-/* -errno; a file of no bytes cannot be mapped and is none of ours anyway. */
+/* -errno. An empty file cannot be mapped; *@bytes is NULL then. */
 static int map(const char *path, void **bytes, size_t *n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
