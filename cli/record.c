@@ -116,6 +116,8 @@ static void take_record(struct recording *r, const struct gp_rec *rec)
 		r->trace.to.emit(r->trace.to.ctx, rec);
 		r->nr_records++;
 	}
+	if (rec->kind == GP_REC_TASK_DEL && rec->task < GP_MAX_TASKS)
+		r->records.task[rec->task] = (struct gp_rec_who){ 0 };
 	if (r->records_named == r->records.renamed)
 		return;
 	r->records_named = r->records.renamed;

@@ -46,7 +46,7 @@ struct seat {
 struct queue {
 	u32 seat;		/* GP_NONE: there is no such queue */
 	u64 rptr, wptr;
-	u64 since_ns, since_rptr;	/* of the work in it */
+	u64 since_ns, since_rptr;	/* when its work began; if it is empty, when that ended */
 	u64 track;
 };
 
@@ -264,26 +264,29 @@ static void draw_parts(struct gp_drawing *d, const struct gp_rec *rec, u64 track
 	}
 }
 
-/* Victims whose stop ended with this preemption. */
-static u64 count_victims(const struct gp_drawing *d, u32 device)
+/* Did the stop of @s end with this preemption? A flow leads forward in time only. */
+static bool is_victim(const struct seat *s, const struct gp_rec *rec)
+{
+	return s->device == rec->device && s->stop_end_ns &&
+	       s->stop_begin_ns >= rec->parts.begin_ns;
+}
+
+static u64 count_victims(const struct gp_drawing *d, const struct gp_rec *rec)
 {
 	u64 nr = 0;
 
 	for (u32 i = 0; i < d->nr_seats; i++)
-		nr += d->seat[i].device == device && d->seat[i].stop_end_ns;
+		nr += is_victim(&d->seat[i], rec);
 	return nr < GP_PERFETTO_FLOWS ? nr : GP_PERFETTO_FLOWS;
 }
 
-static void draw_victims(struct gp_drawing *d, u32 device, u64 flow, u64 nr)
+static void draw_victims(struct gp_drawing *d, const struct gp_rec *rec, u64 flow, u64 nr)
 {
-	for (u32 i = 0; i < d->nr_seats; i++) {
-		struct seat *s = &d->seat[i];
-
-		if (s->device != device || !s->stop_end_ns)
+	for (u32 i = 0; nr && i < d->nr_seats; i++) {
+		if (!is_victim(&d->seat[i], rec))
 			continue;
-		draw_stop(d, s, nr ? flow : 0);
-		flow++;
-		nr -= nr > 0;
+		draw_stop(d, &d->seat[i], flow++);
+		nr--;
 	}
 }
 
@@ -304,13 +307,13 @@ static void take_parts(struct gp_drawing *d, const struct gp_rec *rec)
 			e.arg[n++] = (struct gp_perfetto_arg){ part_name(rec, i), NULL,
 							       rec->parts.ns[i] };
 	}
-	e.nr_flows = e.track ? count_victims(d, rec->device) : 0;
+	e.nr_flows = e.track ? count_victims(d, rec) : 0;
 	e.flow = gp_perfetto_flows(&d->out, e.nr_flows);
 	gp_perfetto_begin(&d->out, &e);
 	if (e.track)
 		draw_parts(d, rec, e.track, begin + total);
 	gp_perfetto_end(&d->out, e.track, begin + total);
-	draw_victims(d, rec->device, e.flow, e.nr_flows);
+	draw_victims(d, rec, e.flow, e.nr_flows);
 	d->preemptions++;
 }
 
@@ -333,6 +336,7 @@ static void draw_work(struct gp_drawing *d, struct queue *q)
 
 	if (d->now_ns > q->since_ns)
 		write_slice(d, &e, d->now_ns);
+	q->since_ns = d->now_ns;
 }
 
 static void pointers_are(struct gp_drawing *d, struct queue *q, u64 rptr, u64 wptr)
@@ -348,6 +352,14 @@ static void pointers_are(struct gp_drawing *d, struct queue *q, u64 rptr, u64 wp
 		draw_work(d, q);
 }
 
+static void queue_gone(struct gp_drawing *d, struct queue *q)
+{
+	if (q->seat == GP_NONE)
+		return;
+	pointers_are(d, q, q->wptr, q->wptr);
+	q->seat = GP_NONE;
+}
+
 static void take_queue_add(struct gp_drawing *d, const struct gp_rec *rec)
 {
 	struct seat *s = rec->queue < GP_MAX_QUEUES ? seat_of(d, rec) : NULL;
@@ -359,18 +371,11 @@ static void take_queue_add(struct gp_drawing *d, const struct gp_rec *rec)
 	/* The daemon describes everything again when another recorder starts. */
 	if (q->seat == (u32)(s - d->seat))
 		return;
+	queue_gone(d, q);
 	*q = (struct queue){ .seat = (u32)(s - d->seat), .since_ns = d->now_ns,
 			     .rptr = rec->queue_add.rptr, .wptr = rec->queue_add.wptr,
 			     .since_rptr = rec->queue_add.rptr };
 	s->units += waiting(q);
-}
-
-static void queue_gone(struct gp_drawing *d, struct queue *q)
-{
-	if (q->seat == GP_NONE)
-		return;
-	pointers_are(d, q, q->wptr, q->wptr);
-	q->seat = GP_NONE;
 }
 
 static void take_sample(struct gp_drawing *d, const struct gp_rec *rec)
@@ -383,7 +388,7 @@ static void take_sample(struct gp_drawing *d, const struct gp_rec *rec)
 	if (q->rptr == q->wptr) {
 		/* The work came between the look before and this one; it may be done already. */
 		looked = d->device[d->seat[q->seat].device].looked_ns;
-		q->since_ns = looked && looked < d->now_ns ? looked : d->now_ns;
+		q->since_ns = looked > q->since_ns ? looked : q->since_ns;
 		q->since_rptr = q->rptr;
 		q->wptr = q->rptr + 1;
 		d->seat[q->seat].units++;
@@ -481,6 +486,13 @@ static void seats_gone(struct gp_drawing *d, u32 task, u32 device)
 	}
 }
 
+/* Its number may be given to another process, whose name comes later. */
+static void task_gone(struct gp_drawing *d, u32 task)
+{
+	seats_gone(d, task, GP_NONE);
+	d->task[task] = (struct task){ 0 };
+}
+
 static void take_hint(struct gp_drawing *d, const struct gp_rec *rec)
 {
 	struct gp_perfetto_event e = {
@@ -511,7 +523,7 @@ void gp_drawing_take(void *drawing, const struct gp_rec *rec)
 		break;
 	case GP_REC_TASK_DEL:
 		if (rec->task < GP_MAX_TASKS)
-			seats_gone(d, rec->task, GP_NONE);
+			task_gone(d, rec->task);
 		break;
 	case GP_REC_QUEUE_ADD:
 		take_queue_add(d, rec);
@@ -598,7 +610,7 @@ struct gp_drawing *gp_drawing_alloc(FILE *file, enum gp_perfetto_clock clock)
 		return NULL;
 	gp_perfetto_init(&d->out, file, clock);
 	for (u32 i = 0; i < GP_MAX_DEVICES; i++)
-		d->device[i].cause = GP_NONE;
+		d->device[i] = (struct device){ .gpu = i, .cause = GP_NONE };
 	for (u32 i = 0; i < GP_MAX_QUEUES; i++)
 		d->queue[i].seat = GP_NONE;
 	return d;
