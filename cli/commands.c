@@ -75,7 +75,7 @@ const struct gp_command gp_commands[] = {
 		{ "record", "FILE", GP_ONE, GP_TAKES(FOR) | GP_TAKES(JSON) }, false,
 		"write a timeline of who is on the GPUs, and why it changes",
 		"Until the time is over or it is interrupted. FILE ends with .pftrace (Perfetto,\n"
-		"https://ui.perfetto.dev), .json (Chrome), or .gptrace (for what-if).\n",
+		"https://ui.perfetto.dev) or .gptrace (for what-if).\n",
 		gp_cmd_record,
 	},
 	{

@@ -42,17 +42,18 @@ static int write_timeline(const struct gp_scenario *from, u64 seed, const char *
 {
 	struct gp_scenario *sc = malloc(sizeof(*sc));
 	struct gp_run_args args = { .seed = seed };
-	static struct gp_trace_out trace;
+	struct gp_trace_out trace;
 	struct gp_result result;
 	char why[256] = "out of memory";
 	int err = -ENOMEM;
 
-	if (!sc || gp_trace_open(&trace, path)) {
+	if (!sc || gp_trace_open(&trace, path, GP_PERFETTO_VIRTUAL)) {
 		free(sc);
 		return -EINVAL;
 	}
 	*sc = *from;
-	gp_trace_use(&trace, sc, &args);
+	args.trace = trace.to;
+	args.drawing = trace.drawing;
 	err = gp_row_apply(sc, SHOWN_ROW, why, sizeof(why));
 	if (!err)
 		err = gp_scenario_set(sc, "run.length", TIMELINE_NS, why, sizeof(why));
@@ -63,7 +64,7 @@ static int write_timeline(const struct gp_scenario *from, u64 seed, const char *
 		gp_error("%s: %s", path, why);
 	else
 		gp_result_fini(&result);
-	return gp_trace_close(&trace) || err ? -EINVAL : 0;
+	return gp_trace_close(&trace, 0) || err ? -EINVAL : 0;
 }
 
 /* "Natively the slowest hundredth takes 47 times as long as alone" */

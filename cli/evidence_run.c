@@ -5,11 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/sched.h"
 #include "evidence.h"
 #include "load.h"
 #include "rows.h"
-#include "sim/states.h"
 #include "term.h"
+#include "trace/tracefile.h"
 
 enum { BAR = 24 };
 
@@ -115,47 +116,49 @@ int gp_trial_run(struct gp_evidence *e, const struct gp_trial *t, struct gp_comp
 	return code;
 }
 
-/* ---- spans of states ---- */
+/* ---- how long stops and starts take ---- */
 
 struct watch {
 	struct gp_switches *into;
-	char track[GP_TRACK_NAME];
+	const char *name;	/* of the process */
+	u32 task;		/* of the scheduler; GP_NONE until its name was recorded */
+	u64 since_ns[GP_MAX_DEVICES];
 };
 
-static void take_span(void *ctx, const char *track, const char *name, u64 begin_ns, u64 end_ns)
+static void take_state(struct watch *w, const struct gp_rec *rec)
 {
-	struct watch *w = ctx;
+	u64 *since = &w->since_ns[rec->device % GP_MAX_DEVICES], ns = rec->now_ns - *since;
 	struct gp_switches *s = w->into;
-	u64 ns = end_ns - begin_ns;
 
-	if (strcmp(track, w->track))
-		return;
-	if (!strcmp(name, "stopping")) {
+	*since = rec->now_ns;
+	if (rec->state.from == GP_STOPPING) {
 		s->stops++;
 		s->stop_sum_ns += ns;
 		s->stop_max_ns = ns > s->stop_max_ns ? ns : s->stop_max_ns;
-	} else if (!strcmp(name, "starting")) {
+	} else if (rec->state.from == GP_STARTING) {
 		s->starts++;
 		s->start_sum_ns += ns;
 		s->start_max_ns = ns > s->start_max_ns ? ns : s->start_max_ns;
 	}
 }
 
+static void take_record(void *ctx, const struct gp_rec *rec)
+{
+	struct watch *w = ctx;
+
+	if (rec->kind == GP_REC_NAME && !strcmp(gp_rec_who(rec).name, w->name))
+		w->task = rec->task;
+	else if (rec->kind == GP_REC_STATE && rec->task == w->task)
+		take_state(w, rec);
+}
+
 static int run_watched(const struct gp_scenario *sc, u64 seed, struct watch *w)
 {
-	struct gp_timeline timeline = { .ctx = w, .span = take_span };
-	struct gp_run_args args = { .seed = seed, .timeline = &timeline };
-	static struct gp_states states;
+	struct gp_run_args args = { .seed = seed, .trace = { take_record, w } };
 	struct gp_result result;
-	char why[256] = "out of memory";
-	int err = -ENOMEM;
+	char why[256];
+	int err = gp_run(sc, &args, &result, why, sizeof(why));
 
-	gp_states_init(&states, sc, &timeline);
-	args.trace = gp_states_stream(&states);
-	if (args.trace) {
-		err = gp_run(sc, &args, &result, why, sizeof(why));
-		fclose(args.trace);
-	}
 	if (err) {
 		gp_error("%s: %s", sc->name, why);
 		return err == -EPROTO ? GP_EXIT_FAILED : GP_EXIT_BAD;
@@ -167,13 +170,12 @@ static int run_watched(const struct gp_scenario *sc, u64 seed, struct watch *w)
 int gp_trial_switches(struct gp_evidence *e, const struct gp_trial *t, const char *task,
 		      struct gp_switches *ret)
 {
-	struct watch w = { .into = ret };
+	struct watch w = { .into = ret, .name = task, .task = GP_NONE };
 	struct gp_scenario *sc;
 	char what[96];
 	int code = GP_EXIT_BAD;
 
 	memset(ret, 0, sizeof(*ret));
-	snprintf(w.track, sizeof(w.track), "state of %s", task);
 	snprintf(what, sizeof(what), "%s, stops and starts of %s", t->scenario, t->rows[0]);
 	gp_evidence_step(e, what);
 	if (gp_trial_load(e, t, &sc))

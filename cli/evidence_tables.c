@@ -81,9 +81,10 @@ static void switches_command(const struct gp_evidence *e, const struct gp_trial 
 		sim.set[i] = row->set[i];
 	gp_trial_command(e, &sim, "sim", text, size);
 	at = strlen(text);
-	snprintf(text + at, size - at, " --trace stops.json; jq -c '(\"stopping\", \"starting\") "
-		 "as $state | [.traceEvents[] | select(.name == $state) | .dur] | "
-		 "[$state, add / length, max]' stops.json");
+	snprintf(text + at, size - at, " --trace stops.pftrace; tools/pftrace-json stops.pftrace | "
+		 "jq -c '(\"stopping\", \"starting\") as $state | "
+		 "[.slices[] | select(.name == $state) | .ns / 1000] | "
+		 "[$state, add / length, max]'");
 }
 
 /* That interface @i stops so many times as fast as the first. */

@@ -42,7 +42,7 @@ static const struct option options[GP_NR_OPTIONS] = {
 	OPTION(LENGTH, "length", 'l', "T",
 	       "virtual time to run, e.g. 5s"),
 	OPTION(TRACE, "trace", 't', "F",
-	       "write what happened: F.pftrace, F.json, F.gptrace (replay)"),
+	       "write what happened: F.pftrace (Perfetto), F.gptrace (replay)"),
 	OPTION(CHECK, "check", 0, NULL,
 	       "check every invariant at every event (slow)"),
 	OPTION(OUTPUT, "output", 'o', "DIR",

@@ -6,7 +6,7 @@
 #include "core/sched.h"
 #include "lib/gpreempt.h"
 #include "lib/varlink.h"
-#include "sim/tracefile.h"
+#include "trace/tracefile.h"
 
 struct gp_records {
 	struct gp_events *events;

@@ -4,8 +4,8 @@
 
 #include "command.h"
 #include "sim/json.h"
-#include "sim/replay.h"
 #include "term.h"
+#include "trace/replay.h"
 
 static void print_record(const char *side, const struct gp_rec *r)
 {

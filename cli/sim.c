@@ -26,15 +26,16 @@ struct outcome {
 static int run(const struct gp_options *o, struct outcome *out)
 {
 	struct gp_run_args args = { .seed = o->seed, .invariants = o->check };
-	static struct gp_trace_out trace;
+	struct gp_trace_out trace;
 	char why[256] = "";
 	int err;
 
-	if (gp_trace_open(&trace, o->trace))
+	if (gp_trace_open(&trace, o->trace, GP_PERFETTO_VIRTUAL))
 		return GP_EXIT_BAD;
-	gp_trace_use(&trace, out->sc, &args);
+	args.trace = trace.to;
+	args.drawing = trace.drawing;
 	err = gp_run(out->sc, &args, &out->result, why, sizeof(why));
-	if (gp_trace_close(&trace)) {
+	if (gp_trace_close(&trace, 0)) {
 		if (!err)
 			gp_result_fini(&out->result);
 		return GP_EXIT_BAD;

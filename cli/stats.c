@@ -5,9 +5,9 @@
 
 #include "ask.h"
 #include "prometheus.h"
-#include "record.h"
 #include "sim/json.h"
 #include "table.h"
+#include "trace/drawing.h"
 
 static struct gp_text value_of(const char *name, const json_t *value)
 {

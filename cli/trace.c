@@ -1,99 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The file --trace names. */
+/* The file that a recording or a run writes. */
 #include "trace.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "term.h"
+#include "trace/tracefile.h"
 
-static const struct {
-	const char *suffix;
-	enum gp_trace_form form;
-} forms[] = {
-	{ ".pftrace", GP_TRACE_PERFETTO },
-	{ ".json", GP_TRACE_CHROME },
-	{ ".gptrace", GP_TRACE_RECORDS },
-};
-
-static int form_of(const char *path, enum gp_trace_form *ret)
+static bool ends_with(const char *path, const char *suffix)
 {
-	size_t n = strlen(path);
+	size_t n = strlen(path), k = strlen(suffix);
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		size_t k = strlen(forms[i].suffix);
+	return n > k && !strcmp(path + n - k, suffix);
+}
 
-		if (n > k && !strcmp(path + n - k, forms[i].suffix)) {
-			*ret = forms[i].form;
-			return 0;
-		}
-	}
-	gp_error("'%s' ends with none of .pftrace (Perfetto), .json (Chrome), .gptrace "
-		 "(for replay and what-if)",
-		 path);
+int gp_trace_check(const char *path)
+{
+	if (ends_with(path, ".pftrace") || ends_with(path, ".gptrace"))
+		return 0;
+	if (ends_with(path, ".json"))
+		gp_error("%s: Chrome's JSON is not written any more; use a name that ends with "
+			 ".pftrace, which the same viewer opens (https://ui.perfetto.dev)", path);
+	else
+		gp_error("%s: unknown kind of trace; expected a name that ends with .pftrace "
+			 "(Perfetto) or .gptrace (for replay and what-if)", path);
 	return -EINVAL;
 }
 
-int gp_trace_open(struct gp_trace_out *t, const char *path)
+static int begin(struct gp_trace_out *t, enum gp_perfetto_clock clock)
 {
-	t->path = path;
-	t->file = t->records = NULL;
+	if (ends_with(t->path, ".gptrace")) {
+		gp_tracefile_begin(t->file);
+		t->to = (struct gp_trace){ gp_tracefile_emit, t->file };
+		return 0;
+	}
+	t->drawing = gp_drawing_alloc(t->file, clock);
+	t->to = (struct gp_trace){ gp_drawing_take, t->drawing };
+	return t->drawing ? 0 : -ENOMEM;
+}
+
+int gp_trace_open(struct gp_trace_out *t, const char *path, enum gp_perfetto_clock clock)
+{
+	int err;
+
+	*t = (struct gp_trace_out){ .path = path };
 	if (!path)
 		return 0;
-	if (form_of(path, &t->form))
+	if (gp_trace_check(path))
 		return -EINVAL;
 	t->file = fopen(path, "we");
-	if (!t->file) {
-		gp_error("%s: %s", path, strerror(errno));
-		return -EINVAL;
-	}
-	if (t->form == GP_TRACE_PERFETTO) {
-		gp_pftrace_init(&t->perfetto, t->file);
-		t->timeline = gp_pftrace_timeline(&t->perfetto);
-	} else if (t->form == GP_TRACE_CHROME) {
-		gp_chrome_init(&t->chrome, t->file);
-		t->timeline = gp_chrome_timeline(&t->chrome);
-	}
-	return 0;
+	err = t->file ? begin(t, clock) : -errno;
+	if (!err)
+		return 0;
+	gp_error("%s: %s", path, strerror(-err));
+	if (t->file)
+		fclose(t->file);
+	return -EINVAL;
 }
 
-void gp_trace_use(struct gp_trace_out *t, const struct gp_scenario *sc, struct gp_run_args *args)
+int gp_trace_close(struct gp_trace_out *t, u64 now_ns)
 {
-	if (!t->file)
-		return;
-	if (t->form == GP_TRACE_RECORDS) {
-		args->trace = t->file;
-		return;
-	}
-	gp_states_init(&t->states, sc, &t->timeline);
-	t->records = gp_states_stream(&t->states);
-	args->trace = t->records;
-	args->timeline = &t->timeline;
-}
-
-static void close_records(struct gp_trace_out *t)
-{
-	if (!t->records)
-		return;
-	fclose(t->records);
-	t->records = NULL;
-	gp_states_fini(&t->states);
-}
-
-int gp_trace_close(struct gp_trace_out *t)
-{
-	const struct gp_tracks *tracks;
+	u64 dropped = 0;
 	bool bad;
 
 	if (!t->file)
 		return 0;
-	close_records(t);
-	tracks = t->form == GP_TRACE_CHROME ? &t->chrome.tracks : &t->perfetto.tracks;
-	if (t->form == GP_TRACE_CHROME)
-		gp_chrome_fini(&t->chrome);
-	if (t->form != GP_TRACE_RECORDS && tracks->dropped)
-		gp_error("%s: %" PRIu64 " spans left out: more than %d at once on one track",
-			 t->path, tracks->dropped, GP_TRACK_LANES);
+	if (t->drawing) {
+		gp_drawing_end(t->drawing, now_ns);
+		dropped = gp_drawing_count(t->drawing).dropped;
+	}
+	gp_drawing_free(t->drawing);
+	if (dropped)
+		gp_error("%s: %" PRIu64 " slices left out: more than %d at once on one track",
+			 t->path, dropped, GP_PERFETTO_LANES);
 	bad = ferror(t->file);
 	if (fclose(t->file) || bad) {
 		gp_error("%s: cannot write it all: %s", t->path, strerror(errno));

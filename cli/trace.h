@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The file --trace names: what it is follows from how its name ends. */
+/* The file that a recording or a run writes: what it is follows from how its name ends. */
 #ifndef GP_CLI_TRACE_H
 #define GP_CLI_TRACE_H
 
-#include "sim/chrome.h"
-#include "sim/pftrace.h"
-#include "sim/states.h"
-
-enum gp_trace_form { GP_TRACE_PERFETTO, GP_TRACE_CHROME, GP_TRACE_RECORDS };
+#include "trace/drawing.h"
 
 struct gp_trace_out {
 	const char *path;
-	FILE *file;		/* NULL: nothing is written */
-	enum gp_trace_form form;
-	struct gp_pftrace perfetto;
-	struct gp_chrome chrome;
-	struct gp_timeline timeline;
-	struct gp_states states;
-	FILE *records;		/* of the scheduler, for @states; or NULL */
+	FILE *file;			/* NULL: nothing is written */
+	struct gp_drawing *drawing;	/* NULL: the file gets the records themselves */
+	struct gp_trace to;		/* where records go; emit NULL: nowhere */
 };
 
-/*
- * @path NULL: nothing will be written. 0, or -EINVAL after one line on stderr.
- * The struct is large and must not move.
- */
-int gp_trace_open(struct gp_trace_out *t, const char *path);
-/* What a run of @sc needs to know of it. */
-void gp_trace_use(struct gp_trace_out *t, const struct gp_scenario *sc, struct gp_run_args *args);
-/* 0, or -EIO after one line on stderr. */
-int gp_trace_close(struct gp_trace_out *t);
+/* 0, or -EINVAL after one line on stderr if the name says no kind of trace that we write. */
+int gp_trace_check(const char *path);
+/* @path NULL: nothing will be written. 0, or -EINVAL after one line on stderr. */
+int gp_trace_open(struct gp_trace_out *t, const char *path, enum gp_perfetto_clock clock);
+/* @now_ns: draw up to here what has no end. 0, or -EIO after one line on stderr. */
+int gp_trace_close(struct gp_trace_out *t, u64 now_ns);
 
 #endif /* GP_CLI_TRACE_H */

@@ -10,7 +10,7 @@
 #include "ask.h"
 #include "load.h"
 #include "rows.h"
-#include "sim/history.h"
+#include "sim/recorded.h"
 #include "sim/json.h"
 #include "table.h"
 

@@ -92,9 +92,9 @@ static void note_parts(struct gp_sched *s, struct gp_device *d, const struct gp_
 			gp_hist_add(&account->part[i], parts[i]);
 	average(&d->added_ns, parts[GP_PART_TOTAL]);
 	gp_trace(s, GP_REC_PARTS, .device = cause->device, .task = cause->task,
-		 .arg = { parts[GP_PART_DETECT], parts[GP_PART_DECIDE], parts[GP_PART_COMMAND],
-			  parts[GP_PART_SAVE], parts[GP_PART_SWITCH], parts[GP_PART_TOTAL],
-			  d->action_stops, w.begin });
+		 .parts = { { parts[GP_PART_DETECT], parts[GP_PART_DECIDE], parts[GP_PART_COMMAND],
+			      parts[GP_PART_SAVE], parts[GP_PART_SWITCH], parts[GP_PART_TOTAL] },
+			    d->action_stops, w.begin });
 }
 
 static void action_over(struct gp_sched *s, u32 device, const struct gp_answer *a)
@@ -242,8 +242,8 @@ int gp_sched_answer(struct gp_sched *s, const struct gp_answer *a, u64 now_ns)
 		if (!answered++) {
 			gp_now(s, now_ns);
 			gp_trace(s, GP_REC_ANSWER, .device = device, .task = a->task,
-				 .arg = { a->action, a->outcome, a->command_ns, a->acted_ns,
-					  a->saved_ns, a->switched_ns });
+				 .answer = { a->action, a->outcome, a->command_ns, a->acted_ns,
+					     a->saved_ns, a->switched_ns });
 		}
 		seat_answered(s, seat, a);
 	}
@@ -278,7 +278,7 @@ static void ask_to_move(struct gp_sched *s, struct gp_seat *seat, u64 action)
 		gp_seat_go(s, seat, GP_STARTING);
 	}
 	gp_trace(s, GP_REC_ACTION_TASK, .device = seat->device, .task = seat->task,
-		 .arg = { action, seat->state });
+		 .action_task = { action, seat->state });
 }
 
 /* Collects the tasks of one direction into @act. */
@@ -329,7 +329,7 @@ static bool hand_out_switch(struct gp_sched *s, u32 device, u32 *tasks, struct g
 		.tasks = tasks, .deadline_ns = s->now_ns + s->param[GP_STOP_DEADLINE],
 	};
 	gp_trace(s, GP_REC_ACTION, .device = device, .task = act->cause,
-		 .arg = { act->id, act->deadline_ns });
+		 .action = { act->id, act->deadline_ns });
 	collect(s, d, act, true);
 	collect(s, d, act, false);
 

@@ -152,7 +152,7 @@ void gp_eject(struct gp_sched *s, const char *why)
 {
 	s->ejected = why;
 	s->ejections++;
-	gp_trace(s, GP_REC_EJECT, .arg = { gp_policy_number(s->policy) });
+	gp_trace(s, GP_REC_EJECT, .policy = { gp_policy_number(s->policy) });
 	gp_policy_takes_over(s, &gp_policy_fifo);
 }
 
@@ -386,7 +386,7 @@ int gp_sched_hold(struct gp_sched *s, u32 task, u64 lease_ns, u64 now_ns)
 		return -ERANGE;
 
 	gp_now(s, now_ns);
-	gp_trace(s, GP_REC_HOLD, .task = task, .arg = { lease_ns });
+	gp_trace(s, GP_REC_HOLD, .task = task, .hold = { lease_ns });
 	t->manual_until_ns = s->now_ns + lease_ns;
 	gp_task_changed(s, t);
 	return 0;

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The scheduler as the records that would make it. A sample names only a queue: who begins to
- * record in the middle learns from these whose it is.
+ * Describes the scheduler by the records that would make it. A sample names only a queue: a
+ * recorder that starts late learns from these records whose queue it is.
  */
 #include "internal.h"
 
-static void emit(const struct gp_sched *s, const struct gp_trace *to, struct gp_rec rec)
-{
-	rec.now_ns = s->now_ns;
-	to->emit(to->ctx, &rec);
-}
+#define emit(s, to, ...)	gp_trace_emit(s, to, (struct gp_rec){ .kind = __VA_ARGS__ })
 
-static void describe_task(const struct gp_sched *s, const struct gp_trace *to, u32 task)
+static void describe_settings(const struct gp_sched *s, const struct gp_trace *to)
 {
-	const struct gp_task *t = &s->tasks[task];
-	const struct gp_class *c = &t->class;
+	const struct gp_limits *l = &s->limits;
+	u32 i;
 
-	emit(s, to, (struct gp_rec){
-		.kind = GP_REC_TASK_ADD, .task = task,
-		.arg = { t->devices, c->priority, c->weight, c->flags, c->period_ns,
-			 c->budget_ns, c->deadline_ns } });
+	emit(s, to, GP_REC_INIT,
+	     .init = { l->devices, l->tasks, l->seats, l->queues, GP_INIT_MIDDLE });
+	emit(s, to, GP_REC_POLICY, .policy = { gp_policy_number(s->policy) });
+	for (i = 0; i < GP_NR_PARAMS; i++)
+		emit(s, to, GP_REC_PARAM, .param = { i, s->param[i] });
+	emit(s, to, GP_REC_ENABLE, .enable = { s->enabled });
 }
 
 static void describe_queue(const struct gp_sched *s, const struct gp_trace *to, u32 queue)
@@ -27,36 +25,41 @@ static void describe_queue(const struct gp_sched *s, const struct gp_trace *to, 
 	const struct gp_seat *seat = &s->seats[s->queues[queue].seat];
 	const struct gp_pointers *at = &s->pointers[queue];
 
-	emit(s, to, (struct gp_rec){
-		.kind = GP_REC_QUEUE_ADD, .device = seat->device, .task = seat->task,
-		.queue = queue, .arg = { at->rptr, at->wptr } });
+	emit(s, to, GP_REC_QUEUE_ADD, .device = seat->device, .task = seat->task, .queue = queue,
+	     .queue_add = { at->rptr, at->wptr });
+}
+
+/* Seats that are ON need no record: every seat begins there. */
+static void describe_states(const struct gp_sched *s, const struct gp_trace *to, u32 task)
+{
+	const struct gp_seat *seat;
+
+	for (seat = gp_seat_at(s, s->tasks[task].seats); seat;
+	     seat = gp_seat_at(s, seat->next_of_task))
+		if (seat->state != GP_ON)
+			emit(s, to, GP_REC_STATE, .device = seat->device, .task = task,
+			     .state = { seat->state, seat->state });
 }
 
 void gp_trace_describe(const struct gp_sched *s, const struct gp_trace *to)
 {
-	const struct gp_limits *l = &s->limits;
 	u32 i;
 
-	emit(s, to, (struct gp_rec){ .kind = GP_REC_INIT,
-				     .arg = { l->devices, l->tasks, l->seats, l->queues,
-					      GP_INIT_MIDDLE } });
-	emit(s, to, (struct gp_rec){ .kind = GP_REC_POLICY,
-				     .arg = { gp_policy_number(s->policy) } });
-	for (i = 0; i < GP_NR_PARAMS; i++)
-		emit(s, to, (struct gp_rec){ .kind = GP_REC_PARAM, .arg = { i, s->param[i] } });
-	emit(s, to, (struct gp_rec){ .kind = GP_REC_ENABLE, .arg = { s->enabled } });
+	describe_settings(s, to);
 	for (i = 0; i < s->nr_devices; i++)
 		if (s->devices[i].used)
-			emit(s, to, (struct gp_rec){ .kind = GP_REC_DEVICE_ADD, .device = i,
-						     .arg = { s->devices[i].flags } });
-	for (i = 0; i < l->tasks; i++)
+			emit(s, to, GP_REC_DEVICE_ADD, .device = i,
+			     .device_add = { s->devices[i].flags, i });
+	for (i = 0; i < s->limits.tasks; i++)
 		if (s->tasks[i].used)
-			describe_task(s, to, i);
-	for (i = 0; i < l->tasks; i++)
+			gp_trace_emit(s, to, gp_rec_of_task(s, GP_REC_TASK_ADD, i));
+	for (i = 0; i < s->limits.tasks; i++)
 		if (s->tasks[i].used && s->tasks[i].unknown)
-			emit(s, to, (struct gp_rec){ .kind = GP_REC_TASK_UNKNOWN, .task = i,
-						     .arg = { true } });
-	for (i = 0; i < l->queues; i++)
+			emit(s, to, GP_REC_TASK_UNKNOWN, .task = i, .task_unknown = { true });
+	for (i = 0; i < s->limits.queues; i++)
 		if (s->queues[i].seat != GP_NONE)
 			describe_queue(s, to, i);
+	for (i = 0; i < s->limits.tasks; i++)
+		if (s->tasks[i].used)
+			describe_states(s, to, i);
 }

@@ -97,16 +97,14 @@ void gp_action_forget(struct gp_sched *s, struct gp_seat *seat);
 
 /* ---- trace.c ---- */
 
-struct gp_rec_args {
-	u32 device, task, queue;
-	u64 arg[8];
-};
+/* @rec with the scheduler's time. The trace must have an emit. */
+void gp_trace_emit(const struct gp_sched *s, const struct gp_trace *to, struct gp_rec rec);
+struct gp_rec gp_rec_of_task(const struct gp_sched *s, u32 kind, u32 task);
 
-void gp_trace_emit(const struct gp_sched *s, u32 kind, const struct gp_rec_args *args);
-
-#define gp_trace(s, kind, ...) do {						\
+#define gp_trace_rec(s, rec) do {						\
 	if ((s)->trace.emit)							\
-		gp_trace_emit(s, kind, &(struct gp_rec_args){ __VA_ARGS__ });	\
+		gp_trace_emit(s, &(s)->trace, rec);				\
 } while (0)
+#define gp_trace(s, ...)	gp_trace_rec(s, ((struct gp_rec){ .kind = __VA_ARGS__ }))
 
 #endif /* GP_INTERNAL_H */

@@ -136,7 +136,7 @@ void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *samp
 		return;
 	}
 	gp_trace(s, GP_REC_SAMPLE, .device = device, .queue = sample->queue,
-		 .arg = { sample->rptr, sample->wptr, sample->flags, sample->visible_ns });
+		 .sample = { sample->rptr, sample->wptr, sample->flags, sample->visible_ns });
 
 	seat = &s->seats[q->seat];
 	if (sample->wptr != p->wptr) {
@@ -189,7 +189,7 @@ int gp_task_set_unknown(struct gp_sched *s, u32 task, bool unknown, u64 now_ns)
 	gp_now(s, now_ns);
 	if (t->unknown == unknown)
 		return 0;
-	gp_trace(s, GP_REC_TASK_UNKNOWN, .task = task, .arg = { unknown });
+	gp_trace(s, GP_REC_TASK_UNKNOWN, .task = task, .task_unknown = { unknown });
 	t->unknown = unknown;
 	for (seat = gp_seat_at(s, t->seats); seat; seat = gp_seat_at(s, seat->next_of_task))
 		set_unknown(s, seat, unknown);
@@ -405,7 +405,7 @@ int gp_sched_probed(struct gp_sched *s, const struct gp_probed *x, u64 now_ns)
 	now = gp_now(s, now_ns);
 
 	gp_trace(s, GP_REC_PROBED, .device = x->device, .task = x->task,
-		 .arg = { x->executing, x->permille });
+		 .probed = { x->executing, x->permille });
 	seat->probing = false;
 	seat->occupancy = x->permille;
 	gp_dirty(s, seat->device);
@@ -447,7 +447,7 @@ int gp_sched_hint(struct gp_sched *s, u32 task, u64 at_ns, u64 until_ns, u64 now
 
 	gp_now(s, now_ns);
 
-	gp_trace(s, GP_REC_HINT, .task = task, .arg = { at_ns, until_ns });
+	gp_trace(s, GP_REC_HINT, .task = task, .hint = { at_ns, until_ns });
 	for (seat = gp_seat_at(s, t->seats); seat; seat = gp_seat_at(s, seat->next_of_task)) {
 		const struct gp_device *d = &s->devices[seat->device];
 

@@ -53,7 +53,7 @@ int gp_device_add(struct gp_sched *s, u32 flags, u32 *ret)
 		.action_cause = GP_NONE, .look_ns = GP_NEVER, .wake_ns = GP_NEVER,
 		.policy_wake_ns = GP_NEVER,
 	};
-	gp_trace(s, GP_REC_DEVICE_ADD, .device = i, .arg = { flags });
+	gp_trace(s, GP_REC_DEVICE_ADD, .device = i, .device_add = { flags, i });
 	*ret = i;
 	return 0;
 }
@@ -243,13 +243,6 @@ static u32 task_free(const struct gp_sched *s)
 	return i < s->limits.tasks ? i : GP_NONE;
 }
 
-static void trace_class(const struct gp_sched *s, u32 kind, u32 task, const struct gp_class *c)
-{
-	gp_trace(s, kind, .task = task,
-		 .arg = { s->tasks[task].devices, c->priority, c->weight, c->flags,
-			  c->period_ns, c->budget_ns, c->deadline_ns });
-}
-
 int gp_task_add(struct gp_sched *s, u64 devices, const struct gp_class *class, u64 now_ns,
 		u32 *ret, const char **why)
 {
@@ -274,7 +267,7 @@ int gp_task_add(struct gp_sched *s, u64 devices, const struct gp_class *class, u
 	s->tasks[task].class = *class;
 	s->tasks[task].devices = devices;
 	s->tasks[task].seats = GP_NONE;
-	trace_class(s, GP_REC_TASK_ADD, task, class);
+	gp_trace_rec(s, gp_rec_of_task(s, GP_REC_TASK_ADD, task));
 	for (d = 0; d < s->limits.devices; d++) {
 		if (!(devices & BIT_ULL(d)))
 			continue;
@@ -324,7 +317,7 @@ int gp_task_set_class(struct gp_sched *s, u32 task, const struct gp_class *class
 	t->class = *class;
 	if (!(class->flags & GP_PREEMPTIBLE))
 		t->manual_until_ns = 0;
-	trace_class(s, GP_REC_TASK_CLASS, task, class);
+	gp_trace_rec(s, gp_rec_of_task(s, GP_REC_TASK_CLASS, task));
 	for (d = 0; d < s->limits.devices; d++)
 		if (t->devices & BIT_ULL(d))
 			gp_rewatch(s, d);
@@ -350,7 +343,7 @@ int gp_queue_add(struct gp_sched *s, u32 task, u32 device, const struct gp_point
 	s->pointers[i] = *at;
 	seat->queues++;
 	gp_trace(s, GP_REC_QUEUE_ADD, .device = device, .task = task, .queue = i,
-		 .arg = { at->rptr, at->wptr });
+		 .queue_add = { at->rptr, at->wptr });
 	if (at->rptr != at->wptr) {
 		gp_work_arrives(s, seat, s->now_ns);
 		seat->pending++;

@@ -77,9 +77,9 @@ int gp_sched_init(void *mem, const struct gp_sched_args *args, struct gp_sched *
 		s->param[i] = gp_params[i].initial;
 	carve_all(s, (u8 *)(s + 1));
 
-	gp_trace(s, GP_REC_INIT, .arg = { s->limits.devices, s->limits.tasks, s->limits.seats,
-					  s->limits.queues });
-	gp_trace(s, GP_REC_POLICY, .arg = { gp_policy_number(s->policy) });
+	gp_trace(s, GP_REC_INIT, .init = { s->limits.devices, s->limits.tasks, s->limits.seats,
+					   s->limits.queues, 0 });
+	gp_trace(s, GP_REC_POLICY, .policy = { gp_policy_number(s->policy) });
 	*ret = s;
 	return 0;
 }
@@ -97,7 +97,7 @@ int gp_sched_set(struct gp_sched *s, enum gp_param param, u64 value)
 	for (i = 0; i < s->limits.devices; i++)
 		if (s->devices[i].used)
 			gp_dirty(s, i);
-	gp_trace(s, GP_REC_PARAM, .arg = { param, value });
+	gp_trace(s, GP_REC_PARAM, .param = { param, value });
 	return 0;
 }
 
@@ -138,7 +138,7 @@ int gp_sched_set_policy(struct gp_sched *s, const struct gp_policy *policy, u64 
 	gp_now(s, now_ns);
 	s->ejected = NULL;
 	gp_policy_takes_over(s, policy);
-	gp_trace(s, GP_REC_POLICY, .arg = { gp_policy_number(policy) });
+	gp_trace(s, GP_REC_POLICY, .policy = { gp_policy_number(policy) });
 	return 0;
 }
 
@@ -151,7 +151,7 @@ void gp_sched_enable(struct gp_sched *s, bool on, u64 now_ns)
 	for (i = 0; i < s->limits.devices; i++)
 		if (s->devices[i].used)
 			gp_dirty(s, i);
-	gp_trace(s, GP_REC_ENABLE, .arg = { on });
+	gp_trace(s, GP_REC_ENABLE, .enable = { on });
 }
 
 void gp_sched_tick(struct gp_sched *s, u64 now_ns)
@@ -265,5 +265,5 @@ void gp_seat_go(struct gp_sched *s, struct gp_seat *seat, enum gp_state to)
 		seat->probe_ns = 0;
 	}
 	gp_trace(s, GP_REC_STATE, .device = seat->device, .task = seat->task,
-		 .arg = { from, to });
+		 .state = { from, to });
 }

@@ -4,36 +4,39 @@
  */
 #include "internal.h"
 
-void gp_trace_emit(const struct gp_sched *s, u32 kind, const struct gp_rec_args *args)
+void gp_trace_emit(const struct gp_sched *s, const struct gp_trace *to, struct gp_rec rec)
 {
-	struct gp_rec rec = {
-		.now_ns = s->now_ns, .kind = kind,
-		.device = args->device, .task = args->task, .queue = args->queue,
-	};
+	rec.now_ns = s->now_ns;
+	to->emit(to->ctx, &rec);
+}
 
-	memcpy(rec.arg, args->arg, sizeof(rec.arg));
-	s->trace.emit(s->trace.ctx, &rec);
+struct gp_rec gp_rec_of_task(const struct gp_sched *s, u32 kind, u32 task)
+{
+	const struct gp_class *c = &s->tasks[task].class;
+
+	return (struct gp_rec){
+		.kind = kind, .task = task,
+		.class = { s->tasks[task].devices, c->priority, c->weight, c->flags, c->period_ns,
+			   c->budget_ns, c->deadline_ns },
+	};
 }
 
 static int feed_class(struct gp_sched *s, const struct gp_rec *r)
 {
-	struct gp_class class = {
-		.priority = (u32)r->arg[1], .weight = (u32)r->arg[2], .flags = (u32)r->arg[3],
-		.period_ns = r->arg[4], .budget_ns = r->arg[5], .deadline_ns = r->arg[6],
-	};
+	struct gp_class class = gp_rec_class(r);
 	const char *why;
 	u32 task;
 
 	if (r->kind == GP_REC_TASK_CLASS)
 		return gp_task_set_class(s, r->task, &class, r->now_ns, &why);
-	return gp_task_add(s, r->arg[0], &class, r->now_ns, &task, &why);
+	return gp_task_add(s, r->class.devices, &class, r->now_ns, &task, &why);
 }
 
 static int feed_sample(struct gp_sched *s, const struct gp_rec *r)
 {
 	struct gp_sample sample = {
-		.queue = r->queue, .rptr = r->arg[0], .wptr = r->arg[1],
-		.flags = (u32)r->arg[2], .visible_ns = r->arg[3],
+		.queue = r->queue, .rptr = r->sample.rptr, .wptr = r->sample.wptr,
+		.flags = (u32)r->sample.flags, .visible_ns = r->sample.visible_ns,
 	};
 
 	if (r->queue >= s->limits.queues || !gp_device_of(s, r->device))
@@ -46,9 +49,9 @@ static int feed_sample(struct gp_sched *s, const struct gp_rec *r)
 static int feed_answer(struct gp_sched *s, const struct gp_rec *r)
 {
 	struct gp_answer a = {
-		.action = r->arg[0], .task = r->task, .outcome = (u32)r->arg[1],
-		.command_ns = r->arg[2], .acted_ns = r->arg[3], .saved_ns = r->arg[4],
-		.switched_ns = r->arg[5],
+		.action = r->answer.action, .task = r->task, .outcome = (u32)r->answer.outcome,
+		.command_ns = r->answer.command_ns, .acted_ns = r->answer.acted_ns,
+		.saved_ns = r->answer.saved_ns, .switched_ns = r->answer.switched_ns,
 	};
 
 	return gp_sched_answer(s, &a, r->now_ns);
@@ -60,19 +63,19 @@ static int feed_policy(struct gp_sched *s, const struct gp_rec *r)
 	u64 i;
 
 	for (i = 0; gp_policies[i]; i++)
-		if (i == r->arg[0])
+		if (i == r->policy.number)
 			return gp_sched_set_policy(s, gp_policies[i], r->now_ns, &why);
 	return -EINVAL;
 }
 
 static int feed_roster(struct gp_sched *s, const struct gp_rec *r)
 {
-	struct gp_pointers at = { .rptr = r->arg[0], .wptr = r->arg[1] };
+	struct gp_pointers at = { .rptr = r->queue_add.rptr, .wptr = r->queue_add.wptr };
 	u32 got;
 
 	switch (r->kind) {
 	case GP_REC_DEVICE_ADD:
-		return gp_device_add(s, (u32)r->arg[0], &got);
+		return gp_device_add(s, (u32)r->device_add.flags, &got);
 	case GP_REC_DEVICE_DEL:
 		return gp_device_del(s, r->device, r->now_ns);
 	case GP_REC_DEVICE_RESET:
@@ -93,7 +96,7 @@ static int feed_seen(struct gp_sched *s, const struct gp_rec *r)
 {
 	struct gp_probed probed = {
 		.device = r->device, .task = r->task,
-		.executing = (u32)r->arg[0], .permille = (u32)r->arg[1],
+		.executing = (u32)r->probed.executing, .permille = (u32)r->probed.permille,
 	};
 
 	switch (r->kind) {
@@ -110,9 +113,9 @@ static int feed_seen(struct gp_sched *s, const struct gp_rec *r)
 	case GP_REC_ANSWER:
 		return feed_answer(s, r);
 	case GP_REC_HINT:
-		return gp_sched_hint(s, r->task, r->arg[0], r->arg[1], r->now_ns);
+		return gp_sched_hint(s, r->task, r->hint.at_ns, r->hint.until_ns, r->now_ns);
 	case GP_REC_HOLD:
-		return gp_sched_hold(s, r->task, r->arg[0], r->now_ns);
+		return gp_sched_hold(s, r->task, r->hold.lease_ns, r->now_ns);
 	default:
 		return gp_sched_release(s, r->task, r->now_ns);
 	}
@@ -127,7 +130,7 @@ int gp_trace_feed(struct gp_sched *s, const struct gp_rec *r)
 	case GP_REC_INIT:
 		return 0;
 	case GP_REC_PARAM:
-		err = gp_sched_set(s, (enum gp_param)r->arg[0], r->arg[1]);
+		err = gp_sched_set(s, (enum gp_param)r->param.number, r->param.value);
 		break;
 	case GP_REC_POLICY:
 		err = feed_policy(s, r);
@@ -139,13 +142,13 @@ int gp_trace_feed(struct gp_sched *s, const struct gp_rec *r)
 		err = feed_seen(s, r);
 		break;
 	case GP_REC_ENABLE:
-		gp_sched_enable(s, r->arg[0], r->now_ns);
+		gp_sched_enable(s, r->enable.on, r->now_ns);
 		return 0;
 	case GP_REC_TICK:
 		gp_sched_tick(s, r->now_ns);
 		return 0;
 	case GP_REC_TASK_UNKNOWN:
-		err = gp_task_set_unknown(s, r->task, r->arg[0], r->now_ns);
+		err = gp_task_set_unknown(s, r->task, r->task_unknown.unknown, r->now_ns);
 		break;
 	case GP_REC_PULL:
 		gp_sched_pull(s, r->now_ns, NULL, &todo);

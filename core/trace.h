@@ -7,7 +7,8 @@
 #ifndef GP_TRACE_H
 #define GP_TRACE_H
 
-#include "gp_env.h"
+#include "account.h"
+#include "task.h"
 
 enum gp_rec_kind {
 	/* inputs: what a replay feeds */
@@ -40,9 +41,9 @@ enum gp_rec_kind {
 	GP_REC_PROBE,
 	GP_REC_STATE,		/* a seat moved */
 	GP_REC_EJECT,
-	GP_REC_PARTS,		/* of a preemption for this task: enum gp_part, victims, begin */
+	GP_REC_PARTS,		/* of a preemption for this task */
 	/* for people: a replay neither feeds nor compares it */
-	GP_REC_NAME,		/* of a task: its process, the text in arg */
+	GP_REC_NAME,		/* the process of a task: pid in @queue, preemptible in @device */
 	GP_REC_NR_OUTPUTS,
 };
 
@@ -53,16 +54,55 @@ enum gp_init_flag {
 /* Of a part that is inside the one beside it: the mechanism cannot tell them apart. */
 #define GP_PART_WITHIN	(~0ull)
 
+/*
+ * One record. @kind selects the member of the union; kinds without a member say everything in
+ * @device, @task and @queue. Every member consists of whole words, and words that a kind does not
+ * use are 0, so that records can be compared as bytes.
+ */
 struct gp_rec {
 	u64 now_ns;
 	u32 kind;		/* enum gp_rec_kind */
 	u32 device;
 	u32 task;
 	u32 queue;
-	u64 arg[8];
+	union {
+		struct { u64 devices, tasks, seats, queues, flags; } init;
+		struct { u64 number, value; } param;
+		struct { u64 number; } policy;			/* EJECT too: the one ejected */
+		struct { u64 flags, gpu; } device_add;		/* gpu: its number for people */
+		struct {
+			u64 devices, priority, weight, flags, period_ns, budget_ns, deadline_ns;
+		} class;					/* TASK_ADD, TASK_CLASS */
+		struct { u64 rptr, wptr; } queue_add;
+		struct { u64 rptr, wptr, flags, visible_ns; } sample;
+		struct { u64 executing, permille; } probed;
+		struct {
+			u64 action, outcome, command_ns, acted_ns, saved_ns, switched_ns;
+		} answer;
+		struct { u64 at_ns, until_ns; } hint;
+		struct { u64 lease_ns; } hold;
+		struct { u64 on; } enable;
+		struct { u64 unknown; } task_unknown;
+		struct { u64 id, deadline_ns; } action;		/* @task: the cause, or GP_NONE */
+		struct { u64 id, state; } action_task;
+		struct { u64 from, to; } state;			/* enum gp_state */
+		struct { u64 ns[GP_NR_PARTS], victims, begin_ns; } parts;
+		struct { char text[48], class_name[16]; } name;
+		u64 arg[8];	/* the same words, for code that only copies records */
+	};
 };
 
 static_assert(sizeof(struct gp_rec) == 88, "gp_rec is a file format");
+static_assert(offsetof(struct gp_rec, arg) == 24, "gp_rec is a file format");
+
+static inline struct gp_class gp_rec_class(const struct gp_rec *rec)
+{
+	return (struct gp_class){
+		.priority = (u32)rec->class.priority, .weight = (u32)rec->class.weight,
+		.flags = (u32)rec->class.flags, .period_ns = rec->class.period_ns,
+		.budget_ns = rec->class.budget_ns, .deadline_ns = rec->class.deadline_ns,
+	};
+}
 
 /* Where records go. Must not fail and must not call the scheduler. */
 struct gp_trace {
@@ -78,8 +118,8 @@ struct gp_trace {
 
 struct gp_sched;
 /*
- * The scheduler as it is now, as the records that would make it: for who did not hear the first
- * ones. Its states and times are not in them.
+ * Describes the scheduler as it is now, for a recorder that missed the first records: the inputs
+ * that would make it, then the states of seats that are not ON, from and to the same state.
  */
 void gp_trace_describe(const struct gp_sched *sched, const struct gp_trace *to);
 /*

@@ -2,7 +2,7 @@
 /* Any bytes may be a recording: a history and a scenario are made of it, or a sentence is. */
 #include <stdlib.h>
 
-#include "sim/history.h"
+#include "sim/recorded.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Any bytes may be a trace file: reading and replaying them ends with an answer. */
-#include "sim/replay.h"
+#include "trace/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,7 +12,8 @@ static bool small(const struct gp_tracefile *trace)
 {
 	struct gp_rec init = gp_tracefile_get(trace, 0);
 
-	return init.arg[0] <= 4 && init.arg[1] <= 8 && init.arg[2] <= 32 && init.arg[3] <= 64;
+	return init.init.devices <= 4 && init.init.tasks <= 8 && init.init.seats <= 32 &&
+	       init.init.queues <= 64;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

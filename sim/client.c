@@ -256,11 +256,13 @@ void gp_client_start(struct gp_client *c)
 void gp_client_die(struct gp_client *c)
 {
 	struct gp_sim *sim = c->sim;
+	struct gp_drawing_at at;
 
 	if (!c->alive)
 		return;
 	c->alive = false;
-	gp_instant(&sim->engine, c->track, "died");
+	at = gp_client_at(c, NULL);
+	gp_drawing_instant(sim->engine.drawing, &at, "died", sim->engine.now_ns);
 	for (u32 i = 0; i < c->nr_rings; i++)
 		gp_gpu_remove_ring(c->ring[i]->gpu, c->ring[i]);
 	c->in_service = 0;
@@ -302,7 +304,6 @@ int gp_client_init(struct gp_client *c, struct gp_sim *sim, const struct gp_task
 	c->spec = t;
 	c->number = number;
 	c->task = GP_NONE;
-	snprintf(c->track, sizeof(c->track), "task %s", t->name);
 	c->shape = (struct vgpu_packet){
 		.kind = VGPU_KERNEL, .barrier_bit = true, .waves = (u16)t->waves,
 		.vgpr_bytes = t->vgpr_bytes, .lds_bytes = t->lds_bytes, .gap_ns = t->gap_device_ns,

@@ -26,7 +26,6 @@ struct gp_client {
 	u32 life;		/* how often its process has been started */
 	bool alive;
 	bool suspended;		/* launches nothing (an interposed library) */
-	char track[GP_SCENARIO_NAME + 8];
 
 	struct gp_ring **ring;	/* nr_gpus x queues, in order of the GPUs */
 	u32 nr_rings;
@@ -51,6 +50,17 @@ struct gp_client {
 	bool found_victim;	/* the busy period began with a victim on the GPU */
 	u64 victim_on;		/* requests of such busy periods */
 };
+
+static inline u32 gp_client_pid(const struct gp_client *c)
+{
+	return c->number + 1;
+}
+
+/* A track below its process in a picture; NULL: the process itself. */
+static inline struct gp_drawing_at gp_client_at(const struct gp_client *c, const char *track)
+{
+	return (struct gp_drawing_at){ c->spec->name, gp_client_pid(c), track };
+}
 
 /* 0, or -errno with the engine's sentence. Nothing happens before gp_client_start(). */
 int gp_client_init(struct gp_client *c, struct gp_sim *sim, const struct gp_task_spec *spec,

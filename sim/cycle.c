@@ -203,7 +203,7 @@ static void watchdog(void *ctx, u64 number)
 	g->resets++;
 	g->mapped = 0;
 	current(g)->reset = true;
-	gp_instant(g->engine, "gpu", "reset by the driver");
+	gp_gpu_instant(g, "reset by the driver");
 	g->on_reset(g->on_reset_ctx, g);
 	finish(g);
 }

@@ -28,12 +28,11 @@ void gp_at(struct gp_engine *e, u64 at_ns, void (*fire)(void *ctx, u64 arg), voi
 
 void gp_span(struct gp_engine *e, const char *track, const char *name, u64 begin_ns)
 {
-	if (e->timeline && e->timeline->span)
-		e->timeline->span(e->timeline->ctx, track, name, begin_ns, e->now_ns);
+	gp_drawing_span(e->drawing, &(struct gp_drawing_at){ .track = track }, name, begin_ns,
+			e->now_ns);
 }
 
 void gp_instant(struct gp_engine *e, const char *track, const char *name)
 {
-	if (e->timeline && e->timeline->instant)
-		e->timeline->instant(e->timeline->ctx, track, name, e->now_ns);
+	gp_drawing_instant(e->drawing, &(struct gp_drawing_at){ .track = track }, name, e->now_ns);
 }

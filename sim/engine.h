@@ -9,7 +9,7 @@
 struct gp_engine {
 	u64 now_ns;
 	struct gp_heap heap;
-	const struct gp_timeline *timeline;	/* NULL */
+	struct gp_drawing *drawing;	/* NULL */
 	int err;		/* the run ends when it is set */
 	char why[256];
 };
@@ -20,6 +20,7 @@ void gp_at(struct gp_engine *e, u64 at_ns, void (*fire)(void *ctx, u64 arg), voi
 __attribute__((format(printf, 3, 4)))
 void gp_engine_fail(struct gp_engine *e, int err, const char *format, ...);
 
+/* Draws on a track at the top. */
 void gp_span(struct gp_engine *e, const char *track, const char *name, u64 begin_ns);
 void gp_instant(struct gp_engine *e, const char *track, const char *name);
 

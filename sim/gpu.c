@@ -88,12 +88,20 @@ static void world_mapped(void *ctx, u64 ticket, u64 now_ns)
 	gp_cycle_mapped(ctx);
 }
 
+void gp_gpu_instant(struct gp_gpu *g, const char *what)
+{
+	char track[16];
+
+	snprintf(track, sizeof(track), "GPU %u", g->id);
+	gp_instant(g->engine, track, what);
+}
+
 static void world_report(void *ctx, u32 queue, const char *what)
 {
 	struct gp_gpu *g = ctx;
 
 	(void)queue;
-	gp_instant(g->engine, "gpu", what);
+	gp_gpu_instant(g, what);
 }
 
 static const struct vgpu_world world = {

@@ -89,4 +89,7 @@ int gp_cycle_begin(struct gp_gpu *g, const struct gp_cycle *c);
 void gp_cycle_fence(struct gp_gpu *g, const struct vgpu_unmapped *what);
 void gp_cycle_mapped(struct gp_gpu *g);
 
+/* Draws that something happened to the GPU. */
+void gp_gpu_instant(struct gp_gpu *g, const char *what);
+
 #endif /* GP_GPU_H */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "look.h"
 #include "shim.h"
-#include "tracefile.h"
+#include "trace/tracefile.h"
 #include "worker.h"
 
 #define HINT_LASTS_NS	(2 * GP_MSEC)
@@ -16,6 +17,25 @@ static u64 now_of(const struct gp_home *h)
 
 /* ---- clients come and go ---- */
 
+/* The scheduler's records have only the number of a task. */
+static void record_name(const struct gp_home *h, const struct gp_client *c)
+{
+	const struct gp_trace *trace = &h->sim->args->trace;
+	struct gp_rec_who who = {
+		.pid = gp_client_pid(c), .preemptible = c->spec->class.flags & GP_PREEMPTIBLE,
+	};
+	struct gp_rec rec;
+
+	if (!trace->emit)
+		return;
+	snprintf(who.name, sizeof(who.name), "%s", c->spec->name);
+	snprintf(who.class_name, sizeof(who.class_name), "%s",
+		 c->spec->online ? "online" : "offline");
+	rec = gp_rec_of_who(c->task, &who);
+	rec.now_ns = now_of(h);
+	trace->emit(trace->ctx, &rec);
+}
+
 static void tell_scheduler(struct gp_home *h, struct gp_client *c)
 {
 	struct gp_pointers at = { 0, 0 };
@@ -23,6 +43,8 @@ static void tell_scheduler(struct gp_home *h, struct gp_client *c)
 	int err = gp_task_add(h->sched, c->spec->devices, &c->spec->class, now_of(h), &c->task,
 			      &why);
 
+	if (!err)
+		record_name(h, c);
 	for (u32 i = 0; i < c->nr_rings && !err; i++)
 		err = gp_queue_add(h->sched, c->task, c->ring[i]->gpu->id, &at, now_of(h),
 				   &c->ring[i]->queue);
@@ -191,14 +213,10 @@ static int make_scheduler(struct gp_home *h)
 		.limits = { .devices = sim->nr_gpus, .tasks = GP_SIMMECH_TASKS,
 			    .seats = GP_SIMMECH_TASKS * sim->nr_gpus,
 			    .queues = VGPU_MAX_QUEUES * sim->nr_gpus },
-		.policy = sim->sc->policy,
+		.policy = sim->sc->policy, .trace = sim->args->trace,
 	};
 	int err;
 
-	if (sim->args->trace) {
-		gp_tracefile_begin(sim->args->trace);
-		args.trace = (struct gp_trace){ gp_tracefile_emit, sim->args->trace };
-	}
 	h->mem = calloc(1, gp_sched_size(&args.limits));
 	h->sample = calloc(VGPU_MAX_QUEUES, sizeof(*h->sample));
 	h->tasks = calloc(GP_SIMMECH_TASKS, sizeof(*h->tasks));

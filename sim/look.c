@@ -109,6 +109,24 @@ static u32 sample_all(struct gp_home *h, struct gp_gpu *g)
 	return nr;
 }
 
+/* The scheduler probes only where it has to know; a picture shows waves at every look. */
+static void draw_waves(const struct gp_home *h, const struct gp_gpu *g)
+{
+	for (u32 i = 0; i < h->sim->nr_clients; i++) {
+		const struct gp_client *c = &h->sim->client[i];
+		struct gp_rec rec = { .now_ns = h->sim->engine.now_ns, .kind = GP_REC_PROBED,
+				      .device = g->id, .task = c->task };
+		struct vgpu_busy busy;
+
+		if (c->task == GP_NONE || !(c->spec->devices & BIT_ULL(g->id)))
+			continue;
+		vgpu_busy(g->vgpu, c->number, &busy);
+		rec.probed.executing = GP_EXEC_YES;
+		rec.probed.permille = busy.permille;
+		gp_drawing_take(h->sim->engine.drawing, &rec);
+	}
+}
+
 void gp_look(struct gp_home *h, struct gp_gpu *g)
 {
 	struct gp_look_costs costs;
@@ -118,6 +136,8 @@ void gp_look(struct gp_home *h, struct gp_gpu *g)
 	h->looks++;
 	h->cpu_ns += costs.cpu_ns;
 	gp_sched_look(h->sched, g->id, h->sample, nr, h->sim->engine.now_ns);
+	if (h->sim->engine.drawing)
+		draw_waves(h, g);
 }
 
 u64 gp_look_at(const struct gp_home *h, const struct gp_gpu *g)

@@ -108,13 +108,14 @@ static void request_over(void *ctx, u64 arg)
 void gp_request_completed(struct gp_client *c, struct gp_kernel *k, u64 now_ns)
 {
 	struct gp_request *q = &c->request[k->request];
+	struct gp_drawing_at at = gp_client_at(c, "requests");
 	u64 arg = (u64)c->life << 32 | k->request;
 	u64 gap;
 
 	if (!--q->left) {
 		q->done_ns = now_ns;
 		c->sim->due -= q->arrival_ns < c->sim->end_ns;
-		gp_span(&c->sim->engine, c->track, "request", q->arrival_ns);
+		gp_drawing_span(c->sim->engine.drawing, &at, "request", q->arrival_ns, now_ns);
 		gp_at(&c->sim->engine, now_ns, request_over, c, arg);
 	} else if (c->spec->sync && q->next < c->spec->kernels) {
 		struct gp_rng rng = c->kernel_rng;

@@ -117,7 +117,7 @@ int gp_sim_init(struct gp_sim *sim, const struct gp_scenario *sc, const struct g
 
 	sim->sc = sc;
 	sim->args = args;
-	sim->engine.timeline = args->timeline;
+	sim->engine.drawing = args->drawing;
 	sim->begin_ns = sc->warmup_ns;
 	sim->end_ns = sc->warmup_ns + sc->length_ns;
 	err = gp_costs_of(sc, &sim->costs);

@@ -8,22 +8,15 @@
 
 #include <stdio.h>
 
+#include "core/trace.h"
 #include "result.h"
 #include "scenario.h"
-
-/* Receives what happens, for a picture. Every member may be NULL. */
-struct gp_timeline {
-	void *ctx;
-	/* A span on a track; tracks are "task NAME", "gpu N", "monitor", ... */
-	void (*span)(void *ctx, const char *track, const char *name, u64 begin_ns, u64 end_ns);
-	void (*instant)(void *ctx, const char *track, const char *name, u64 at_ns);
-	void (*counter)(void *ctx, const char *track, u64 value, u64 at_ns);
-};
+#include "trace/drawing.h"
 
 struct gp_run_args {
 	u64 seed;
-	const struct gp_timeline *timeline;	/* NULL */
-	FILE *trace;				/* the core's records, for a replay; NULL */
+	struct gp_drawing *drawing;		/* what has no record; NULL */
+	struct gp_trace trace;			/* gets the records of the scheduler */
 	bool invariants;			/* check them at every event (slow) */
 };
 

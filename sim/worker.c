@@ -254,10 +254,10 @@ static void action_ended(void *ctx, u32 device)
 {
 	struct gp_home *h = ctx;
 	struct gp_worker *w = &h->worker[device];
-	char name[32];
+	char track[32];
 
-	snprintf(name, sizeof(name), "switch on GPU %u", device);
-	gp_span(&h->sim->engine, "monitor", name, w->action_ns);
+	snprintf(track, sizeof(track), "monitor of GPU %u", device);
+	gp_span(&h->sim->engine, track, "switch", w->action_ns);
 	worker_free(w);
 }
 

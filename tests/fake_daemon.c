@@ -99,10 +99,16 @@ static void publish_records(void)
 		t, GP_REC_DEVICE_ADD, 0, 0, 0, 0, 0, t, GP_REC_TASK_ADD, 0, 1, 0, 1, 9,
 		t, GP_REC_QUEUE_ADD, 0, 1, 5, 7, 7), GP_TO_ALL, 0);
 	gp_control_publish(control, GP_EVENT_RECORD, json_pack(
-		"{s:[[I,i,i],[I,i,i,i,i,i,i],[I,i,i],[I,i,i,i,i,I,I,I,I,I,I,i,I],"
-		"[I,i,i,i,i,i,i],[I,i,i],[I,i,i,i,i,i]]}", "records",
+		"{s:[[I,i,i],[I,i,i,i,i,i,i],[I,i,i],[I,i,i,i,i,i],[I,i,i,i,i,i,i],[I,i,i,i,i,i,i],"
+		"[I,i,i,i,i,i,i],[I,i,i,i,i,I,I,I,I,I,I,i,I],[I,i,i,i,i,i,i],[I,i,i],"
+		"[I,i,i,i,i,i]]}",
+		"records",
 		t, GP_REC_LOOK, 0, t + 50 * us, GP_REC_SAMPLE, 0, 0, 5, 7, 8,
 		t + 50 * us, GP_REC_LOOK, 0,
+		t + 100 * us, GP_REC_ACTION, 0, 1, 0, 64,
+		t + 100 * us, GP_REC_STATE, 0, 0, 0, GP_ON, GP_STOPPING,
+		t + 100 * us, GP_REC_ACTION_TASK, 0, 0, 0, 64, GP_STOPPING,
+		t + 300 * us, GP_REC_STATE, 0, 0, 0, GP_STOPPING, GP_OFF,
 		t + 310 * us, GP_REC_PARTS, 0, 1, 0, 50 * us, 50 * us, 200 * us,
 		(json_int_t)GP_PART_WITHIN, (json_int_t)GP_PART_WITHIN, 300 * us, 1, t,
 		t + 1000 * us, GP_REC_SAMPLE, 0, 0, 5, 8, 8, t + 1000 * us, GP_REC_LOOK, 0,
@@ -113,8 +119,10 @@ static int record(struct gp_call *call, const struct gp_arguments *a, json_t **r
 {
 	(void)a;
 	call->wants = 1u << GP_EVENT_RECORD;
-	*ret = json_pack("{s:[{s:i,s:i,s:i,s:s,s:s}]}", "tasks", "task", 1, "pid", 102, "start", 0,
-			 "name", "infer", "class", "online");
+	*ret = json_pack("{s:[{s:i,s:i,s:i,s:s,s:s},{s:i,s:i,s:i,s:s,s:s,s:b}]}", "tasks",
+			 "task", 1, "pid", 102, "start", 0, "name", "infer", "class", "online",
+			 "task", 0, "pid", 101, "start", 0, "name", "train", "class", "offline",
+			 "preemptible", 1);
 	return GP_CALL_STREAM;
 }
 
@@ -304,6 +312,10 @@ static int release(struct gp_call *call, const struct gp_arguments *a, json_t **
 	note("release %d", (int)a->pid);
 	json_object_del(process((pid_t)a->pid), "held_until_ns");
 	publish((pid_t)a->pid, "on");
+	if (a->pid == 101)
+		gp_control_publish(control, GP_EVENT_RECORD, json_pack(
+			"{s:[[I,i,i,i,i,i,i]]}", "records", (json_int_t)now_ns(), GP_REC_STATE, 0,
+			0, 0, GP_OFF, GP_ON), GP_TO_ALL, 0);
 	return GP_CALL_DONE;
 }
 

@@ -570,12 +570,12 @@ static void a_preemption_is_told_with_its_parts(void **state)
 	EXPECT_EQ(seen.last.task, world_find(w, i)->task);
 	EXPECT_EQ(seen.last.device, 0);
 	for (u32 part = 0; part < GP_PART_TOTAL; part++) {
-		EXPECT_EQ(seen.last.arg[part], is[part]);
+		EXPECT_EQ(seen.last.parts.ns[part], is[part]);
 		EXPECT_EQ(account(w, i)->part[part].count, 1);
 	}
-	EXPECT_EQ(seen.last.arg[GP_PART_TOTAL], 150);
-	EXPECT_EQ(seen.last.arg[GP_NR_PARTS], 2);
-	EXPECT_EQ(seen.last.arg[GP_NR_PARTS + 1], 12345);
+	EXPECT_EQ(seen.last.parts.ns[GP_PART_TOTAL], 150);
+	EXPECT_EQ(seen.last.parts.victims, 2);
+	EXPECT_EQ(seen.last.parts.begin_ns, 12345);
 }
 
 static void a_part_that_is_within_another_is_not_counted(void **state)
@@ -588,8 +588,8 @@ static void a_part_that_is_within_another_is_not_counted(void **state)
 	tell(w, GP_UAPI_EVENT_PREEMPTION, WORLD_GPU, is);
 	EXPECT_EQ(account(w, i)->part[GP_PART_SAVE].count, 0);
 	EXPECT_EQ(account(w, i)->part[GP_PART_SWITCH].count, 0);
-	EXPECT_EQ(seen.last.arg[GP_PART_TOTAL], 60);
-	EXPECT_EQ(seen.last.arg[GP_PART_SAVE], GP_PART_WITHIN);
+	EXPECT_EQ(seen.last.parts.ns[GP_PART_TOTAL], 60);
+	EXPECT_EQ(seen.last.parts.ns[GP_PART_SAVE], GP_PART_WITHIN);
 }
 
 static void a_preemption_on_an_unknown_gpu_is_only_counted(void **state)

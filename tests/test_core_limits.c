@@ -379,8 +379,8 @@ static void preempts(const struct gp_answer *when, struct gp_rec *parts, struct 
 	EXPECT_EQ(gp_sched_answer(w->s, &a, US(155)), 0);
 	cw_account(w, INFER, account);
 	EXPECT_EQ(parts->task, w->task[INFER]);
-	EXPECT_EQ(parts->arg[GP_NR_PARTS + 1], US(100));
-	EXPECT_EQ(parts->arg[GP_PART_TOTAL], US(50));
+	EXPECT_EQ(parts->parts.begin_ns, US(100));
+	EXPECT_EQ(parts->parts.ns[GP_PART_TOTAL], US(50));
 	cw_free(w);
 }
 
@@ -424,8 +424,8 @@ static void parts_that_a_mechanism_cannot_tell_are_not_counted(void **state)
 	EXPECT_EQ(a.part[GP_PART_SAVE].count, 0);
 	EXPECT_EQ(a.part[GP_PART_SWITCH].count, 0);
 	EXPECT_EQ(a.part[GP_PART_TOTAL].max, US(50));
-	EXPECT_EQ(parts.arg[GP_PART_COMMAND], US(35));
-	EXPECT_EQ(parts.arg[GP_PART_SAVE], GP_PART_WITHIN);
+	EXPECT_EQ(parts.parts.ns[GP_PART_COMMAND], US(35));
+	EXPECT_EQ(parts.parts.ns[GP_PART_SAVE], GP_PART_WITHIN);
 }
 
 /* The driver gives the command and waits: when the one ended and the other began is not known. */
@@ -441,7 +441,7 @@ static void a_command_that_cannot_be_told_from_the_save_is_inside_it(void **stat
 	EXPECT_EQ(a.part[GP_PART_COMMAND].count, 0);
 	EXPECT_EQ(a.part[GP_PART_SAVE].max, US(25));
 	EXPECT_EQ(a.part[GP_PART_SWITCH].max, US(10));
-	EXPECT_EQ(parts.arg[GP_PART_COMMAND], GP_PART_WITHIN);
+	EXPECT_EQ(parts.parts.ns[GP_PART_COMMAND], GP_PART_WITHIN);
 }
 
 PROVE(

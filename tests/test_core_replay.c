@@ -14,9 +14,10 @@ static bool is_output(const struct gp_rec *rec)
 /* Feeds the inputs of @r to a fresh scheduler; its records are in *@again. */
 static void feed_all(const struct random_run *r, struct random_run *again)
 {
-	const u64 *l = r->recs[0].arg;
+	const struct gp_rec *first = &r->recs[0];
 	struct gp_sched_args args = {
-		.limits = { (u32)l[0], (u32)l[1], (u32)l[2], (u32)l[3] },
+		.limits = { (u32)first->init.devices, (u32)first->init.tasks,
+			    (u32)first->init.seats, (u32)first->init.queues },
 		.trace = { random_keep, again },
 	};
 	u64 i;

@@ -257,7 +257,7 @@ static void count_probed(void *ctx, const struct gp_rec *rec)
 	struct probed *p = ctx;
 
 	if (rec->kind == GP_REC_PROBED && rec->task == p->task)
-		p->answers[rec->arg[0]]++;
+		p->answers[rec->probed.executing]++;
 }
 
 /* An online process has done its work on a GPU with @xccs, and no waves are counted. */

@@ -6,7 +6,7 @@
 #include "core/sched.h"
 #include "gp_test.h"
 #include "sim/compare.h"
-#include "sim/history.h"
+#include "sim/recorded.h"
 
 enum { RECORDS = 4096, TRAIN = 3, INFER = 7, TRAIN_QUEUE = 11, INFER_QUEUE = 12 };
 
@@ -33,7 +33,7 @@ static void put(struct tape *t, struct gp_rec rec)
 
 static void sample(struct tape *t, u64 at, u32 queue, u64 rptr, u64 wptr)
 {
-	REC(.kind = GP_REC_SAMPLE, .now_ns = at, .queue = queue, .arg = { rptr, wptr });
+	REC(.kind = GP_REC_SAMPLE, .now_ns = at, .queue = queue, .sample = { rptr, wptr });
 	REC(.kind = GP_REC_LOOK, .now_ns = at);
 }
 
@@ -47,14 +47,14 @@ static struct tape *tape_new(void)
 	memcpy(t->bytes, &magic, sizeof(magic));
 	t->size = sizeof(magic);
 	t->begin_ns = 77 * GP_SEC;
-	REC(.kind = GP_REC_INIT, .arg = { 64, 64, 64, 64, GP_INIT_MIDDLE });
+	REC(.kind = GP_REC_INIT, .init = { 64, 64, 64, 64, GP_INIT_MIDDLE });
 	REC(.kind = GP_REC_DEVICE_ADD);
-	REC(.kind = GP_REC_TASK_ADD, .task = TRAIN, .arg = { 1, 1, 100, 0 });
-	REC(.kind = GP_REC_TASK_ADD, .task = INFER, .arg = { 1, 10, 100, GP_LATENCY_CRITICAL });
+	REC(.kind = GP_REC_TASK_ADD, .task = TRAIN, .class = { 1, 1, 100, 0 });
+	REC(.kind = GP_REC_TASK_ADD, .task = INFER, .class = { 1, 10, 100, GP_LATENCY_CRITICAL });
 	put(t, gp_rec_of_who(TRAIN, &train));
 	put(t, gp_rec_of_who(INFER, &infer));
-	REC(.kind = GP_REC_QUEUE_ADD, .task = TRAIN, .queue = TRAIN_QUEUE, .arg = { 0, 4 });
-	REC(.kind = GP_REC_QUEUE_ADD, .task = INFER, .queue = INFER_QUEUE, .arg = { 5, 5 });
+	REC(.kind = GP_REC_QUEUE_ADD, .task = TRAIN, .queue = TRAIN_QUEUE, .queue_add = { 0, 4 });
+	REC(.kind = GP_REC_QUEUE_ADD, .task = INFER, .queue = INFER_QUEUE, .queue_add = { 5, 5 });
 	return t;
 }
 
@@ -153,8 +153,10 @@ static void work_while_held_off_is_not_held_against_it(void **state)
 
 	(void)state;
 	sample(t, 10 * MS, TRAIN_QUEUE, 1, 5);
-	REC(.kind = GP_REC_STATE, .now_ns = 10 * MS, .task = TRAIN, .arg = { GP_STOPPING, GP_OFF });
-	REC(.kind = GP_REC_STATE, .now_ns = 90 * MS, .task = TRAIN, .arg = { GP_STARTING, GP_ON });
+	REC(.kind = GP_REC_STATE, .now_ns = 10 * MS, .task = TRAIN,
+	    .state = { GP_STOPPING, GP_OFF });
+	REC(.kind = GP_REC_STATE, .now_ns = 90 * MS, .task = TRAIN,
+	    .state = { GP_STARTING, GP_ON });
 	sample(t, 100 * MS, TRAIN_QUEUE, 2, 6);
 	h = read_tape(t);
 	EXPECT(h);
@@ -175,15 +177,15 @@ static void waves_behind_equal_pointers_are_work(void **state)
 
 	(void)state;
 	sample(t, 10 * MS, INFER_QUEUE, 6, 6);
-	REC(.kind = GP_REC_PROBED, .now_ns = 11 * MS, .task = INFER, .arg = { GP_EXEC_YES });
-	REC(.kind = GP_REC_PROBED, .now_ns = 15 * MS, .task = INFER, .arg = { GP_EXEC_NO });
+	REC(.kind = GP_REC_PROBED, .now_ns = 11 * MS, .task = INFER, .probed = { GP_EXEC_YES });
+	REC(.kind = GP_REC_PROBED, .now_ns = 15 * MS, .task = INFER, .probed = { GP_EXEC_NO });
 	sample(t, 50 * MS, INFER_QUEUE, 7, 7);
-	REC(.kind = GP_REC_PROBED, .now_ns = 51 * MS, .task = INFER, .arg = { GP_EXEC_NO });
+	REC(.kind = GP_REC_PROBED, .now_ns = 51 * MS, .task = INFER, .probed = { GP_EXEC_NO });
 	sample(t, 60 * MS, INFER_QUEUE, 8, 8);
-	REC(.kind = GP_REC_PROBED, .now_ns = 61 * MS, .task = INFER, .arg = { GP_EXEC_YES });
+	REC(.kind = GP_REC_PROBED, .now_ns = 61 * MS, .task = INFER, .probed = { GP_EXEC_YES });
 	sample(t, 64 * MS, INFER_QUEUE, 10, 10);
-	REC(.kind = GP_REC_PROBED, .now_ns = 66 * MS, .task = INFER, .arg = { GP_EXEC_YES });
-	REC(.kind = GP_REC_PROBED, .now_ns = 70 * MS, .task = INFER, .arg = { GP_EXEC_NO });
+	REC(.kind = GP_REC_PROBED, .now_ns = 66 * MS, .task = INFER, .probed = { GP_EXEC_YES });
+	REC(.kind = GP_REC_PROBED, .now_ns = 70 * MS, .task = INFER, .probed = { GP_EXEC_NO });
 	h = read_tape(t);
 	EXPECT(h);
 	EXPECT_EQ(h->seat[1].nr, 3);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/sched.h"
-#include "sim/replay.h"
+#include "trace/replay.h"
 
 /* A file in memory. */
 struct file {
@@ -211,7 +211,7 @@ static void a_decision_changed_by_one_bit_is_found_and_named(void **state)
 	EXPECT(r.differs);
 	EXPECT_EQ(r.at, at);
 	EXPECT_EQ(r.recorded.kind, GP_REC_ACTION);
-	EXPECT(r.recorded.arg[0] == (r.replayed.arg[0] ^ 1));
+	EXPECT(r.recorded.action.id == (r.replayed.action.id ^ 1));
 	free(f.bytes);
 }
 

@@ -83,7 +83,7 @@ cat >"$tmp/world.json" <<'END'
 END
 
 claim "without a daemon every command is one line and exit 3; run is 125"
-for c in status list 'suspend 1' 'resume 1' 'class 1 offline' policy 'hint 1' stats 'record x.json' off on; do
+for c in status list 'suspend 1' 'resume 1' 'class 1 offline' policy 'hint 1' stats 'record x.pftrace' off on; do
 	# shellcheck disable=SC2086 # words
 	try gpreempt $c
 	refused 3 && says_err 'gpreemptd is not running'
@@ -367,40 +367,49 @@ exits 0 && check well_formed "$tmp/metrics" && says '^gpreempt_looks_total{hostn
 	says 'gpreempt_preemption_seconds_sum{.*part="total"} 0.001080000'
 
 claim "record draws states as spans, why they changed, and what the daemon did"
-"$GPREEMPT" record "$tmp/t.json" --json >"$tmp/out2" 2>"$tmp/err2" &
+"$GPREEMPT" record "$tmp/t.pftrace" --json >"$tmp/out2" 2>"$tmp/err2" &
 recorder=$!
 await records "$recorder"
 try "$GPREEMPT" suspend 101 --for 300ms
 exits 0
 try gpreempt off
 try gpreempt on
+try gpreempt status	# answered after the event of the last command was sent
 kill -INT "$recorder"
 code=0
 wait "$recorder" || code=$?
-check test "$code" -eq 0 && json '.events >= 4 and .lost == 0' "$tmp/out2" &&
-	json '[.traceEvents[] | select(.name == "thread_name").args.name] |
-		any(test("GPU 0: train.*101")) and any(. == "gpreemptd")' "$tmp/t.json" &&
-	json '[.traceEvents[] | select(.name == "off" and .ph == "X") | .dur] | any(. > 200000)' "$tmp/t.json" &&
-	json '[.traceEvents[].name] | any(. == "off for infer (102)") and any(. == "enabled: switched off")' "$tmp/t.json"
+check test "$code" -eq 0 && json '.events >= 4 and .lost == 0 and .slices > 5' "$tmp/out2" &&
+	check "$top/tools/pftrace-json" "$tmp/t.pftrace" >"$tmp/t.json" &&
+	json '[.tracks[].path] | any(. == ["train (101)", "GPU 0"]) and any(. == ["gpreemptd"])' "$tmp/t.json" &&
+	json '[.slices[] | select(.name == "off") | .ns] | any(. > 200000000)' "$tmp/t.json" &&
+	json '.slices | any(.name == "off" and .args.for == "infer (102)")' "$tmp/t.json" &&
+	json '.instants | any(.name == "enabled: switched off")' "$tmp/t.json"
 
 claim "record draws when a process had work, and the parts of each preemption as far as they are known"
 json '.preemptions == 1' "$tmp/out2" &&
-	json '[.traceEvents[] | select(.name == "thread_name").args.name] |
-		any(. == "GPU 0: work of infer (102)") and any(. == "GPU 0: preemptions")' "$tmp/t.json" &&
-	json '[.traceEvents[] | select(.name == "work") | .dur] == [1000]' "$tmp/t.json" &&
-	json '[.traceEvents[] | select(.ph == "X" and (.name | test("detect|decide|command|save"))) | [.name, .dur]] ==
-		[["detect", 50], ["decide", 50], ["command, save and switch", 200]]' "$tmp/t.json" &&
-	json '[.traceEvents[].name] | any(. == "for infer (102), 300.0 us in all")' "$tmp/t.json"
+	json '[.slices[] | select(.name == "work") | [.track, .ns]] == [[["infer (102)", "GPU 0 queue 5"], 1000000]]' "$tmp/t.json" &&
+	json '[.slices[] | select(.track == ["infer (102)", "GPU 0 preemptions"]) | [.name, .depth, .ns]] ==
+		[["preemption", 0, 300000], ["detect", 1, 50000], ["decide", 1, 50000],
+		 ["command, save and switch", 1, 200000]]' "$tmp/t.json" &&
+	json '[.slices[] | select(.name == "preemption").args] == [{"victims": 1, "detect": 50000, "decide": 50000,
+		"command, save and switch": 200000, "total": 300000}]' "$tmp/t.json"
+
+claim "record: a flow leads from a preemption to its victim, and the clocks are those of rocprof's traces"
+json '[.flows[] | [.from, .to, .to_name]] ==
+	[[["infer (102)", "GPU 0 preemptions"], ["train (101)", "GPU 0"], "stopping"]]' "$tmp/t.json" &&
+	json '.clocks | has("3") and has("6")' "$tmp/t.json" && json '[.slices[].clock] | all(. == 3)' "$tmp/t.json" &&
+	json '[.tracks[] | select(.pid != null) | .pid] | sort == [101, 102]' "$tmp/t.json"
 
 claim "record: a .gptrace has the records that say something, and who the tasks are; replay refuses it"
 "$GPREEMPT" record "$tmp/t.gptrace" --json >"$tmp/out2" 2>"$tmp/err2" &
 recorder=$!
 await records "$recorder"
 try gpreempt suspend 101 --for 100ms
+try gpreempt status	# answered after the last record was sent
 kill -TERM "$recorder"
 code=0
 wait "$recorder" || code=$?
-check test "$code" -eq 0 && json '.records == 10 and .lost == 0' "$tmp/out2" &&
+check test "$code" -eq 0 && json '.records == 15 and .lost == 0' "$tmp/out2" &&
 	check grep -qa 'infer' "$tmp/t.gptrace"
 try gpreempt replay "$tmp/t.gptrace"
 refused 2 && says_err 'what-if'
@@ -418,7 +427,7 @@ try gpreempt what-if "$tmp/t.gptrace" --set infer-102.kernel.slots=1/4 --length 
 exits 0
 
 claim "what-if: a picture, a cut file, nothing, a bad setting and a bad policy are one line each"
-try gpreempt what-if "$tmp/t.json"
+try gpreempt what-if "$tmp/t.pftrace"
 refused 2 && says_err 'record FILE.gptrace'
 head -c 500 "$tmp/t.gptrace" >"$tmp/cut.gptrace"
 try gpreempt what-if "$tmp/cut.gptrace"
@@ -433,13 +442,15 @@ refused 2 && says_err best
 try gpreempt what-if "$tmp/t.gptrace" --set infer-1.kernels=1
 refused 2 && says_err 'infer-1'
 
-claim "record: a Perfetto file too, ended by --for; others are refused"
+claim "record: --for ends it; a name that says no kind of trace is refused in one line"
 try "$GPREEMPT" record "$tmp/t.pftrace" --for 100ms
 exits 0 && check test -s "$tmp/t.pftrace" && says 'ui.perfetto.dev'
 try gpreempt record "$tmp/t.png"
 refused 2
-try gpreempt record "$tmp/none/t.json"
+try gpreempt record "$tmp/none/t.pftrace"
 refused 2
+try gpreempt record "$tmp/timeline.json"
+refused 2 && says_err 'timeline.json: .*\.pftrace' && check test ! -e "$tmp/timeline.json"
 
 claim "bench without a GPU, with a bad process, grace, mechanism or count is one line and changes nothing"
 for c in '1' '99999999'; do
@@ -488,8 +499,8 @@ try gpreempt off
 refused 4 && untold disable
 try gpreempt policy fifo
 refused 4 && untold policy
-try gpreempt record "$tmp/others.json" --for 1s
-refused 4 && says_err 'permission denied' && check test ! -e "$tmp/others.json"
+try gpreempt record "$tmp/others.pftrace" --for 1s
+refused 4 && says_err 'permission denied' && check test ! -e "$tmp/others.pftrace"
 try gpreempt run --class online true
 refused 125 && untold register
 try gpreempt class 101 batch

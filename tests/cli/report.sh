@@ -109,6 +109,7 @@ check test "$(jq '.rows[] | select(.name == "ours-evict") | .breakdown.total.max
 	"$(jq '.steps.our_costs.rows[] | select(.name == "ours-evict") | .total * 1000 | round' \
 		"$tmp/a/report.json")"
 
+ln -s "$top/tools" "$tmp/tools"
 (cd "$tmp" && eval "$(jq -r '.interfaces.rows[0].switches.repeat' "$tmp/a/report.json")" >"$tmp/spans")
 check test "$(sed -n 's/.*"stopping",[^,]*,\(.*\)].*/\1/p' "$tmp/spans")" = \
 	"$(jq '.interfaces.rows[0].switches.stop_max' "$tmp/a/report.json")"

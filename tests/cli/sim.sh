@@ -47,14 +47,31 @@ try gpreempt sim colocate $short --trace "$tmp/t.pftrace"
 exits 0 && says 'wrote ' && check test -s "$tmp/t.pftrace" &&
 	check grep -q infer "$tmp/t.pftrace"
 
-claim "a Chrome trace is JSON with spans on named tracks"
-try gpreempt sim colocate $short --trace "$tmp/t.json"
-exits 0 && json '[.traceEvents[] | select(.ph == "X")] | length > 3' "$tmp/t.json"
-json '[.traceEvents[] | select(.name == "thread_name").args.name] | any(test("infer"))' "$tmp/t.json"
+claim "a Perfetto trace has sound tracks, slices and flows, and every preemption has its parts and victims"
+sound() { check "$top/tools/pftrace-json" "$1" >"$tmp/t.json"; }
+sound "$tmp/t.pftrace" &&
+	json '[.tracks[].path[0]] | any(. == "infer (2)") and any(. == "train (1)")' "$tmp/t.json" &&
+	json '[.tracks[].path] | any(. == ["infer (2)", "requests"]) and any(. == ["train (1)", "GPU 0 queue 0"])' "$tmp/t.json" &&
+	json '[.slices[] | select(.name == "preemption")] | length > 3' "$tmp/t.json" &&
+	json '([.slices[] | select(.name == "preemption").args.victims] | add) == (.flows | length)' "$tmp/t.json" &&
+	json '[.slices[] | select(.depth == 1).name] | unique == ["command", "decide", "detect", "save", "switch"]' "$tmp/t.json" &&
+	json '[.counters[].track[1]] | unique == ["GPU 0 pending", "GPU 0 waves"]' "$tmp/t.json"
+
+claim "traces of several GPUs, of faults and of a run without a scheduler are sound"
+for s in multi-gpu-gang faults-process-death 'colocate --set monitor.placement=none'; do
+	# shellcheck disable=SC2086 # options
+	try gpreempt sim $s --length 200ms --trace "$tmp/s.pftrace"
+	check test -s "$tmp/s.pftrace" && sound "$tmp/s.pftrace"
+done
+
+claim "a Chrome trace is refused in one line that names the replacement"
+try gpreempt sim colocate $short --trace "$tmp/chrome.json"
+exits 2 && says_err 'chrome.json: .*\.pftrace' && check test ! -e "$tmp/chrome.json" &&
+	check test "$(wc -l <"$tmp/err")" -eq 1
 
 claim "a trace that cannot be written is exit 2"
-try gpreempt sim colocate --length 100ms --trace "$tmp/none/t.json"
-exits 2 && says_err "$tmp/none/t.json"
+try gpreempt sim colocate --length 100ms --trace "$tmp/none/t.pftrace"
+exits 2 && says_err "$tmp/none/t.pftrace"
 
 claim "a recorded run replays bit by bit"
 try gpreempt sim colocate $short --trace "$tmp/r.gptrace"

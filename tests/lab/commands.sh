@@ -15,6 +15,12 @@ ended() {
 }
 # of NAME FILTER: true of the JSON kept.
 of() { part "$1" | jq -e "$2" >/dev/null || no "not so of $1: $2"; }
+# drawn NAME FILTER: true of the Perfetto trace kept, which is sound.
+drawn() {
+	part "$1" | base64 -d >"$tmp/$1.pftrace" && "$top/tools/pftrace-json" "$tmp/$1.pftrace" >"$tmp/$1.json" ||
+		no "$1: not a sound Perfetto trace"
+	jq -e "$2" "$tmp/$1.json" >/dev/null || no "not so of $1: $2"
+}
 
 claim "a guest runs the daemon, the command and two loads without a complaint of the kernel"
 try "$top/lab/run" --timeout 400 --copy "$build/cli/gpreempt" --copy "$build/daemon/gpreemptd" \
@@ -53,11 +59,12 @@ ended list-none 5 && ended stats-none 5 && ended dry 0 &&
 # On a busy host the daemon may be faster than who records it; that is said, and how much it was.
 claim "record has the offline process off, for the online one"
 ended record 0 && of record '.events > 20 * .lost' &&
-	of timeline.json '[.traceEvents[].name] | any(. == "off") and any(test("off for gpload-online"))'
+	drawn timeline '.slices | any(.name == "off" and (.args.for // "" | test("gpload-online")))' &&
+	drawn timeline '.flows | length > 0 and all(.from[0] | test("gpload-online")) and all(.to[0] | test("gpload-offline"))'
 
 claim "record has the parts of preemptions and when both had work; what one call hides is one part, in stats too"
 of record '.preemptions > 0' &&
-	of timeline.json '[.traceEvents[] | select(.ph == "X") | .name] | any(. == "detect") and any(. == "decide") and
+	drawn timeline '[.slices[].name] | any(. == "detect") and any(. == "decide") and
 		any(. == "command, save and switch") and any(. == "work") and all(. != "save")' &&
 	{ part stats | grep -q 'gpload-online.* command, save and switch ' || no "stats: $(part stats)"; }
 
@@ -95,7 +102,7 @@ ended bench-taken 1 && { part bench-taken | grep -q "gpreempt off" || no "$(part
 claim "without a policy the daemon only looks: record has when both had work, and nobody was attached or taken off"
 ended observed 0 && of observed '.events >= 20 * .lost' && of observer '.observe_only == true' &&
 	of observer-counts '.counters | .attaches == 0 and .stops_asked == 0' &&
-	of seen.json '[.traceEvents[] | select(.ph == "X") | .name] | any(. == "work") and all(. != "off")' &&
+	drawn seen '[.slices[].name] | any(. == "work") and all(. != "off")' &&
 	check test "$(part observed-online; part observed-offline)" = "0
 0"
 

@@ -61,7 +61,8 @@ keep bundle-list tar -xOf /tmp/bundle.tar list.json
 gpload --class online --kernel 300us --waves 64 --poisson 20 --requests 100000 >/tmp/keep.online 2>&1 &
 online=$!
 await '"name": "gpload-online"'
-keep record gpreempt record /tmp/keep.timeline.json --for 3s --json
+keep record gpreempt record /tmp/timeline.pftrace --for 3s --json
+base64 /tmp/timeline.pftrace >/tmp/keep.timeline
 keep list gpreempt list
 keep list-none gpreempt list 999999
 keep stats-none gpreempt stats 999999
@@ -87,7 +88,7 @@ keep bench-taken gpreempt bench $offline --rounds 1
 printf 'root:x:0:0::/:/bin/sh\nbob:x:1001:1001::/:/bin/sh\n' >/etc/passwd
 chmod 666 /dev/kfd
 keep bench-denied su bob -c "PATH=$PATH gpreempt bench $offline --rounds 1"
-keep record-denied su bob -c "PATH=$PATH gpreempt record /tmp/bob.json --for 1s"
+keep record-denied su bob -c "PATH=$PATH gpreempt record /tmp/bob.pftrace --for 1s"
 keep list-bob su bob -c "PATH=$PATH gpreempt list"
 keep raise gpreempt class $offline online
 keep off gpreempt off
@@ -111,7 +112,8 @@ gpload --class online --kernel 300us --waves 64 --poisson 20 --requests 100000 >
 online=$!
 await '"name": "gpload-offline"'
 await '"name": "gpload-online"'
-keep observed gpreempt record /tmp/keep.seen.json --for 3s --json
+keep observed gpreempt record /tmp/seen.pftrace --for 3s --json
+base64 /tmp/seen.pftrace >/tmp/keep.seen
 keep observer gpreempt status --json
 keep observer-counts gpreempt stats --json
 kill $online $offline

@@ -40,11 +40,12 @@ preempt() {
 	until_true 20 attached
 	./gpreempt record /tmp/run.gptrace --for 6s --json >/tmp/records &
 	second=$!
-	./gpreempt record /tmp/timeline.json --for 6s --json >/tmp/record
+	./gpreempt record /tmp/timeline.pftrace --for 6s --json >/tmp/record
 	fact "$1_recorded" "$(sed -n 's/.*"preemptions": *\([0-9]*\).*/\1/p' /tmp/record)"
-	# Parts of no length are not drawn; these have one.
+	# Parts of no length are not drawn; these have one. A slice has its name in field 23, as bytes.
 	for part in detect decide command save "command and save" switch; do
-		grep -q "\"name\": *\"$part\"" /tmp/timeline.json && fact "$1_drawn" "$part"
+		name=$(printf '\272\001'"\\$(printf %03o ${#part})$part")
+		LC_ALL=C grep -qaF "$name" /tmp/timeline.pftrace && fact "$1_drawn" "$part"
 	done
 	wait $second
 	fact "$1_records" "$(records)"

@@ -1,93 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The scenario that repeats a history. */
+#include "recorded.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/sched.h"
-#include "history.h"
 
-enum {
-	ALONE_ENOUGH	= 10,	/* units or periods alone: then only they count */
-	TEXT		= 1 << 15,
-};
+static_assert((int)GP_HISTORY_SEATS <= (int)GP_SCENARIO_TASKS, "every seat becomes a task");
 
-#define SHORTEST_NS	(1 * GP_USEC)
-#define LONGEST_NS	(50 * GP_SEC)
+enum { TEXT = 1 << 15 };
 
-bool gp_history_always_busy(const struct gp_history_seat *s)
-{
-	u64 life = s->to_ns - s->from_ns;
-
-	return life && s->busy_ns + s->off_ns >= life / 10 * 9;
-}
-
-bool gp_history_online(const struct gp_history_seat *s)
-{
-	/* What the class says, if it is known: who was only observed could not be stopped. */
-	return s->who.pid ? !s->who.preemptible : !(s->class.flags & GP_PREEMPTIBLE);
-}
-
-static u64 bounded(u64 ns)
-{
-	return ns < SHORTEST_NS ? SHORTEST_NS : ns > LONGEST_NS ? LONGEST_NS : ns;
-}
-
-static int in_order(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* How long it was busy; between two looks it is unknown: half of that time. */
-static u64 length_of(const struct gp_history *h, const struct gp_period *p)
-{
-	u64 ns = p->done_ns - p->at_ns;
-
-	return ns ? ns : h->resolution_ns / 2;
-}
-
-static u64 units_of(const struct gp_period *p)
-{
-	return p->units ? p->units : 1;
-}
-
-/*
- * Of one that comes and goes: the median of the periods it had to itself, if there are
- * enough of them; else the fastest tenth of all, which waited least.
- */
-static u64 unit_of_periods(const struct gp_history *h, const struct gp_history_seat *s)
-{
-	u64 *ns = calloc(s->nr ? s->nr : 1, sizeof(*ns)), unit;
-	u32 alone = 0, n = 0;
-
-	if (!ns)
-		return 0;
-	for (u32 i = 0; i < s->nr; i++)
-		alone += !s->period[i].contended;
-	for (u32 i = 0; i < s->nr; i++) {
-		if (alone >= ALONE_ENOUGH && s->period[i].contended)
-			continue;
-		ns[n++] = length_of(h, &s->period[i]) / units_of(&s->period[i]);
-	}
-	qsort(ns, n, sizeof(*ns), in_order);
-	unit = n ? ns[alone >= ALONE_ENOUGH ? n / 2 : n / 10] : 0;
-	free(ns);
-	return unit;
-}
-
-u64 gp_history_unit_ns(const struct gp_history *h, const struct gp_history_seat *s)
-{
-	if (!gp_history_always_busy(s))
-		return bounded(unit_of_periods(h, s));
-	if (s->alone_units >= ALONE_ENOUGH)
-		return bounded(s->alone_ns / s->alone_units);
-	return bounded(s->units ? s->busy_ns / s->units : s->busy_ns);
-}
-
-/* ---- as text, so that what a scenario says of itself holds here too ---- */
+/* ---- as text, so that the checks of scenarios apply ---- */
 
 /* "gpload-online" and 102 on GPU 1 is "gpload-online-102-g1". */
 static void name_task(const struct gp_history *h, const struct gp_history_seat *s,
@@ -132,7 +58,7 @@ static int write_task(const struct gp_history *h, const struct gp_history_seat *
 			s->device);
 }
 
-/* Those without work say nothing. */
+/* A process without work has no task in the scenario. */
 static bool takes_part(const struct gp_history_seat *s)
 {
 	return s->nr || s->busy_ns;
@@ -148,8 +74,8 @@ static int write_all(const struct gp_history *h, char *text, struct gp_tracefile
 			gpus = h->seat[i].device + 1;
 	}
 	if (gpus > GP_SCENARIO_GPUS) {
-		snprintf(err->text, sizeof(err->text), "GPU %u: the model has %d", gpus - 1,
-			 GP_SCENARIO_GPUS);
+		snprintf(err->text, sizeof(err->text), "GPU %u: the model has only %d GPUs",
+			 gpus - 1, GP_SCENARIO_GPUS);
 		return -EINVAL;
 	}
 	at = (size_t)snprintf(text, TEXT, "[run]\nwarmup = 0\nlength = %" PRIu64 "ns\n[gpu]\n"
@@ -168,19 +94,16 @@ static int write_all(const struct gp_history *h, char *text, struct gp_tracefile
 	return tasks ? 0 : -EINVAL;
 }
 
-/* ---- what text cannot say ---- */
+/* ---- what the text of a scenario cannot express ---- */
 
 static void add_arrivals(const struct gp_history *h, const struct gp_history_seat *s,
 			 struct gp_task_spec *t, struct gp_arrival *to)
 {
 	u64 unit = gp_history_unit_ns(h, s);
 
-	for (u32 i = 0; i < s->nr; i++) {
-		const struct gp_period *p = &s->period[i];
-		u64 seen = length_of(h, p), alone = p->contended ? unit * units_of(p) : seen;
-
-		to[i] = (struct gp_arrival){ p->at_ns, bounded(alone < seen ? alone : seen) };
-	}
+	for (u32 i = 0; i < s->nr; i++)
+		to[i] = (struct gp_arrival){ s->period[i].at_ns,
+					     gp_history_work_ns(h, &s->period[i], unit) };
 	t->loop = GP_LOOP_TRACE;
 	t->recorded = to;
 	t->nr_recorded = s->nr;
@@ -223,7 +146,7 @@ int gp_history_scenario(const struct gp_history *h, struct gp_scenario *ret,
 	int bad = text ? write_all(h, text, err) : -ENOMEM;
 
 	if (!bad && gp_scenario_parse(text, strlen(text), ret, why, sizeof(why))) {
-		snprintf(err->text, sizeof(err->text), "no scenario: %.140s", why);
+		snprintf(err->text, sizeof(err->text), "invalid scenario: %.140s", why);
 		bad = -EINVAL;
 	}
 	free(text);

@@ -26,15 +26,15 @@ struct gp_tracefile {
 	size_t map_size;
 };
 
-/* A sentence for people about what is wrong. */
+/* One sentence that says what is wrong. */
 struct gp_tracefile_error {
 	char text[160];
 };
 
-/* Read @n bytes that stay where they are. -EINVAL and *@err, nothing to end. */
+/* Reads @n bytes in place. -EINVAL and *@err; there is nothing to close. */
 int gp_tracefile_over(const void *bytes, size_t n, struct gp_tracefile *ret,
 		      struct gp_tracefile_error *err);
-/* Read a file: -errno and *@err. End with gp_tracefile_close(). */
+/* Reads a file. -errno and *@err. Close it with gp_tracefile_close(). */
 int gp_tracefile_open(const char *path, struct gp_tracefile *ret,
 		      struct gp_tracefile_error *err);
 void gp_tracefile_close(struct gp_tracefile *t);
@@ -42,10 +42,10 @@ void gp_tracefile_close(struct gp_tracefile *t);
 /* Record @i, which must be smaller than @t->nr. */
 struct gp_rec gp_tracefile_get(const struct gp_tracefile *t, u64 i);
 
-/* Who a task is: what a record of kind GP_REC_NAME says, and how it is made. */
+/* The process of a task, as a record of kind GP_REC_NAME has it. */
 struct gp_rec_who {
 	u32 pid;		/* 0: not known */
-	bool preemptible;	/* by its class; who is only observed is no target for the core */
+	bool preemptible;	/* by its class; in observe mode the scheduler may stop no task */
 	char name[48];
 	char class_name[16];
 };

@@ -20,7 +20,7 @@ struct task {
 
 struct reader {
 	struct gp_history *h;
-	u64 begin_ns, now_ns;	/* now: since begin */
+	u64 begin_ns, now_ns;	/* @now_ns counts from @begin_ns */
 	u64 looked_ns[GP_MAX_DEVICES];
 	u64 devices;
 	int err;
@@ -122,11 +122,11 @@ static void period_begins(struct reader *r, struct gp_history_seat *s)
 		mark_contended(r, s->device);
 }
 
-/* A look is over: has it work? */
+/* At the end of a look: begins or ends the period of @s. */
 static void settle(struct reader *r, struct gp_history_seat *s)
 {
 	if (s->arrived && s->drained && !s->executing) {
-		/* No waves were seen after the last of the work before: this is another. */
+		/* No waves were seen since the queues ran empty, so this work is a new period. */
 		u64 fresh = s->now.units - s->drained_units;
 
 		s->now.units = s->drained_units;
@@ -151,7 +151,7 @@ static void take_probe(struct reader *r, const struct gp_rec *rec)
 
 	if (!s || !s->drained)
 		return;
-	if (rec->arg[0] == GP_EXEC_YES)
+	if (rec->probed.executing == GP_EXEC_YES)
 		s->executing = true;
 	else
 		period_ends(r, s, s->executing ? r->now_ns : s->drained_ns);
@@ -196,13 +196,14 @@ static void take_queue_add(struct reader *r, const struct gp_rec *rec)
 	struct queue *q = &r->queue[rec->queue];
 	struct gp_history_seat *s = find_or_add(r, rec->task, rec->device), *old;
 
-	/* Who begins to record later has everything told again. */
+	/* The daemon describes everything again when another recorder starts. */
 	old = seat_at(r, q->seat);
 	if (old) {
 		old->live_queues--;
 		old->pending -= q->rptr != q->wptr;
 	}
-	*q = (struct queue){ s ? (u32)(s - r->h->seat) : GP_NONE, rec->arg[0], rec->arg[1] };
+	*q = (struct queue){ s ? (u32)(s - r->h->seat) : GP_NONE,
+			     rec->queue_add.rptr, rec->queue_add.wptr };
 	if (!s)
 		return;
 	s->live_queues++;
@@ -229,14 +230,14 @@ static void take_sample(struct reader *r, const struct gp_rec *rec)
 {
 	struct queue *q = &r->queue[rec->queue];
 	struct gp_history_seat *s = seat_at(r, q->seat);
-	u64 rptr = rec->arg[0], wptr = rec->arg[1], done = rptr - q->rptr;
+	u64 rptr = rec->sample.rptr, wptr = rec->sample.wptr, done = rptr - q->rptr;
 
 	if (!s || s->gone)
 		return;
 	s->pending -= q->rptr != q->wptr;
 	s->pending += rptr != wptr;
 	s->arrived |= wptr != q->wptr;
-	/* Pointers count up; one that does not is a queue begun anew. */
+	/* Pointers only count up, so a queue whose pointer went back was made anew. */
 	if (done < 1ull << 32) {
 		s->units += done;
 		s->now.units += done;
@@ -265,11 +266,7 @@ static void take_task(struct reader *r, const struct gp_rec *rec)
 	if (rec->kind == GP_REC_NAME)
 		t->who = gp_rec_who(rec);
 	else if (rec->kind != GP_REC_TASK_DEL)
-		t->class = (struct gp_class){
-			.priority = (u32)rec->arg[1], .weight = (u32)rec->arg[2],
-			.flags = (u32)rec->arg[3], .period_ns = rec->arg[4],
-			.budget_ns = rec->arg[5], .deadline_ns = rec->arg[6],
-		};
+		t->class = gp_rec_class(rec);
 	for (u32 i = 0; i < r->h->nr; i++) {
 		struct gp_history_seat *s = &r->h->seat[i];
 
@@ -286,10 +283,10 @@ static void take_task(struct reader *r, const struct gp_rec *rec)
 
 static void take_setting(struct reader *r, const struct gp_rec *rec)
 {
-	if (rec->kind == GP_REC_PARAM && rec->arg[0] < GP_NR_PARAMS)
-		r->h->param[rec->arg[0]] = rec->arg[1];
+	if (rec->kind == GP_REC_PARAM && rec->param.number < GP_NR_PARAMS)
+		r->h->param[rec->param.number] = rec->param.value;
 	for (u64 i = 0; rec->kind == GP_REC_POLICY && gp_policies[i]; i++) {
-		if (i == rec->arg[0])
+		if (i == rec->policy.number)
 			r->h->policy = gp_policies[i];
 	}
 }
@@ -299,8 +296,8 @@ static void take_state(struct reader *r, const struct gp_rec *rec)
 	struct gp_history_seat *s = find(r, rec->task, rec->device);
 
 	if (s)
-		s->off = rec->arg[1] == GP_OFF || rec->arg[1] == GP_STARTING;
-	r->h->acted |= rec->arg[1] == GP_OFF;
+		s->off = rec->state.to == GP_OFF || rec->state.to == GP_STARTING;
+	r->h->acted |= rec->state.to == GP_OFF;
 }
 
 static void take(struct reader *r, const struct gp_rec *rec)
@@ -342,7 +339,7 @@ static void take(struct reader *r, const struct gp_rec *rec)
 	}
 }
 
-/* Numbers that would not fit, of records that have them; others may hold GP_NONE. */
+/* Checks the numbers that a record of this kind uses; it may hold GP_NONE in the others. */
 static bool in_bounds(const struct gp_rec *rec)
 {
 	switch (rec->kind) {

@@ -9,9 +9,8 @@
 #include "core/sched.h"
 
 /*
- * Only outputs are compared. Inputs come out again too, but one call may record
- * several (a pull that finds it is time ticks first), so feeding them one by one
- * need not record them one by one.
+ * Only outputs are compared. The scheduler records its inputs again too, but a call may record
+ * several (a pull may tick first), so they need not come out one by one as they were fed.
  */
 struct comparison {
 	const struct gp_tracefile *trace;
@@ -52,7 +51,6 @@ static void compare(void *ctx, const struct gp_rec *rec)
 
 static void count(const struct gp_tracefile *trace, struct gp_replay *r)
 {
-	r->records = trace->nr;
 	for (u64 i = 0; i < trace->nr; i++) {
 		u32 kind = gp_tracefile_get(trace, i).kind;
 
@@ -62,6 +60,7 @@ static void count(const struct gp_tracefile *trace, struct gp_replay *r)
 			r->outputs++;
 		r->actions += kind == GP_REC_ACTION;
 	}
+	r->records = r->inputs + r->outputs;
 }
 
 static int feed_all(struct comparison *c, struct gp_sched *sched, struct gp_tracefile_error *err)
@@ -76,7 +75,7 @@ static int feed_all(struct comparison *c, struct gp_sched *sched, struct gp_trac
 			continue;
 		if (gp_trace_feed(sched, &rec)) {
 			snprintf(err->text, sizeof(err->text),
-				 "record %" PRIu64 ": this %s makes no sense", i,
+				 "record %" PRIu64 ": invalid %s", i,
 				 gp_rec_name(rec.kind));
 			return -EINVAL;
 		}
@@ -94,12 +93,10 @@ static int limits_of(const struct gp_tracefile *trace, struct gp_limits *ret)
 {
 	struct gp_rec init = gp_tracefile_get(trace, 0);
 
-	for (int i = 0; i < 4; i++) {
-		if (init.arg[i] > UINT32_MAX)
-			return -EINVAL;
-	}
-	*ret = (struct gp_limits){ (u32)init.arg[0], (u32)init.arg[1], (u32)init.arg[2],
-				   (u32)init.arg[3] };
+	if ((init.init.devices | init.init.tasks | init.init.seats | init.init.queues) > UINT32_MAX)
+		return -EINVAL;
+	*ret = (struct gp_limits){ (u32)init.init.devices, (u32)init.init.tasks,
+				   (u32)init.init.seats, (u32)init.init.queues };
 	return gp_sched_size(ret) ? 0 : -EINVAL;
 }
 
@@ -113,9 +110,9 @@ int gp_replay(const struct gp_tracefile *trace, struct gp_replay *ret,
 	void *mem;
 	int bad;
 
-	if (gp_tracefile_get(trace, 0).arg[4] & GP_INIT_MIDDLE) {
-		snprintf(err->text, sizeof(err->text), "record 0: recorded of a daemon at work, "
-			 "whose beginning is not in it; see 'gpreempt what-if'");
+	if (gp_tracefile_get(trace, 0).init.flags & GP_INIT_MIDDLE) {
+		snprintf(err->text, sizeof(err->text), "record 0: the recording "
+			 "began while the daemon was at work; use 'gpreempt what-if'");
 		return -EINVAL;
 	}
 	if (limits_of(trace, &args.limits)) {

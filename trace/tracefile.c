@@ -50,20 +50,17 @@ const char *gp_rec_name(u32 kind)
 	return kind < GP_REC_NR_OUTPUTS && names[kind] ? names[kind] : "?";
 }
 
-enum { NAME_WORDS = 6 };
-
-static_assert(sizeof(((struct gp_rec_who *)0)->name) == NAME_WORDS * sizeof(u64), "in whole words");
-static_assert(sizeof(((struct gp_rec_who *)0)->name) +
+static_assert(sizeof(((struct gp_rec_who *)0)->name) == sizeof(((struct gp_rec *)0)->name.text) &&
 	      sizeof(((struct gp_rec_who *)0)->class_name) ==
-	      sizeof(((struct gp_rec *)0)->arg), "a name fits a record");
+	      sizeof(((struct gp_rec *)0)->name.class_name), "a name fits a record");
 
 struct gp_rec gp_rec_of_who(u32 task, const struct gp_rec_who *who)
 {
 	struct gp_rec rec = { .kind = GP_REC_NAME, .task = task, .queue = who->pid,
 			      .device = who->preemptible };
 
-	memcpy(rec.arg, who->name, sizeof(who->name));
-	memcpy(rec.arg + NAME_WORDS, who->class_name, sizeof(who->class_name));
+	memcpy(rec.name.text, who->name, sizeof(rec.name.text));
+	memcpy(rec.name.class_name, who->class_name, sizeof(rec.name.class_name));
 	return rec;
 }
 
@@ -71,8 +68,8 @@ struct gp_rec_who gp_rec_who(const struct gp_rec *rec)
 {
 	struct gp_rec_who who = { .pid = rec->queue, .preemptible = rec->device };
 
-	memcpy(who.name, rec->arg, sizeof(who.name));
-	memcpy(who.class_name, rec->arg + NAME_WORDS, sizeof(who.class_name));
+	memcpy(who.name, rec->name.text, sizeof(who.name));
+	memcpy(who.class_name, rec->name.class_name, sizeof(who.class_name));
 	who.name[sizeof(who.name) - 1] = '\0';
 	who.class_name[sizeof(who.class_name) - 1] = '\0';
 	return who;
@@ -120,12 +117,12 @@ static int check_kinds(const struct gp_tracefile *t, struct gp_tracefile_error *
 
 		if (!strcmp(gp_rec_name(kind), "?")) {
 			snprintf(err->text, sizeof(err->text),
-				 "record %" PRIu64 ": no record has kind %" PRIu32, i, kind);
+				 "record %" PRIu64 ": unknown kind %" PRIu32, i, kind);
 			return -EINVAL;
 		}
 		if ((kind == GP_REC_INIT) != (i == 0)) {
 			snprintf(err->text, sizeof(err->text), "record %" PRIu64 ": %s", i,
-				 i ? "a second init; a trace has one, at its begin" :
+				 i ? "a second init; a trace has one, at its beginning" :
 				     "not an init; a trace begins with one");
 			return -EINVAL;
 		}
@@ -161,7 +158,7 @@ int gp_tracefile_over(const void *bytes, size_t n, struct gp_tracefile *ret,
 	return 0;
 }
 
-/* -errno; a file of no bytes cannot be mapped and is none of ours anyway. */
+/* -errno. An empty file cannot be mapped; *@bytes is NULL then. */
 static int map(const char *path, void **bytes, size_t *n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
