@@ -163,8 +163,8 @@ static const char *why_not(int err)
 	case -EALREADY:
 		return "a debugger has it (rocgdb, or another gpreemptd)";
 	case -EXDEV:
-		return "it has not opened every GPU it could, and this kernel's driver would crash "
-		       "(a bug of suspend_queues)";
+		return "it is not known to have a VM on every GPU it has opened, without which this "
+		       "kernel's driver would crash (a bug of suspend_queues)";
 	case -EPERM:
 		return "it may not be traced; see kernel.yama.ptrace_scope and our capabilities";
 	case -EBUSY:
@@ -175,6 +175,8 @@ static const char *why_not(int err)
 		return "the holder process of its user died; it is started again";
 	case -ETIMEDOUT:
 		return "its lease ended because the daemon was late; it is attached again";
+	case -EREMOTEIO:
+		return "the driver did not resume it after a stop that failed";
 	case -ECANCELED:
 		return "the driver hung on another process of its user; it is attached later";
 	case -ETIME:
