@@ -163,8 +163,8 @@ static const char *why_not(int err)
 	case -EALREADY:
 		return "a debugger has it (rocgdb, or another gpreemptd)";
 	case -EXDEV:
-		return "it is not known to have a VM on every GPU it has opened, without which this "
-		       "kernel's driver would crash (a bug of suspend_queues)";
+		return "it is not known to have a VM on every GPU it has opened, without which "
+		       "this kernel's driver would crash (a bug of suspend_queues)";
 	case -EPERM:
 		return "it may not be traced; see kernel.yama.ptrace_scope and our capabilities";
 	case -EBUSY:
