@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare.h"
+#include "cli/model/compare.h"
+#include "cli/model/facts.h"
 #include "evidence.h"
-#include "facts.h"
 
 static void keep_quiet(void *ctx, const struct gp_job *job, u32 done, u32 nr)
 {

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/model/load.h"
+#include "cli/model/rows.h"
 #include "core/sched.h"
 #include "evidence.h"
-#include "load.h"
-#include "rows.h"
 #include "term.h"
 #include "trace/tracefile.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/load.h"
 #include "evidence.h"
-#include "load.h"
 #include "sim/expect.h"
 #include "term.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/btf.h"
-#include "cli/elf_section.h"
+#include "cli/machine/btf.h"
+#include "cli/machine/elf_section.h"
 
 enum { TYPES = 16 };
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/btf.h"
-#include "cli/elf_section.h"
+#include "cli/machine/btf.h"
+#include "cli/machine/elf_section.h"
 #include "gp_env.h"
 #include "gp_test.h"
 

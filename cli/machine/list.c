@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "ask.h"
+#include "cli/table.h"
 #include "lib/gpu.h"
 #include "sim/json.h"
-#include "table.h"
 
 static struct gp_text number(u64 value)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/report.h"
 #include "compare.h"
-#include "report.h"
 #include "sim/closed.h"
 
 struct figure {

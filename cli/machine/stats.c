@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "ask.h"
+#include "cli/table.h"
 #include "prometheus.h"
 #include "sim/json.h"
-#include "table.h"
 #include "trace/drawing.h"
 
 static struct gp_text value_of(const char *name, const json_t *value)

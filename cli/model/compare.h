@@ -3,7 +3,7 @@
 #ifndef GP_CLI_COMPARE_H
 #define GP_CLI_COMPARE_H
 
-#include "command.h"
+#include "cli/command.h"
 #include "load.h"
 #include "rows.h"
 #include "sim/json.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ask.h"
+#include "cli/machine/ask.h"
 #include "sim/json.h"
 
 static const struct check {

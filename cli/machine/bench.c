@@ -16,11 +16,11 @@
 #include <time.h>
 
 #include "ask.h"
+#include "cli/table.h"
 #include "core/param.h"
 #include "lib/gpu.h"
 #include "own_load.h"
 #include "sim/json.h"
-#include "table.h"
 
 enum { ROUNDS = 50, GRACES = 16 };
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "ask.h"
+#include "cli/table.h"
 #include "sim/json.h"
-#include "table.h"
 
 /* One GPU: {"gpu", "bdf", "on": [pid], "off": [pid]}; "off": those that are not on. */
 static json_t *who(const json_t *gpu, const json_t *processes)

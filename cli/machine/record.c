@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "ask.h"
+#include "cli/trace.h"
 #include "core/param.h"
 #include "records.h"
 #include "sim/json.h"
-#include "trace.h"
 #include "trace/tracefile.h"
 
 struct recording {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "command.h"
-#include "term.h"
+#include "cli/command.h"
+#include "cli/term.h"
 
 static void no_such_row(const char *name)
 {

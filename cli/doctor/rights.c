@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/machine/secure_boot.h"
 #include "doctor.h"
 #include "lib/mqd_dump.h"
-#include "secure_boot.h"
 
 enum { CAP_PTRACE = 19 };	/* CAP_SYS_PTRACE */
 

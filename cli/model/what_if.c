@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask.h"
+#include "cli/machine/ask.h"
+#include "cli/table.h"
 #include "load.h"
 #include "rows.h"
-#include "sim/recorded.h"
 #include "sim/json.h"
-#include "table.h"
+#include "sim/recorded.h"
 
 enum { WAYS = 16, SPEC = GP_ROW_NAME * 2 };
 

@@ -11,9 +11,9 @@
 
 #include <jansson.h>
 
+#include "cli/term.h"
 #include "lib/gpu.h"
 #include "lib/process.h"
-#include "term.h"
 
 enum gp_health { GP_PASS, GP_WARN, GP_FAIL, GP_NR_HEALTHS };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/term.h"
 #include "sim/expect.h"
-#include "term.h"
 
 enum { PATH_BYTES = 512 };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/report.h"
 #include "compare.h"
-#include "report.h"
 
 /* Rows closer than this are one place in the order. */
 #define TIE	0.01

@@ -12,9 +12,9 @@
 #include <jansson.h>
 #include <sys/types.h>
 
-#include "command.h"
+#include "cli/command.h"
+#include "cli/term.h"
 #include "lib/gpreempt.h"
-#include "term.h"
 
 /* The exit code that says -@err best. */
 int gp_ask_code(int err);

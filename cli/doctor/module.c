@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ask.h"
+#include "cli/machine/ask.h"
 #include "doctor.h"
 #include "lib/kmod.h"
 #include "sim/json.h"

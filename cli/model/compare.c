@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "report.h"
+#include "cli/report.h"
 
 json_t *gp_compare_json(const char *label, const struct gp_comparison *c)
 {

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "btf.h"
+#include "cli/term.h"
 #include "elf_section.h"
 #include "kernel/gp_layout.h"
 #include "lib/gpreempt.h"
-#include "term.h"
 
 enum { FILE_MAX = 256 << 20, PIECE = 1 << 20 };
 

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include "chart.h"
+#include "cli/report.h"
+#include "cli/trace.h"
 #include "compare.h"
-#include "report.h"
-#include "trace.h"
 
 #define SCENARIO	"colocate"
 #define LENGTH		"20s"		/* of virtual time; a few seconds of ours */

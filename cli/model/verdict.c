@@ -4,7 +4,7 @@
  * would rather not read. A server that announces its requests helps every design,
  * so rows are held against the best of ours without hints.
  */
-#include "report.h"
+#include "cli/report.h"
 
 #include <string.h>
 

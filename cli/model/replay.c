@@ -2,9 +2,9 @@
 /* gpreempt replay: does a fresh scheduler decide what was recorded? */
 #include <inttypes.h>
 
-#include "command.h"
+#include "cli/command.h"
+#include "cli/term.h"
 #include "sim/json.h"
-#include "term.h"
 #include "trace/replay.h"
 
 static void print_record(const char *side, const struct gp_rec *r)

@@ -3,7 +3,7 @@
 #ifndef GP_LOAD_H
 #define GP_LOAD_H
 
-#include "options.h"
+#include "cli/options.h"
 #include "sim/scenario.h"
 
 /*

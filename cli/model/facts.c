@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "command.h"
+#include "cli/command.h"
+#include "cli/table.h"
 #include "facts.h"
 #include "sim/costs.h"
 #include "sim/json.h"
-#include "table.h"
 #include "vgpu/facts.h"
 
 static const char *const units[] = {

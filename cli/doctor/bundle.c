@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "ask.h"
+#include "cli/machine/ask.h"
 #include "doctor.h"
 #include "tar.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report.h"
+#include "cli/report.h"
 
 enum { NAME_WIDTH = 20, TIME_WIDTH = 9, GOODPUT_WIDTH = 10, BAR_MIN = 16, BAR_MAX = 60 };
 

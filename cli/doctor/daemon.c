@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ask.h"
+#include "cli/machine/ask.h"
 #include "daemon/config.h"
 #include "doctor.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/report.h"
 #include "compare.h"
-#include "report.h"
 
 /* Others may be this much better before we say they are. */
 #define MARGIN	0.02

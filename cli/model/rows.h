@@ -3,7 +3,7 @@
 #ifndef GP_CLI_ROWS_H
 #define GP_CLI_ROWS_H
 
-#include "options.h"
+#include "cli/options.h"
 #include "sim/compare.h"
 
 enum { GP_ROWS_MAX = 64 };

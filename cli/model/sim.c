@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "cli/command.h"
+#include "cli/report.h"
+#include "cli/table.h"
+#include "cli/trace.h"
 #include "load.h"
-#include "report.h"
 #include "sim/compare.h"
 #include "sim/expect.h"
 #include "sim/json.h"
-#include "table.h"
-#include "trace.h"
 
 /* A run and what it is measured against. */
 struct outcome {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "ask.h"
+#include "cli/table.h"
 #include "sim/json.h"
-#include "table.h"
 
 static void print_text(const json_t *answer, bool dry_run)
 {
