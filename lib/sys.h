@@ -3,7 +3,7 @@
  * The system calls of the library and the daemon, in one table.
  *
  * Code calls gp_sys->openat() and not openat(). A program always uses the default table,
- * gp_sys_real. A test replaces it to make one call fail or take long (tests/sys_faults.h):
+ * gp_sys_real. A test replaces it to make one call fail or take long (tests/shared/sys_faults.h):
  *
  *	sys_faults_begin(&(struct sys_fault){ .call = GP_SYS_openat, .nth = 3, .err = EMFILE });
  *	... the third openat() fails with EMFILE ...

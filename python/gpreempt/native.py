@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """libgpreempt.so.0 by ctypes: its structures, its functions, its errors.
 
-The structures repeat gpreempt.h; tests/python compares their layout with the record in tests/abi.
+The structures repeat gpreempt.h; tests/python compares their layout with the record in tests/lib/abi.
 """
 
 import ctypes

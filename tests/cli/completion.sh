@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # The completion of command lines in bash.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 gpreempt --bash-completion >"$tmp/completion"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# The commands that talk to gpreemptd, against a made-up one (tests/fake_daemon.c).
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/claims.sh"
+# The commands that talk to gpreemptd, against a made-up one (tests/shared/fake_daemon.c).
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 GPREEMPT_SOCKET=$tmp/control
 export GPREEMPT_SOCKET

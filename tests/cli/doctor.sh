@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreempt doctor on machines made of files: each check as it should be and as it should not.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 unset GPREEMPT_SOCKET
 m=$tmp/machine

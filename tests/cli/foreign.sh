@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # Other people's programs against ours: promtool reads what stats prints, Debian 13's varlinkctl
 # talks to the control socket and reads its interface. For the long tier: it fetches them.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 # Debian 12 has no varlinkctl: that of 13 runs by its own loader, from a tree of its own.
 tree=$GP_BUILD/varlinkctl

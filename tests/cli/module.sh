@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreempt module, as far as it goes without the module and its driver (tests/lab/kmod-mechanisms.sh has those).
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 root=$tmp/root
 mkdir -p "$root/sys/kernel/btf" "$root/sys/kernel/security" "$root/sys/firmware/efi/efivars"

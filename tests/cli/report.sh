@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreempt report: what it writes, that it is the same twice, and what it refuses.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 # So short that no bar means anything; everything is run all the same.
 SHORT="--quick --length 100ms"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreempt sim and replay, as a user types them.
 # shellcheck disable=SC2086 # $short is a list of words
-. "$(dirname "$0")/claims.sh"
+. "$(dirname "$0")/../shared/claims.sh"
 
 # The filter $1 is true of the JSON last printed, or of the file $2.
 json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }

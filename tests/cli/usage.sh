@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # Help, versions and everything one can type wrong.
-. "$(dirname "$0")/claims.sh"
+. "$(dirname "$0")/../shared/claims.sh"
 
 # The filter $1 is true of the JSON last printed, or of the file $2.
 json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }

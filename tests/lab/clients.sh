@@ -4,8 +4,8 @@
 #
 # One boot per release; what its programs printed is looked at here. Debian 13 runs on the four-XCC
 # MI308X, Debian 12, which knows neither gfx942 nor several XCCs, on the MI210.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 # What one boot does: each program's output under a heading, its exit code after it.
 cat >"$tmp/all" <<'END'

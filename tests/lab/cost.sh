@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # What operations cost, by the deterministic lab: the same on every run, and as many packets as the
 # driver's own rules say.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 # As ./run bench measures, with fewer repetitions.
 cost() {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreemptd on the real driver at its edges: many processes, two GPUs, changes while somebody is held, another debugger,
 # a hundred queues; with read pointers that pass a packet at its launch.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 build=${GP_BUILD:-$top/build}
 many=20
@@ -15,7 +15,7 @@ many=20
 claim "a guest with two GPUs runs the daemon to its end without a complaint of the kernel"
 try "$top/lab/run" --gpus 2 --param rptr_at=launch --param no_system_mem_limit=1 --timeout 1700 \
 	--param queue_preemption_timeout_ms=2000 \
-	--copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
+	--copy "$build/daemon/gpreemptd" --copy "$build/tests/lab/gpcall" \
 	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/edges.sh" -- sh ./edges.sh $many
 exits 0 || cat "$tmp/err"
 

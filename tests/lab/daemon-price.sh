@@ -3,8 +3,8 @@
 # What preemption by gpreemptd gives and takes, in the deterministic lab (times are of the model's device clock, the
 # ledger applied): an online process beside an offline one that keeps the GPU full. One seed; five in the long tier.
 # usage: daemon-price.sh [kfd-debug|evict|direct]: without the module, or with it, by this mechanism
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 build=${GP_BUILD:-$top/build}
 way=${1:-kfd-debug}
@@ -14,7 +14,7 @@ seeds=1
 claim "$way: the guest runs all of it, and every process finds its sums right"
 # shellcheck disable=SC2086 # a list
 try "$top/lab/run" --seed 0 --param marks=262144 --param idle_poll_us=0 --timeout 1500 \
-	--copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" --copy "$GPREEMPT" \
+	--copy "$build/daemon/gpreemptd" --copy "$build/tests/lab/gpcall" --copy "$GPREEMPT" \
 	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/price.sh" -- sh ./price.sh "$way" $seeds
 exits 0 || cat "$tmp/err"
 [ -z "${GP_KEEP:-}" ] || cp "$tmp/out" "$GP_KEEP"

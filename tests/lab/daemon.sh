@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreemptd on the real driver: it preempts, counts right, and whatever happens to it, everybody runs on.
 # One boot; the guest prints facts, which are judged here.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 build=${GP_BUILD:-$top/build}
 kills=5
@@ -14,8 +14,8 @@ often=20
 . "$top/tests/lab/daemon/often.sh"
 
 claim "a guest runs the daemon beside its loads without a complaint of the kernel"
-try "$top/lab/run" --timeout 1700 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
-	--copy "$build/tests/lab-held" \
+try "$top/lab/run" --timeout 1700 --copy "$build/daemon/gpreemptd" --copy "$build/tests/lab/gpcall" \
+	--copy "$build/tests/lab/lab-held" \
 	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/daemon/guest.sh" -- sh ./guest.sh $kills $often
 exits 0 || cat "$tmp/err"
 

@@ -3,8 +3,8 @@
 # gpload on the real driver, and our definitions against that driver's own headers.
 #
 # One boot does all of it; what each part printed is looked at here.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 build=${GP_BUILD:-$top/build}
 

@@ -3,8 +3,8 @@
 # One user attacks gpreemptd, without the module. A second user's offline process, the victim, is held when an attack
 # begins. A third user's online process, the bystander, works all the time. One boot; the guest prints facts.
 # usage: hostile.sh [ATTACK]...: only these attacks
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 build=${GP_BUILD:-$top/build}
 requests=24 repeats=1 kills=2 openers=1100 connects=100 memory=2G
@@ -84,7 +84,7 @@ judge() {
 claim "the guest runs every attack to its end without a complaint of the kernel"
 # shellcheck disable=SC2086 # words
 try "$top/lab/run" --param no_system_mem_limit=1 --param idle_poll_us=0 --param poll_us=250 --mem $memory --timeout 3000 \
-	--copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
+	--copy "$build/daemon/gpreemptd" --copy "$build/tests/lab/gpcall" \
 	--copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/hostile/guest.sh" -- \
 	sh ./guest.sh $requests $repeats $kills $openers $connects $only
 exits 0 || cat "$tmp/err"

@@ -10,7 +10,7 @@ build=${GP_BUILD:-$top/build}
 
 # The parts of save areas that share pages count in full for the driver's limit of memory.
 code=0
-"$top/lab/run" --param no_system_mem_limit=1 --timeout 500 --copy "$build/tests/lab-conformance" -- sh -c '
+"$top/lab/run" --param no_system_mem_limit=1 --timeout 500 --copy "$build/tests/lab/lab-conformance" -- sh -c '
 	lab-kfd-debug && code=0 || code=1
 	CMOCKA_MESSAGE_OUTPUT=TAP ./lab-conformance kfd-debug || code=1
 	exit $code' >"$tmp/out" || code=$?

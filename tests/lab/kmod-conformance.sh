@@ -9,7 +9,7 @@ build=${GP_BUILD:-$top/build}
 
 code=0
 "$top/lab/run" --param no_system_mem_limit=1 --param queue_preemption_timeout_ms=500 --timeout 600 \
-	--copy "$build/tests/lab-conformance" -- sh -c '
+	--copy "$build/tests/lab/lab-conformance" -- sh -c '
 	code=0
 	modprobe gpreempt allow_direct=1 stop_deadline_ms=4000
 	for way in evict direct halt; do

@@ -3,8 +3,8 @@
 # gpreemptd with gpreempt.ko: the kernel looks, decides and preempts, by the rules of the daemon, and whatever
 # happens to the daemon, everybody runs on. One boot; the guest prints facts, which are judged here.
 # shellcheck disable=SC2016 # conditions are awk's
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 build=${GP_BUILD:-$top/build}
 kills=3
@@ -18,7 +18,7 @@ holds_of() { # NAME CONDITION: an awk condition on its words
 has() { [ "$drawn" = "$1" ] || no "drawn are $drawn not $1"; }
 
 claim "a guest runs the daemon with the module beside its loads without a complaint of the kernel"
-try "$top/lab/run" --timeout 1700 --copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" \
+try "$top/lab/run" --timeout 1700 --copy "$build/daemon/gpreemptd" --copy "$build/tests/lab/gpcall" \
 	--copy "$GPREEMPT" --copy "$top/tests/lab/daemon/common.sh" --copy "$top/tests/lab/kmod/guest.sh" -- sh ./guest.sh $kills
 exits 0 || cat "$tmp/err"
 

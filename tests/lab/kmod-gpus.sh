@@ -4,8 +4,8 @@
 # from several processes; with read pointers that pass a packet at its launch. With GP_FULL=1 also with those that do at
 # its completion, and the eight steps with a hundred queues. The guest prints facts.
 # shellcheck disable=SC2016 # conditions are awk's
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 many=10 steps='' pointers=launch timeout=500
 [ "${GP_FULL:-0}" = 0 ] || many=1000 steps="evict direct" pointers="launch completion" timeout=1700

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreempt.ko beside the stock driver: it preempts by itself, and lets go of everybody whatever ends:
 # a lease, the owner of a hold, a target, the module, the GPU. One boot; the guest prints facts.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 reloads=10
 [ "${GP_FULL:-0}" = 0 ] || reloads=100

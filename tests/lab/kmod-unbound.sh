@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # GPUs that are unbound under processes that are attached, or were: what the driver frees with them is not touched. Three
 # boots with the kernel's checks of memory; the guests print facts.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 value() { sed -n "s/^$1 //p" "$tmp/out"; }
 is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }

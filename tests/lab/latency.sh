@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # How long an arrival waits, by who preempts (lab/latency); all rows, often, with GP_FULL=1.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 # of ROW FILTER: a value of the table.
 of() { jq -r --arg row "$1" "select(.latency == \$row) | $2" "$tmp/out"; }

@@ -3,8 +3,8 @@
 # 10 000 preemptions of running work on the real driver, in one boot, by the stock driver's debug interface and by the
 # module, and none of the work lost or done twice: gpload knows how often each workgroup ran.
 # usage: GP_BUILD=build tests/lab/many.sh [ROUNDS]
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 rounds=${1:-10000}
 half=$((rounds / 2))

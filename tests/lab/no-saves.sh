@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # A driver that does not save running waves (amdgpu.cwsr_enable=0): a stop would end in the reset of the queue, and its
 # work would be lost. Nobody may be stopped. On a GPU with one XCC: on several this driver's queues do not run like that.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 build=${GP_BUILD:-$top/build}
 
 try "$top/lab/run" --param profile=mi210 --param cwsr_enable=0 --timeout 200 --copy "$GPREEMPT" \
-	--copy "$build/daemon/gpreemptd" --copy "$build/tests/gpcall" --copy "$top/tests/lab/daemon/common.sh" \
+	--copy "$build/daemon/gpreemptd" --copy "$build/tests/lab/gpcall" --copy "$top/tests/lab/daemon/common.sh" \
 	--copy "$top/tests/lab/no-saves/guest.sh" -- sh ./guest.sh
 exits 0 || cat "$tmp/err"
 

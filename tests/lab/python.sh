@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # test_priority_scheduling.py on the real driver: pytest in the guest, one boot, its claims are ours. The long
 # tier measures, in deterministic time, and sees the tests fail when they must.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 build=${GP_BUILD:-$top/build}
 full=${GP_FULL:-0}

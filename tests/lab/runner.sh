@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # lab/run itself: what goes in and out of the virtual machine, and how failures are told. The driver
 # is not loaded: it has tests of its own.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 lab() { "$top/lab/run" --no-module --seed 0 "$@"; }
 

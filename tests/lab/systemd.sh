@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # The package on Debian 12 with its own systemd as first process, beside the real driver. Two boots: one of a machine on
 # which the package is installed, one of a machine on which it is installed then, before its driver is loaded.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 build=${GP_BUILD:-$top/build}
 value() { sed -n "s/^$1 //p" "$tmp/facts"; }

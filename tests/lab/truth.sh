@@ -3,8 +3,8 @@
 # The model tells the truth: what the real driver does in the lab, replayed outside, gives the
 # states that the lab saw; and the simulator counts for the same operations what the lab counts.
 # GP_KEEP=FILE keeps the recording, compressed: tests/data/operations.rec.xz is one.
-# shellcheck source=tests/cli/claims.sh
-. "$(dirname "$0")/../cli/claims.sh"
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
 
 build=${GP_BUILD:-$top/build}
 replay() { "$build/lab/replay/lab-replay" "$@"; }

@@ -18,7 +18,7 @@ STRUCTURES = {'gp_daemon_target': native.Target, 'gp_daemon_status': native.Daem
 
 
 def recorded(name):
-    with open(os.path.join(world.TOP, 'tests/abi', name), encoding='utf-8') as f:
+    with open(os.path.join(world.TOP, 'tests/lib/abi', name), encoding='utf-8') as f:
         return f.read().splitlines()
 
 

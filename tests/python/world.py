@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""A made-up gpreemptd (tests/fake_daemon.c) for tests of the Python package."""
+"""A made-up gpreemptd (tests/shared/fake_daemon.c) for tests of the Python package."""
 
 import copy
 import json
@@ -111,7 +111,7 @@ class FakeDaemon:
         with open(path, 'w', encoding='utf-8') as f:
             json.dump(world or WORLD, f)
         self.log = os.path.join(folder, 'told')
-        command = [os.environ.get('FAKE_DAEMON', os.path.join(BUILD, 'tests/fake_daemon')),
+        command = [os.environ.get('FAKE_DAEMON', os.path.join(BUILD, 'tests/shared/fake_daemon')),
                    self.socket, path] + ([str(uid)] if uid is not None else [])
         with open(self.log, 'wb') as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=out)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a process does while gpreemptd holds it off the GPU, as stories (tests/lab/debug/story.h):
+ * What a process does while gpreemptd holds it off the GPU, as stories (lab/driver/debug/story.h):
  * each is told to a daemon that runs already and may preempt whoever comes.
  */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "lib/gpreempt.h"
-#include "tests/lab/debug/story.h"
+#include "lab/driver/debug/story.h"
 
 enum { PATIENCE = 600, STEP_US = 50000 };	/* half a minute */
 

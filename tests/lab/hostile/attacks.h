@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * What a hostile process does to itself so that a program that asks about it waits. Each runs in
- * the process (target_run() of tests/lab/debug/story.h) and uses the file of a hostile_fuse that
+ * the process (target_run() of lab/driver/debug/story.h) and uses the file of a hostile_fuse that
  * is mounted at HOSTILE_DIR. 0 or -errno.
  */
 #ifndef GP_LAB_HOSTILE_ATTACKS_H
 #define GP_LAB_HOSTILE_ATTACKS_H
 
-#include "tests/lab/debug/story.h"
+#include "lab/driver/debug/story.h"
 #include "tests/lab/hostile/fuse.h"
 
 #define HOSTILE_DIR	"/tmp/fuse"

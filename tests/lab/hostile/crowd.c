@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "hostile.h"
-#include "tests/lab/debug/story.h"
+#include "lab/driver/debug/story.h"
 
 enum { CALLERS = 4, CALLS_PER_CONNECTION = 20, LOOK_US = 10000, LOOKS = 6000 };
 

@@ -3,7 +3,7 @@
 #ifndef GP_LAB_KERNEL_H
 #define GP_LAB_KERNEL_H
 
-#include "tests/lab/debug/story.h"
+#include "lab/driver/debug/story.h"
 #include "uapi/gpreempt.h"
 
 extern const struct story packets[], nested[], edges[], rivals[], faults[], refusals[], late[],

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "kernel.h"
-#include "tests/lab/hungry.h"
+#include "lab/driver/hungry.h"
 
 /* GP_ROUNDS, or what is enough to see it work. */
 static u32 rounds(void)

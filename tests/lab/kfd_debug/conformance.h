@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Mechanisms of the real driver on trial: tests/conformance.h with gploads as tasks. */
+/* Mechanisms of the real driver on trial: tests/shared/conformance.h with gploads as tasks. */
 #ifndef LAB_CONFORMANCE_H
 #define LAB_CONFORMANCE_H
 
@@ -7,7 +7,7 @@
 #include "lib/gpu.h"
 #include "lib/process.h"
 #include "mechanism_kmod.h"
-#include "tests/conformance.h"
+#include "tests/shared/conformance.h"
 
 enum { PATIENCE_MS = 60000 };
 

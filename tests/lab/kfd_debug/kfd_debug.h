@@ -3,7 +3,7 @@
 #define GP_LAB_KFD_DEBUG_H
 
 #include "lib/kfd_debug/session.h"
-#include "tests/lab/debug/story.h"
+#include "lab/driver/debug/story.h"
 
 extern const struct story discoveries[], readers[], holds[], edges[], mechanisms[],
 	two_gpus[];

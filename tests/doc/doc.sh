@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# The pages: what they point to is there, what they tell to type exists, pictures are pictures.
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../shared/claims.sh"
+
+pages="$top/README.md $top/lab/README.md $top/python/README.md $(echo "$top"/doc/*.md)"
+
+claim "every link of a page leads to a file"
+for page in $pages; do
+	grep -o '](\([^)# ]*\)' "$page" | cut -c 3- | grep -v '^http' >"$tmp/links"
+	while read -r link; do
+		check test -e "$(dirname "$page")/$link" || echo "# in $page"
+	done <"$tmp/links"
+done
+
+claim "every page of doc/ is in its list"
+for page in "$top"/doc/*.md; do
+	name=$(basename "$page")
+	[ "$name" = README.md ] || check grep -q "($name)" "$top/doc/README.md"
+done
+
+claim "every command that a page tells to type exists"
+gpreempt --help >"$tmp/help"
+for page in $pages; do
+	sed -n '/^```/,/^```/p' "$page" | sed -n 's/^\(\.\/run \)\{0,1\}gpreempt \([a-z-]*\).*/\2/p' | sort -u >"$tmp/words"
+	while read -r word; do
+		check grep -q "^  $word\b" "$tmp/help" || echo "# in $page"
+	done <"$tmp/words"
+done
+
+claim "what is said beside a command is a comment: the line can be pasted"
+for page in $pages; do
+	sed -n '/^```/,/^```/p' "$page" | grep -E '^(\./run|gpreempt|systemctl|tools/|export) .*[^ ]  +[^ #]' | grep -v '#' >"$tmp/lines"
+	check test ! -s "$tmp/lines" || { echo "# in $page"; sed 's/^/# /' "$tmp/lines"; }
+done
+
+claim "every picture is an SVG with a title or a note, a dark theme, and nothing from elsewhere"
+for picture in "$top"/doc/*.svg; do
+	check python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$picture"
+	check grep -q 'prefers-color-scheme: dark' "$picture"
+	check test "$(grep -c 'href=\|url(http\|@import' "$picture")" -eq 0
+done
+
+claim "the figures of the pictures are those of doc/report.json: of every row, and of a preemption"
+jq '.compare + {seed}' "$top/doc/report.json" >"$tmp/kept.json"
+"$top/tools/draw-comparison" <"$tmp/kept.json" >"$tmp/colocate.svg"
+"$top/tools/draw-preemption" <"$tmp/kept.json" >"$tmp/preemption.svg"
+check cmp "$tmp/colocate.svg" "$top/doc/colocate.svg"
+check cmp "$tmp/preemption.svg" "$top/doc/preemption.svg"
+
+claim "the picture of a preemption is drawn from what compare prints"
+gpreempt compare "$top/scenarios/colocate.ini" --length 200ms --rows monitor-1ms,ours-evict --json >"$tmp/compare.json" 2>/dev/null
+"$top/tools/draw-preemption" <"$tmp/compare.json" >"$tmp/picture.svg"
+check grep -q 'ours, module' "$tmp/picture.svg"
+check python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$tmp/picture.svg"
+end
