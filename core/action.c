@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Hands out what is to be done and takes the answers.
+ * Hands out actions and probes, and takes their answers.
  *
- * A device has one action under way at a time. An action ends when every task
- * of it is answered, or at its deadline: then those left are LOST. We stop
- * waiting, the driver does not, so a late answer still brings the task back;
- * until then nobody else is stopped there, but what is off is still started.
+ * A device has one action under way at a time. An action ends when all its tasks
+ * are answered. At the action's deadline, tasks without an answer become LOST.
+ * The driver still works on them, so a late answer brings a LOST task back.
+ * While an answer is overdue, the device stops no other task; it still starts tasks.
  */
 #include "internal.h"
 
@@ -21,13 +21,13 @@ static u64 elapsed(u64 from, u64 to)
 
 /* ---- the end of an action ---- */
 
-/* So far from what is known, one measurement says more of the measurer than of the cost. */
+/* A sample this many times off the average is probably a measurement error. */
 #define FAR	8
 
 /*
- * Moves @of an eighth towards @with. Whoever stood still for a second while it measured would
- * otherwise make preempting look so dear that it is hardly done, and so never measured again.
- * What took no time at all is as far from anything: it only counts as one of eight.
+ * Moves @of an eighth towards @with, after clamping outliers. Without the clamp, a home that was
+ * delayed for a second while it measured would make preemption look so expensive that the
+ * scheduler hardly preempts, and then the average is never corrected. A sample of 0 is taken as is.
  */
 static void average(u64 *of, u64 with)
 {
@@ -40,7 +40,7 @@ static void average(u64 *of, u64 with)
 	*of = was - was / 8 + with / 8;
 }
 
-/* Since when the cause of an action has waited, and when it was seen to. */
+/* Since when the cause of an action has waited, and when a look saw its work. */
 struct wait {
 	u64 begin, seen;
 };
@@ -50,12 +50,12 @@ static struct wait wait_of(const struct gp_sched *s, const struct gp_device *d,
 {
 	struct wait w;
 
-	/* A hint is acted upon before there is anything to see. */
+	/* A hint starts the action before any work is visible. */
 	w.seen = gp_seat_claims(cause) && cause->work != GP_IDLE ? cause->arrived_ns :
 								   d->action_ns;
 	w.begin = cause->work != GP_IDLE && cause->visible_ns < w.seen ? cause->visible_ns :
 									 w.seen;
-	/* Held for it long after it arrived, by a turn that ended or a retry: nobody waited. */
+	/* The action began long after the arrival (a turn ended, or a retry), so nothing waited. */
 	if (d->action_ns - w.seen > s->param[GP_LOOK_RELAXED] * 2)
 		w.begin = w.seen = d->action_ns;
 	return w;
@@ -135,7 +135,7 @@ static void lose(struct gp_sched *s, struct gp_seat *seat)
 	seat->overdue = move;
 	s->devices[seat->device].overdue++;
 	gp_seat_go(s, seat, GP_LOST);
-	/* Its gang is released at once: nobody waits for a LOST rank. */
+	/* Release the other ranks of the gang at once; they cannot progress without a LOST rank. */
 	gp_task_changed(s, &s->tasks[seat->task]);
 }
 
@@ -154,7 +154,7 @@ void gp_expire(struct gp_sched *s, u32 device)
 
 /* ---- answers ---- */
 
-/* Again soon; but a stop refused again and again costs everybody a cycle each time. */
+/* Retry soon. Double the wait each time, because each refused stop costs all processes a cycle. */
 static u64 retry_at(const struct gp_sched *s, struct gp_seat *seat)
 {
 	u64 after = s->param[GP_RETRY_AFTER] << seat->refused;
@@ -180,18 +180,18 @@ static void start_answered(struct gp_sched *s, struct gp_seat *seat, u32 outcome
 	if (outcome == GP_DONE) {
 		gp_seat_go(s, seat, GP_ON);
 	} else {
-		/* No longer and longer here: it is off, and owed a start. */
+		/* Never back off here: the task is off the GPU and must be started. */
 		seat->retry_ns = s->now_ns + s->param[GP_RETRY_AFTER];
 		gp_seat_go(s, seat, GP_OFF);
 	}
 }
 
-/* It was given up, and comes back after all. */
+/* The answer for a LOST seat arrived after its deadline. */
 static void late_answer(struct gp_sched *s, struct gp_seat *seat, u32 outcome)
 {
 	bool off = (seat->overdue == GP_STOPPING) == (outcome == GP_DONE);
 
-	/* That nobody knows is no answer: the real one may still come. */
+	/* A timeout is not an answer; the real one may still come. */
 	if (outcome == GP_TIMED_OUT)
 		return;
 	seat->overdue = 0;
@@ -271,7 +271,7 @@ static void ask_to_move(struct gp_sched *s, struct gp_seat *seat, u64 action)
 
 	seat->action = action;
 	if (seat->state == GP_ON) {
-		/* From now on its gang is off: whoever holds it must mind the time. */
+		/* The whole gang counts as off now, so the devices that hold it check the lease. */
 		s->dirty |= t->held_by & ~BIT_ULL(seat->device);
 		gp_seat_go(s, seat, GP_STOPPING);
 	} else {

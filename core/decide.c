@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Asks the policy who may be on a device, checks what it says, and turns it
- * into holds. Whatever the policy does, the system goes on: only the policy can
- * be lost.
+ * Asks the policy which tasks may be on a device, checks the verdict, and turns it
+ * into holds. A policy that breaks a rule is replaced by fifo, and the system runs on.
  */
 #include "internal.h"
 
@@ -58,8 +57,8 @@ void gp_ask_since(struct gp_verdict *v, struct gp_seat *seat, u64 ns)
 }
 
 /*
- * Not the policy's: nobody knows where it is, or somebody else keeps it off
- * (people, or another device of its gang), so that it could not use the GPU.
+ * The policy does not see this seat: it is LOST, or held by hand or by another device
+ * of its gang, so that it could not use the GPU.
  */
 static bool absent(const struct gp_sched *s, const struct gp_seat *seat)
 {
@@ -127,7 +126,7 @@ bool gp_lingers(struct gp_verdict *v, const struct gp_seat *seat, u64 ns)
 	return true;
 }
 
-/* ---- the policy's life ---- */
+/* ---- changing the policy ---- */
 
 void gp_policy_takes_over(struct gp_sched *s, const struct gp_policy *policy)
 {
@@ -280,7 +279,7 @@ static bool nothing_to_decide(const struct gp_sched *s, const struct gp_seat *se
 {
 	const struct gp_task *t = &s->tasks[seat->task];
 
-	/* A hold that has no effect now (off, a rank LOST) may have one later. */
+	/* A hold without effect now (scheduling off, a rank LOST) may take effect later. */
 	return seat->state == GP_ON && seat->work == GP_IDLE && !seat->hint_from_ns &&
 	       !seat->causing && !t->held_by && t->manual_until_ns <= s->now_ns;
 }
@@ -316,7 +315,7 @@ void gp_rewake(struct gp_sched *s, u32 device)
 	}
 }
 
-/* Writes the verdict down. */
+/* Stores the verdict in the seats. */
 static void apply(struct gp_sched *s, struct gp_verdict *v)
 {
 	struct gp_device *d = v->device;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Describes the scheduler by the records that would make it. A sample names only a queue: a
- * recorder that starts late learns from these records whose queue it is.
+ * Describes a running scheduler by records. A recorder that starts late needs them, because a
+ * sample names only a queue and not its task.
  */
 #include "internal.h"
 
@@ -29,7 +29,7 @@ static void describe_queue(const struct gp_sched *s, const struct gp_trace *to, 
 	     .queue_add = { at->rptr, at->wptr });
 }
 
-/* Seats that are ON need no record: every seat begins there. */
+/* Seats that are ON need no record, because every seat begins there. */
 static void describe_states(const struct gp_sched *s, const struct gp_trace *to, u32 task)
 {
 	const struct gp_seat *seat;

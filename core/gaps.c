@@ -62,9 +62,9 @@ u64 gp_gaps_best(const struct gp_gaps *g, u64 price)
 		return price;
 
 	/*
-	 * Costs are summed over all gaps kept instead of averaged. Not to linger
-	 * at all costs the price every time; a candidate is the end of a bucket,
-	 * gaps up to there cost their length, the others L and the price.
+	 * Costs are sums over all gaps kept, not averages. Without a linger every gap costs
+	 * the price. The other candidates for L are the ends of buckets: gaps up to L cost
+	 * their length, longer ones cost L and the price.
 	 */
 	best_cost = price * longer;
 	for (b = 0; b < GP_GAPS_BUCKETS - 1; b++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The idle gaps of a task: how long it was quiet between two pieces of work.
+ * The idle gaps of a task: how long it was idle between two pieces of work.
  *
- * Keeping a victim off during a gap of g costs g of GPU time; putting it back
- * costs a start now, a stop at the next arrival and that arrival's latency. So
- * for a linger of L the expected cost of a gap is
+ * Keeping victims off during a gap of length g costs g of GPU time. Starting them again
+ * costs a start now, a stop at the next arrival and that arrival's latency: the price.
+ * If victims stay off for a linger of L, the expected cost of a gap is
  *
  *	E[min(gap, L)] + P(gap > L) * price
  *
- * and the cheapest L follows from the distribution of the last gaps.
+ * The cheapest L follows from the distribution of the last gaps.
  */
 #ifndef GP_GAPS_H
 #define GP_GAPS_H
@@ -18,7 +18,7 @@
 enum {
 	GP_GAPS_KEPT	= 256,
 	GP_GAPS_BUCKETS	= 96,	/* four per octave from 1 us */
-	GP_GAPS_ENOUGH	= 8,	/* fewer say nothing */
+	GP_GAPS_ENOUGH	= 8,	/* fewer are not used */
 };
 
 struct gp_gaps {
@@ -34,9 +34,8 @@ void gp_gaps_add(struct gp_gaps *g, u64 ns);
 /* Mean of the gaps kept, 0 if there are none. */
 u64 gp_gaps_mean(const struct gp_gaps *g);
 /*
- * The L that minimises the expected cost, @price being what a return costs in
- * ns. With fewer than GP_GAPS_ENOUGH gaps: @price, which is never worse than
- * twice the best (ski rental).
+ * The L that minimises the expected cost; @price in ns. With fewer than GP_GAPS_ENOUGH
+ * gaps it returns @price, which costs at most twice the optimum (ski rental).
  */
 u64 gp_gaps_best(const struct gp_gaps *g, u64 price);
 

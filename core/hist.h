@@ -22,7 +22,7 @@ struct gp_hist {
 };
 
 void gp_hist_add(struct gp_hist *h, u64 ns);
-/* The value below which @permyriad of 10000 lie (9990: p99.9). 0 if empty. */
+/* The value that @permyriad of 10000 values do not exceed (9990: p99.9). 0 if empty. */
 u64 gp_hist_quantile(const struct gp_hist *h, u32 permyriad);
 u64 gp_hist_mean(const struct gp_hist *h);
 

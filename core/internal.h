@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the files of the scheduler share and nobody else sees.
+ * What the files of the scheduler share. Only they and their own tests include it.
  *
- *	sched.c    life, settings, reading
- *	roster.c   devices, tasks, queues come and go
- *	look.c     pointers become work: arrived, pending, blocked, drained, idle
- *	decide.c   asks the policy, checks it, turns its verdict into holds
- *	action.c   hands out what to do, takes the answers
- *	describe.c the records that would make it
- *	trace.c    records all of it, feeds it back
+ *	sched.c    creation, settings, reading
+ *	roster.c   adds and removes devices, tasks and queues
+ *	look.c     turns pointers into work: arrived, pending, blocked, drained, idle
+ *	decide.c   asks the policy, checks the verdict, turns it into holds
+ *	action.c   hands out actions and probes, takes the answers
+ *	describe.c describes a running scheduler by records
+ *	trace.c    records inputs and outputs, replays inputs
  */
 #ifndef GP_INTERNAL_H
 #define GP_INTERNAL_H
@@ -17,7 +17,7 @@
 
 /* ---- sched.c ---- */
 
-/* Takes the time in; it never goes backwards. */
+/* Sets the scheduler's time, which never goes backwards, and returns it. */
 static inline u64 gp_now(struct gp_sched *s, u64 now_ns)
 {
 	if (now_ns > s->now_ns)
@@ -51,25 +51,25 @@ static inline void gp_dirty(struct gp_sched *s, u32 device)
 	s->dirty |= BIT_ULL(device);
 }
 
-/* Moves along an arrow, keeps the account and the trace. */
+/* Moves @seat along an arrow of seat.h and records that in its account and the trace. */
 void gp_seat_go(struct gp_sched *s, struct gp_seat *seat, enum gp_state to);
 void gp_seat_activate(struct gp_sched *s, struct gp_seat *seat);
 void gp_seat_deactivate(struct gp_sched *s, struct gp_seat *seat);
 
-/* The task is to be off: somebody holds it, and nothing of it is LOST. */
+/* The task should be off: it is held by a policy or by hand, and none of its seats is LOST. */
 bool gp_task_wanted_off(const struct gp_sched *s, const struct gp_task *task);
 
 /* ---- look.c ---- */
 
-/* New work of @seat is seen; visible_ns as in struct gp_sample. */
+/* New work of @seat was seen; visible_ns as in struct gp_sample. */
 void gp_work_arrives(struct gp_sched *s, struct gp_seat *seat, u64 visible_ns);
-/* One sample of @device that differs from what was last seen. */
+/* Takes one sample of @device that differs from the previous one. */
 void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *sample);
-/* All samples of a look are taken: what do they mean? */
+/* Judges the work of all seats after the samples of a look were taken. */
 void gp_look_end(struct gp_sched *s, u32 device);
-/* What time alone changes: settling, stalling, hints. Before every decision. */
+/* Applies what time alone changes (settling, stalling, hints). Called before every decision. */
 void gp_age(struct gp_sched *s, u32 device);
-/* When to ask whether @seat executes; GP_NEVER. */
+/* When to probe whether @seat executes; GP_NEVER for not at all. */
 u64 gp_probe_at(const struct gp_sched *s, const struct gp_seat *seat);
 void gp_set_work(struct gp_sched *s, struct gp_seat *seat, enum gp_work work);
 /* When time alone changes @seat next. */
@@ -78,19 +78,19 @@ u64 gp_age_at(const struct gp_sched *s, const struct gp_seat *seat);
 /* ---- decide.c ---- */
 
 void gp_decide(struct gp_sched *s, u32 device);
-/* Finds out anew when to think about @device again. */
+/* Recomputes when @device needs its next decision. */
 void gp_rewake(struct gp_sched *s, u32 device);
 void gp_eject(struct gp_sched *s, const char *why);
-/* All of @t has to be decided about anew, wherever it sits. */
+/* Asks for a new decision on every device that @t sits on. */
 void gp_task_changed(struct gp_sched *s, const struct gp_task *t);
-/* After a change of who sits on @device. */
+/* Asks the policy again whether to watch @device. Called when its seats or classes change. */
 void gp_rewatch(struct gp_sched *s, u32 device);
-/* A new policy finds no traces of the old one. */
+/* Switches to @policy and clears the scratch words that the old one used. */
 void gp_policy_takes_over(struct gp_sched *s, const struct gp_policy *policy);
 
 /* ---- action.c ---- */
 
-/* Gives up waiting for what is overdue. */
+/* Marks tasks as LOST whose action passed its deadline. */
 void gp_expire(struct gp_sched *s, u32 device);
 /* @seat leaves the action it is part of, if any, without an answer. */
 void gp_action_forget(struct gp_sched *s, struct gp_seat *seat);

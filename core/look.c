@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Pointers become work.
+ * Turns queue pointers into the work state of a seat.
  *
- * The write pointer says that work came, and depends on nothing else. The read
- * pointer says that work was fetched, not that it is done: processors move it at
- * completion or at launch. So equal pointers are DRAINED, and IDLE only when
- * that is confirmed: by the device (GP_RPTR_IS_COMPLETION), by the wave counters,
- * or after a settle time.
+ * A write pointer that moved means that work arrived. A read pointer that moved
+ * means that work was fetched, not that it is done: packet processors move it at
+ * completion or at launch. So equal pointers mean DRAINED. They mean IDLE only after
+ * confirmation by the device (GP_RPTR_IS_COMPLETION), by the wave counters, or by
+ * the settle time.
  *
- * Pending is not work either while the head packet waits for somebody else. A
- * task for whom others are held and who does not execute is BLOCKED: it has no
- * claim until its read pointer moves.
+ * A pending packet is not work while it waits for another queue or process. A task
+ * that others are held for and that does not execute is BLOCKED: it has no claim
+ * until its read pointer moves.
  */
 #include "internal.h"
 
-/* Two looks closer than this see no progress even of who makes some. */
+/* Two looks closer together than this may show no progress although a task makes progress. */
 #define GLANCE_NS	(20 * GP_USEC)
 
 static u64 later(u64 a, u64 b)
@@ -43,7 +43,7 @@ static u64 last_sign(const struct gp_sched *s, const struct gp_seat *seat)
 	return at;
 }
 
-/* Can it be judged by what it does? Others are off for it, and none is still leaving. */
+/* True if lack of progress counts against @seat: its victims are off and none is being stopped. */
 static bool on_trial(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	return seat->cause && seat->work == GP_PENDING && seat->state == GP_ON &&
@@ -81,7 +81,7 @@ void gp_set_work(struct gp_sched *s, struct gp_seat *seat, enum gp_work work)
 	gp_dirty(s, seat->device);
 }
 
-/* A gap of @seat ended now: learn from it. */
+/* An idle gap of @seat ended now; learn its length. */
 static void gap_ended(struct gp_sched *s, struct gp_seat *seat)
 {
 	struct gp_device *d = &s->devices[seat->device];
@@ -93,9 +93,8 @@ static void gap_ended(struct gp_sched *s, struct gp_seat *seat)
 }
 
 /*
- * New work where there was none: the clock of its latency starts. It came after the look before,
- * unless that is from a time when nobody had a reason to look: how long it has waited for us
- * is then not known, and a gap of seconds is not what preempting for it costs.
+ * Work arrived where there was none, so its latency counts from here. It became visible after the
+ * previous look. If no looks were due before, the waiting time is unknown and counts as none.
  */
 static void work_begins(struct gp_sched *s, struct gp_seat *seat, u64 visible_ns)
 {
@@ -114,7 +113,7 @@ void gp_work_arrives(struct gp_sched *s, struct gp_seat *seat, u64 visible_ns)
 {
 	struct gp_account *account = &s->tasks[seat->task].account;
 
-	/* The gap before the very first work says nothing. */
+	/* The time before the first work is not a gap between two pieces of work. */
 	if (seat->work == GP_IDLE && account->arrivals)
 		gap_ended(s, seat);
 	if (!seat->pending && seat->work != GP_PENDING)
@@ -141,13 +140,13 @@ void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *samp
 	seat = &s->seats[q->seat];
 	if (sample->wptr != p->wptr) {
 		gp_work_arrives(s, seat, sample->visible_ns);
-		/* So that the gap of the next queue of this look is not counted too. */
+		/* Count one gap, even if several queues of the seat move in this look. */
 		if (seat->work == GP_IDLE)
 			gp_set_work(s, seat, GP_DRAINED);
 	}
 	if (sample->rptr != p->rptr) {
 		seat->progress_ns = s->now_ns;
-		seat->executing = GP_EXEC_UNKNOWN;	/* older news */
+		seat->executing = GP_EXEC_UNKNOWN;	/* the last probe is outdated */
 	}
 
 	seat->pending += (u32)is - (u32)was;
@@ -159,7 +158,7 @@ void gp_sample_take(struct gp_sched *s, u32 device, const struct gp_sample *samp
 	gp_seat_activate(s, seat);
 }
 
-/* Its pointers became unreadable, or readable again. The last samples say what its work is. */
+/* The pointers of @seat became unreadable, or readable again. Then the last samples count. */
 static void set_unknown(struct gp_sched *s, struct gp_seat *seat, bool unknown)
 {
 	bool done = s->devices[seat->device].flags & GP_RPTR_IS_COMPLETION;
@@ -170,7 +169,7 @@ static void set_unknown(struct gp_sched *s, struct gp_seat *seat, bool unknown)
 		seat->executing = GP_EXEC_UNKNOWN;
 		gp_set_work(s, seat, GP_UNKNOWN);
 	} else if (seat->pending) {
-		/* How long it waited is not known either. */
+		/* How long the work waited is unknown. */
 		work_begins(s, seat, s->now_ns);
 		gp_set_work(s, seat, GP_PENDING);
 	} else {
@@ -203,8 +202,8 @@ static void judge_touched(struct gp_sched *s, struct gp_seat *seat)
 	seat->touched = false;
 	if (!seat->pending) {
 		/*
-		 * Off the GPU nothing can have finished: with a read pointer that
-		 * moves at launch its last kernel may lie in the save area.
+		 * Nothing finishes off the GPU. Where the read pointer moves at launch,
+		 * the last kernel may still be in the save area.
 		 */
 		bool done = d->flags & GP_RPTR_IS_COMPLETION;
 
@@ -212,7 +211,7 @@ static void judge_touched(struct gp_sched *s, struct gp_seat *seat)
 		return;
 	}
 	if (seat->work == GP_BLOCKED) {
-		/* New packets behind the one it waits for change nothing. */
+		/* New packets behind the blocking one do not unblock the seat. */
 		if (seat->progress_ns != s->now_ns)
 			return;
 		gap_ended(s, seat);
@@ -222,8 +221,8 @@ static void judge_touched(struct gp_sched *s, struct gp_seat *seat)
 }
 
 /*
- * Has it progressed since the last look? If its work arrived since then, only if
- * a read pointer means completion: else that work was merely fetched.
+ * Has @seat progressed since the last look? If its work arrived since then, a moved read
+ * pointer counts only where it means completion; elsewhere the work was merely fetched.
  */
 static bool progressed(const struct gp_device *d, const struct gp_seat *seat)
 {
@@ -234,7 +233,7 @@ static bool progressed(const struct gp_device *d, const struct gp_seat *seat)
 void gp_look_end(struct gp_sched *s, u32 device)
 {
 	struct gp_device *d = &s->devices[device];
-	/* Too soon after the last look to miss any progress: new work is all it shows. */
+	/* Too soon after the last look to judge progress; this look shows only new work. */
 	bool glance = s->now_ns - d->judged_ns < sooner(s->param[GP_LOOK_MIN], GLANCE_NS);
 	struct gp_seat *seat;
 	bool starved, moved = false;
@@ -247,7 +246,7 @@ void gp_look_end(struct gp_sched *s, u32 device)
 		if (glance && seat->arrived_ns != s->now_ns)
 			continue;
 		starved = seat->work == GP_PENDING && !progressed(d, seat);
-		/* For whom others are off already, nothing follows from it. */
+		/* If others are already off for this seat, starvation changes nothing. */
 		if (starved && d->nr_seats > 1 && (seat->ask || (!seat->starved && !seat->cause)))
 			gp_dirty(s, device);
 		set_starved(s, seat, starved);
@@ -255,7 +254,7 @@ void gp_look_end(struct gp_sched *s, u32 device)
 	d->looked_ns = s->now_ns;
 	if (!glance)
 		d->judged_ns = s->now_ns;
-	/* What is due already stays due: nobody has thought about it yet. */
+	/* Do not postpone a decision that is already due. */
 	if (moved && !(s->dirty & BIT_ULL(device)) && s->now_ns < d->wake_ns)
 		gp_rewake(s, device);
 }
@@ -277,7 +276,7 @@ int gp_sched_look(struct gp_sched *s, u32 device, const struct gp_sample *sample
 			s->stale_samples++;
 			continue;
 		}
-		/* Nearly always: nothing moved. Time alone is gp_age()'s. */
+		/* Fast path: nothing moved. gp_age() handles what time alone changes. */
 		if (p[x->queue].rptr == x->rptr && p[x->queue].wptr == x->wptr)
 			continue;
 		gp_sample_take(s, device, x);
@@ -286,12 +285,12 @@ int gp_sched_look(struct gp_sched *s, u32 device, const struct gp_sample *sample
 	return 0;
 }
 
-/* No sign of use for so long, and no way or no answer to tell: when is it BLOCKED? */
+/* When @seat becomes BLOCKED, if it shows no sign of using the GPU until then. */
 static u64 stalled_at(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	u64 after = s->param[GP_STALL_AFTER];
 
-	/* Its waves were seen: the next probe tells whether they still run. */
+	/* The last probe saw waves; the next one says whether they still run. */
 	if (!on_trial(s, seat) || seat->executing == GP_EXEC_YES)
 		return GP_NEVER;
 	if (seat->at_barrier && s->param[GP_BARRIER_AFTER] < after)
@@ -299,7 +298,7 @@ static u64 stalled_at(const struct gp_sched *s, const struct gp_seat *seat)
 	return last_sign(s, seat) + after;
 }
 
-/* Where the wave counters cannot be asked, or did not answer. */
+/* When a drained seat counts as idle where the wave counters cannot be read or did not answer. */
 static u64 settled_at(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	bool can_probe = s->devices[seat->device].flags & GP_CAN_PROBE;
@@ -313,7 +312,7 @@ static u64 settled_at(const struct gp_sched *s, const struct gp_seat *seat)
 	       s->param[GP_SETTLE];
 }
 
-/* A probe has the same time as a stop. */
+/* A probe has the same deadline as a stop. */
 static u64 unanswered_at(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	return seat->probing ? seat->asked_ns + s->param[GP_STOP_DEADLINE] : GP_NEVER;
@@ -324,14 +323,14 @@ static void age(struct gp_sched *s, struct gp_seat *seat)
 	if (seat->hint_from_ns && s->now_ns >= seat->hint_from_ns && !seat->hinted)
 		seat->hinted = true;
 	if (seat->hint_from_ns && s->now_ns >= seat->hint_until_ns) {
-		/* It came to nothing: what follows is an ordinary idle gap. */
+		/* The hint was wrong; an ordinary idle gap begins. */
 		if (seat->hinted && seat->work == GP_IDLE)
 			seat->idle_ns = s->now_ns;
 		seat->hinted = false;
 		seat->hint_from_ns = 0;
 	}
 	if (s->now_ns >= unanswered_at(s, seat)) {
-		/* A home that does not answer must not keep its victims off. */
+		/* A home that does not answer a probe must not keep victims off. */
 		seat->probing = false;
 		seat->probed_ns = s->now_ns;
 		seat->probe_ns = s->now_ns + s->param[GP_STOP_DEADLINE];
@@ -352,7 +351,7 @@ void gp_age(struct gp_sched *s, u32 device)
 		age(s, seat);
 }
 
-/* How often the share of a possible victim is worth knowing. */
+/* When to read the occupancy of a possible victim again. */
 static u64 occupancy_at(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	const struct gp_device *d = &s->devices[seat->device];
@@ -409,14 +408,14 @@ int gp_sched_probed(struct gp_sched *s, const struct gp_probed *x, u64 now_ns)
 	seat->probing = false;
 	seat->occupancy = x->permille;
 	gp_dirty(s, seat->device);
-	/* Its pointers moved since: no waves then says nothing about now. */
+	/* The pointers moved since the probe was asked for, so its answer is outdated. */
 	if (seat->asked_ns < seat->moved_ns)
 		return 0;
 
 	seat->probed_ns = now;
 	seat->executing = (u8)x->executing;
 
-	/* The longer it has lasted, the longer it may still last. */
+	/* The longer the work has lasted, the longer it will probably last: probe less often. */
 	quiet = sooner((now - seat->moved_ns) / 4, s->param[GP_STALL_AFTER]);
 	seat->probe_ns = now + later(quiet, s->param[GP_LOOK_MAX]);
 
@@ -453,7 +452,7 @@ int gp_sched_hint(struct gp_sched *s, u32 task, u64 at_ns, u64 until_ns, u64 now
 
 		if (seat->work == GP_PENDING)
 			continue;
-		/* Clear the GPU just in time: what a stop takes here, and a quarter more. */
+		/* Clear the GPU just in time: as early as a stop takes here, plus a quarter. */
 		lead = d->stop_cost_ns + d->stop_cost_ns / 4;
 		seat->hint_from_ns = lead && at_ns > now + lead ? at_ns - lead : now;
 		seat->hint_until_ns = sooner(until_ns, latest);

@@ -11,10 +11,10 @@ int gp_mechanism_check(const struct gp_mechanism_ops *ops)
 		return -EINVAL;
 	if (ops->reach < GP_REACH_VICTIM || ops->reach > GP_REACH_EVERYBODY)
 		return -EINVAL;
-	/* Who stops the whole GPU cannot claim to touch only the victim. */
+	/* A mechanism that stops the whole GPU disturbs more than the victim. */
 	if (ops->grain == GP_GRAIN_GPU && ops->reach == GP_REACH_VICTIM)
 		return -EINVAL;
-	/* A capability without its call, or a call nobody may use. */
+	/* @probes and @probe must agree. */
 	if (ops->probes != !!ops->probe)
 		return -EINVAL;
 	return 0;

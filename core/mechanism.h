@@ -2,9 +2,9 @@
 /*
  * A mechanism is one way to make a device stop and start tasks.
  *
- * Asking and being done are two things: begin() only begins, and every task of
- * an action is answered exactly once. A call that cannot be honoured is refused
- * up front; none may pretend.
+ * Asking and finishing are separate: begin() only begins, and every task of an action
+ * is answered exactly once. A mechanism refuses an action that it cannot carry out;
+ * it never reports success for work that it did not do.
  */
 #ifndef GP_MECHANISM_H
 #define GP_MECHANISM_H
@@ -22,16 +22,16 @@ enum gp_reach { GP_REACH_VICTIM = 1, GP_REACH_EVERYBODY };
 struct gp_action {
 	u64 id;			/* never 0, never reused; the low 6 bits are the device */
 	u32 device;
-	u32 cause;		/* task it is done for, GP_NONE: nobody waits */
+	u32 cause;		/* the task that preempts, GP_NONE if none waits */
 	u32 nr_out, nr_in;
 	u32 *tasks;		/* nr_out to stop, then nr_in to start */
-	u64 deadline_ns;	/* then we stop waiting */
+	u64 deadline_ns;	/* the scheduler stops waiting then */
 };
 
 enum gp_outcome {
 	GP_DONE,
 	GP_REFUSED,		/* nothing changed for this task */
-	GP_TIMED_OUT,		/* nobody knows; the task is LOST */
+	GP_TIMED_OUT,		/* outcome unknown; the task is LOST */
 };
 
 /* The end of an action for one task, or with GP_NONE for all not yet answered. */
@@ -41,9 +41,9 @@ struct gp_answer {
 	u32 outcome;		/* enum gp_outcome */
 	/* when it happened, for the parts of a latency; 0 where not known */
 	u64 command_ns;		/* command on its way */
-	u64 acted_ns;		/* the device acted, grace over; by kmod/direct: was told to */
+	u64 acted_ns;		/* the device acted, grace over; kmod/direct: command given */
 	u64 saved_ns;		/* no wave of the victims holds a slot */
-	u64 switched_ns;	/* those who stay or come are mapped */
+	u64 switched_ns;	/* the queues that stay or start are mapped */
 };
 
 struct gp_mechanism;
@@ -52,11 +52,11 @@ struct gp_mechanism_ops {
 	const char *name;
 	u8 grain;		/* enum gp_grain: the smallest thing it can stop */
 	u8 keeps;		/* enum gp_keeps: what becomes of running waves */
-	u8 reach;		/* enum gp_reach: who notices a stop */
-	bool probes;		/* @probe is there */
+	u8 reach;		/* enum gp_reach: which processes a stop disturbs */
+	bool probes;		/* @probe is implemented */
 
 	/**
-	 * @begin: carry @action out. Required.
+	 * @begin: start carrying @action out. Required.
 	 *
 	 * 0 promises exactly one answer per task by the deadline (GP_TIMED_OUT
 	 * then). -EBUSY: an action is under way on that device. -ENODEV, -ENOENT:

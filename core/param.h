@@ -21,24 +21,24 @@ static inline u64 gp_sooner(u64 a_ns, u64 b_ns)
 enum gp_param {
 	/* looking */
 	GP_LOOK_MIN,		/* never look more often than this */
-	GP_LOOK_MAX,		/* nor more rarely, while a latency-critical task could arrive */
-	GP_LOOK_RELAXED,	/* while only ordinary tasks could */
-	GP_LOOK_COST,		/* what one look costs the processor; weighs against arrivals */
+	GP_LOOK_MAX,		/* longest interval while a latency-critical task could arrive */
+	GP_LOOK_RELAXED,	/* longest interval while only ordinary tasks could arrive */
+	GP_LOOK_COST,		/* processor time of one look */
 	GP_LOOK_WEIGHT,		/* us of processor time one us of online latency is worth */
 	/* what a sample means */
-	GP_SETTLE,		/* drained for so long is finished, where nothing can confirm it */
-	GP_PROBE_AFTER,		/* pending without progress for so long: ask the wave counters */
-	GP_BARRIER_AFTER,	/* blocked, if the head packet is a barrier and none can be asked */
-	GP_STALL_AFTER,		/* blocked, whatever the head packet is */
+	GP_SETTLE,		/* drained this long counts as idle where nothing can confirm it */
+	GP_PROBE_AFTER,		/* pending without progress this long: read the wave counters */
+	GP_BARRIER_AFTER,	/* without progress at a barrier this long: blocked */
+	GP_STALL_AFTER,		/* without progress this long: blocked, whatever the packet is */
 	GP_SMALL_VICTIM,	/* a victim below this share of the slots may stay; permille */
 	GP_OCCUPANCY_EVERY,	/* how often a victim's share of the slots is read */
 	/* bounds that no policy can exceed */
-	GP_LEASE,		/* a hold ends after this, whoever wanted it */
+	GP_LEASE,		/* every hold ends after this */
 	GP_STOP_DEADLINE,	/* a stop or start unanswered by then is LOST */
 	GP_RETRY_AFTER,		/* a failed stop or start is tried again */
 	GP_HINT_MAX,		/* the longest a hint can claim the GPU */
 	/* priority */
-	GP_MIN_TURN,		/* a task just started is left alone for this by ordinary classes */
+	GP_MIN_TURN,		/* ordinary classes wait this long after a task started */
 	GP_MAX_HOLD,
 	GP_MIN_SHARE,		/* of a task held off again and again; permille */
 	GP_LINGER,		/* enum gp_linger_mode, or a fixed time */
@@ -46,7 +46,7 @@ enum gp_param {
 	/* fair */
 	GP_SLICE,
 	/* deadline */
-	GP_RESERVE,		/* never promised to anybody; permille */
+	GP_RESERVE,		/* share of the GPU that is never promised; permille */
 	GP_NR_PARAMS,
 };
 

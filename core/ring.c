@@ -6,11 +6,11 @@ enum {
 	VENDOR			= 0,
 	BARRIER_AND		= 3,
 	BARRIER_OR		= 5,
-	/* A packet of the vendor's that waits for a value; the format is its third byte. */
+	/* AMD's vendor packet that waits for a value; the third byte has this format. */
 	AMD_BARRIER_VALUE	= 2,
 };
 
-/* How far a pointer went that counts up, or starts again at the ring's end. */
+/* The distance from @from to @to of a pointer that counts up or wraps at the ring's end. */
 static u64 progress(u64 from, u64 to, u64 ring)
 {
 	return to >= from ? to - from : (to - from) & (ring - 1);
@@ -28,7 +28,7 @@ static void take_wrapped(struct gp_ring_at *at, u64 raw_read, u64 raw_write)
 	}
 	at->wptr += progress(at->raw_write, raw_write, ring);
 	rptr = at->wptr - pending;
-	/* Not backwards: the two were not read at one moment. */
+	/* Never go backwards: the two pointers were not read at the same moment. */
 	if (rptr > at->rptr)
 		at->rptr = rptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Who there is: devices, tasks and queues come and go.
+ * The roster: adds and removes devices, tasks and queues.
  */
 #include "internal.h"
 
@@ -113,7 +113,7 @@ int gp_device_del(struct gp_sched *s, u32 device, u64 now_ns)
 	gp_trace(s, GP_REC_DEVICE_DEL, .device = device);
 	while (d->seats != GP_NONE)
 		seat_del(s, &s->seats[d->seats]);
-	/* A gang that was held for somebody here is held no longer. */
+	/* Drop the holds that this device had on gangs. */
 	for (t = 0; t < s->limits.tasks; t++) {
 		if (!s->tasks[t].used)
 			continue;

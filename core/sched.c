@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Life, settings and reading of the scheduler.
+ * Creation, settings and reading of the scheduler.
  */
 #include "internal.h"
 
@@ -45,8 +45,8 @@ static void carve_all(struct gp_sched *s, u8 *from)
 	s->queues = carve(&from, l->queues * sizeof(*s->queues));
 
 	/*
-	 * Tasks and seats are large and set up when they are taken: a daemon with
-	 * room for a thousand pays for those it has.
+	 * Tasks and seats are large, so each is set up when it is taken. A daemon with
+	 * room for a thousand touches only the memory of those that exist.
 	 */
 	memset(s->pointers, 0, l->queues * sizeof(*s->pointers));
 	memset(s->devices, 0, l->devices * sizeof(*s->devices));
@@ -101,7 +101,7 @@ int gp_sched_set(struct gp_sched *s, enum gp_param param, u64 value)
 	return 0;
 }
 
-/* Everybody there now must fit, one device after the other. */
+/* Every task that exists must be admitted by @policy on each of its devices. */
 static int admit_all(struct gp_sched *s, const struct gp_policy *policy, const char **why)
 {
 	u32 d, t;
@@ -258,7 +258,7 @@ void gp_seat_go(struct gp_sched *s, struct gp_seat *seat, enum gp_state to)
 	    s->now_ns - seat->held_ns > a->longest_hold_ns)
 		a->longest_hold_ns = s->now_ns - seat->held_ns;
 	if (to == GP_ON) {
-		/* A stall is judged only by the time it had the GPU. */
+		/* Only time on the GPU counts towards a stall. */
 		if (seat->starved)
 			a->waiting_ns += s->now_ns - seat->starved_ns;
 		seat->starved = false;

@@ -2,10 +2,9 @@
 /*
  * The scheduler: a state machine without a clock, a lock or a device.
  *
- * A home (daemon, kernel module, simulator, test) tells it what it sees and what
- * time it is; it says what to do and when to look again. The home serialises
- * all calls, and time never goes backwards (a smaller now_ns is taken as the
- * last one).
+ * A home (daemon, kernel module, simulator, test) tells the scheduler what it sees and
+ * the time. The scheduler says what to do and when to look again. The home serialises
+ * all calls. Time never goes backwards; a smaller now_ns counts as the last one.
  *
  *	for (;;) {
  *		gp_sched_look(s, device, samples, n, now);	// or gp_sched_tick()
@@ -14,7 +13,7 @@
  *		sleep until gp_sched_look_at(s, device) or gp_sched_wake_at(s)
  *	}
  *
- * Calls return 0 or -errno; a refused call has changed nothing.
+ * Calls return 0 or -errno. A refused call changes nothing.
  */
 #ifndef GP_SCHED_H
 #define GP_SCHED_H
@@ -52,19 +51,19 @@ struct gp_sched {
 	struct gp_device *devices;
 	u32 nr_devices;			/* one more than the highest ever used */
 	u32 free_seat;
-	u32 queues_used;		/* all below this number are */
+	u32 queues_used;		/* all queues below this number are in use */
 
 	u64 now_ns;
 	u64 last_action;
 	u64 dirty;			/* devices with something to decide */
-	u64 ready;			/* devices decided about, not yet handed out */
+	u64 ready;			/* devices whose decision is not yet handed out */
 	bool enabled;
 	const struct gp_policy *policy;
-	const char *ejected;		/* why the policy wanted was dropped, or NULL */
+	const char *ejected;		/* why the chosen policy was ejected, or NULL */
 	u64 param[GP_NR_PARAMS];
 	struct gp_trace trace;
 
-	u64 stale_samples;		/* of queues that are gone; ignored */
+	u64 stale_samples;		/* samples of removed queues, ignored */
 	u64 ejections;
 };
 
@@ -86,19 +85,19 @@ int gp_sched_init(void *mem, const struct gp_sched_args *args, struct gp_sched *
 
 /* -ERANGE: outside gp_params[]; -EINVAL: no such parameter. */
 int gp_sched_set(struct gp_sched *s, enum gp_param param, u64 value);
-/* Change the policy under running tasks. -ENOSPC and *@why if it cannot admit those there are. */
+/* Changes the policy under running tasks. -ENOSPC and *@why if it cannot admit one of them. */
 int gp_sched_set_policy(struct gp_sched *s, const struct gp_policy *policy, u64 now_ns,
 			const char **why);
-/* Off: releases everything and holds nothing until it is on again. */
+/* @on false: releases everything and holds nothing until enabled again. */
 void gp_sched_enable(struct gp_sched *s, bool on, u64 now_ns);
 
-/* ---- what there is ---- */
+/* ---- devices, tasks, queues ---- */
 
 /* -ENOSPC, -EINVAL. The lowest free number is taken. */
 int gp_device_add(struct gp_sched *s, u32 flags, u32 *ret);
-/* Its seats vanish with it. -ENOENT. */
+/* Removes @device and all seats on it. -ENOENT. */
 int gp_device_del(struct gp_sched *s, u32 device, u64 now_ns);
-/* The GPU was reset: what was under way is forgotten, all seats are LOST. */
+/* The GPU was reset: forgets the action under way and makes all seats LOST. */
 int gp_device_reset(struct gp_sched *s, u32 device, u64 now_ns);
 
 /*
@@ -108,7 +107,7 @@ int gp_device_reset(struct gp_sched *s, u32 device, u64 now_ns);
  */
 int gp_task_add(struct gp_sched *s, u64 devices, const struct gp_class *class, u64 now_ns,
 		u32 *ret, const char **why);
-/* It is forgotten at once, whatever was under way; nothing is restored. -ENOENT. */
+/* Forgets @task at once, whatever was under way, and restores nothing. -ENOENT. */
 int gp_task_del(struct gp_sched *s, u32 task, u64 now_ns);
 int gp_task_set_class(struct gp_sched *s, u32 task, const struct gp_class *class, u64 now_ns,
 		      const char **why);
@@ -128,13 +127,13 @@ int gp_queue_add(struct gp_sched *s, u32 task, u32 device, const struct gp_point
 		 u64 now_ns, u32 *ret);
 int gp_queue_del(struct gp_sched *s, u32 queue, u64 now_ns);
 
-/* ---- what is seen ---- */
+/* ---- what the home sees ---- */
 
 enum gp_sample_flag {
 	GP_AT_BARRIER	= 1 << 0,	/* the packet at the read pointer is a barrier */
 };
 
-/* Units and wrap are the home's: the pointers count up for ever. */
+/* The pointers only count up. The home removes units and wrap-around (core/ring.h). */
 struct gp_sample {
 	u32 queue;
 	u32 flags;		/* enum gp_sample_flag */
@@ -150,14 +149,14 @@ struct gp_sample {
 int gp_sched_look(struct gp_sched *s, u32 device, const struct gp_sample *samples, u32 nr,
 		  u64 now_ns);
 /*
- * Is there anything for gp_sched_pull() to think about? A home that looks where
- * it must not decide (a timer callback) wakes its worker only then.
+ * True if gp_sched_pull() has something to decide. A home that looks where it must not
+ * decide (a timer callback) wakes its worker only then.
  */
 bool gp_sched_due(const struct gp_sched *s, u64 now_ns);
 
 /*
  * The answer to GP_DO_PROBE. Read the counters, then the pointers (a look), then
- * answer: work that came in between would be taken for none.
+ * answer. In another order, work that arrives in between is taken for none.
  */
 struct gp_probed {
 	u32 device, task;
@@ -167,15 +166,15 @@ struct gp_probed {
 int gp_sched_probed(struct gp_sched *s, const struct gp_probed *probed, u64 now_ns);
 
 /*
- * The end of an action for one task or for all left. -EPROTO: nobody waits for
- * it (answered already, or never asked). An answer after the deadline brings a
- * LOST task back.
+ * Ends an action for one task or for all tasks left. -EPROTO: the scheduler does not
+ * wait for this answer (answered already, or never asked). An answer after the
+ * deadline brings a LOST task back.
  */
 int gp_sched_answer(struct gp_sched *s, const struct gp_answer *answer, u64 now_ns);
 
-/* Work of @task will come at about @at_ns; forget it at @until_ns. */
+/* Work of @task is expected at about @at_ns; the hint expires at @until_ns. */
 int gp_sched_hint(struct gp_sched *s, u32 task, u64 at_ns, u64 until_ns, u64 now_ns);
-/* Hold or release by hand. A hold ends by itself after @lease_ns at the latest. */
+/* Holds or releases by hand. A hold ends by itself after @lease_ns at the latest. */
 int gp_sched_hold(struct gp_sched *s, u32 task, u64 lease_ns, u64 now_ns);
 int gp_sched_release(struct gp_sched *s, u32 task, u64 now_ns);
 
@@ -193,9 +192,9 @@ struct gp_todo {
 };
 
 /*
- * The next thing to do, if any. @tasks has room for limits.tasks numbers and is
- * what action.tasks points to (NULL: nobody wants to know). An action handed
- * out is under way until it is answered or its deadline passes.
+ * Returns the next thing to do, if any. action.tasks points to @tasks, which has room for
+ * limits.tasks numbers; NULL: the caller does not need them. An action handed out is under
+ * way until it is answered or its deadline passes.
  */
 bool gp_sched_pull(struct gp_sched *s, u64 now_ns, u32 *tasks, struct gp_todo *ret);
 
@@ -210,7 +209,7 @@ u64 gp_sched_wake_at(const struct gp_sched *s);
 const struct gp_seat *gp_sched_seat(const struct gp_sched *s, u32 task, u32 device);
 /* The account of @task up to @now_ns, running states included. -ENOENT. */
 int gp_sched_account(const struct gp_sched *s, u32 task, u64 now_ns, struct gp_account *ret);
-/* The same without @part, which is 50 KB. */
+/* The same without the histograms in @part, which are 50 KB. */
 int gp_sched_sums(const struct gp_sched *s, u32 task, u64 now_ns, struct gp_account *ret);
 
 #endif /* GP_SCHED_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A seat: one task on one device. Tasks are what is decided about, seats are
- * where they are.
+ * A seat: one task on one device. The scheduler decides about tasks; each seat has
+ * its own state.
  */
 #ifndef GP_SEAT_H
 #define GP_SEAT_H
@@ -12,7 +12,7 @@
 #define GP_NONE		0xffffffffu	/* no such task, seat, queue or device */
 
 /*
- * A state says who has the task's queues.
+ * A state says who owns the task's queues.
  *
  *            stop asked              confirmed
  *      ON ----------------> STOPPING ----------> OFF
@@ -26,20 +26,20 @@
  * Only gp_seat_move() changes it, and only along these arrows.
  */
 enum gp_state {
-	GP_ON,		/* the hardware's */
-	GP_STOPPING,	/* the mechanism's: asked to stop */
-	GP_OFF,		/* ours: held, owed a start */
-	GP_STARTING,	/* the mechanism's: asked to start */
-	GP_LOST,	/* nobody's: no answer came; reported, not waited for */
+	GP_ON,		/* owned by the hardware */
+	GP_STOPPING,	/* owned by the mechanism, asked to stop */
+	GP_OFF,		/* owned by the scheduler: held, must be started later */
+	GP_STARTING,	/* owned by the mechanism, asked to start */
+	GP_LOST,	/* owner unknown: no answer by the deadline; reported, not waited for */
 	GP_NR_STATES,
 };
 
-/* Whether it has work; separate from where it is. */
+/* Whether a seat has work; independent of its state. */
 enum gp_work {
 	GP_IDLE,	/* confirmed: nothing to run, nothing running */
 	GP_DRAINED,	/* pointers equal, not confirmed: counts as work */
 	GP_PENDING,	/* pointers differ */
-	GP_BLOCKED,	/* pending, has the GPU and does not use it: no claim */
+	GP_BLOCKED,	/* pending, has the GPU but does not use it: no claim */
 	GP_UNKNOWN,	/* its pointers cannot be read: busy, stoppable, no claim */
 	GP_NR_WORKS,
 };
@@ -48,7 +48,7 @@ enum gp_executing { GP_EXEC_UNKNOWN, GP_EXEC_NO, GP_EXEC_YES };
 
 enum {
 	GP_SCRATCH = 8,
-	GP_RETRY_DOUBLINGS = 6,		/* the wait before a stop is tried again doubles so often */
+	GP_RETRY_DOUBLINGS = 6,		/* how often the wait before a retried stop doubles */
 };
 
 struct gp_seat {
@@ -58,21 +58,21 @@ struct gp_seat {
 	u32 next_of_task;	/* list of the task's seats, GP_NONE ends it */
 	u32 next_of_device;
 
-	/* where it is */
+	/* state, and the holds of the policy */
 	u8 state;		/* enum gp_state */
 	bool held;		/* the last decision wants it off */
-	bool cause;		/* the last decision holds somebody for it */
-	bool causing;		/* so does the one being made */
-	bool absent;		/* not the policy's in the one being made */
+	bool cause;		/* the last decision holds another seat for it */
+	bool causing;		/* so does the decision being made */
+	bool absent;		/* the policy does not see it in the decision being made */
 	u8 overdue;		/* LOST: the move (STOPPING, STARTING) that may still be answered */
 	u64 cause_ns;		/* since when it is a cause */
 	u64 action;		/* the last one that asked it to move */
 	u64 since_ns;		/* in this state */
 	u64 held_ns;		/* when the running hold began; valid unless ON */
-	u64 retry_ns;		/* not to be asked again before */
-	u32 refused;		/* stops in a row, at most GP_RETRY_DOUBLINGS */
+	u64 retry_ns;		/* no stop or start before this */
+	u32 refused;		/* refused stops in a row, at most GP_RETRY_DOUBLINGS */
 
-	/* whether it has work */
+	/* its work */
 	u8 work;		/* enum gp_work */
 	u8 executing;		/* enum gp_executing, from the last probe */
 	bool at_barrier;	/* the head packet last seen to stop was a barrier */
@@ -80,8 +80,8 @@ struct gp_seat {
 	bool touched;		/* a pointer moved in the look under way */
 	bool unknown;		/* gp_task_set_unknown(): work is GP_UNKNOWN */
 	bool hinted;		/* work announced; expires at hint_until_ns */
-	bool ask;		/* the policy wants to know whether it executes */
-	bool probing;		/* a probe is asked for and not answered */
+	bool ask;		/* the policy wants a probe */
+	bool probing;		/* a probe is under way */
 	bool active;		/* on its device's list of seats to decide about */
 	u32 occupancy;		/* permille of the slots at the last probe, GP_OCCUPANCY_UNKNOWN */
 	u32 queues;
@@ -94,15 +94,15 @@ struct gp_seat {
 	u64 idle_ns;		/* confirmed idle since (valid while IDLE or BLOCKED) */
 	u64 starved_ns;		/* valid while starved */
 	u64 probe_ns;		/* next probe not before */
-	u64 asked_ns;		/* when the last one was asked for */
-	u64 probed_ns;		/* last answer to one, 0 is never */
+	u64 asked_ns;		/* when the last probe was asked for */
+	u64 probed_ns;		/* when the last probe was answered, 0 is never */
 	u64 hint_from_ns;	/* 0: none */
 	u64 hint_until_ns;
 	struct gp_gaps gaps;
 
 	u32 prev_active, next_active;
 
-	/* the policy's own; zeroed when a policy takes over */
+	/* for the policy; zeroed when the policy changes */
 	u64 scratch[GP_SCRATCH];
 };
 
@@ -111,7 +111,7 @@ struct gp_seat {
 /* Returns 0, or -EPROTO and leaves @seat alone if there is no such arrow. */
 int gp_seat_move(struct gp_seat *seat, enum gp_state to, u64 now_ns);
 
-/* Has it a right to the GPU now: work that is known and not blocked, or a hint. */
+/* True if @seat may claim the GPU now: it has known, unblocked work, or a hint. */
 static inline bool gp_seat_claims(const struct gp_seat *seat)
 {
 	return seat->work == GP_PENDING || seat->work == GP_DRAINED ||

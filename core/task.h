@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A task: a process, or a gang of processes that only progress together. The
- * unit of every decision, never a single queue: queues of one process wait for
- * each other.
+ * A task: a process, or a gang of processes that only progress together. It is the
+ * unit of every decision. A single queue cannot be, because queues of one process
+ * wait for each other.
  */
 #ifndef GP_TASK_H
 #define GP_TASK_H
@@ -24,7 +24,7 @@ struct gp_class {
 	u64 deadline_ns;	/* relative to the release; 0 is the period */
 };
 
-/* The sentence that says what is wrong with a class, or NULL. */
+/* Returns a sentence that says what is wrong with @class, or NULL. */
 const char *gp_class_wrong(const struct gp_class *class);
 
 struct gp_task {
@@ -34,7 +34,7 @@ struct gp_task {
 	u64 held_by;		/* bit per device whose policy wants it off */
 	u64 manual_until_ns;	/* held by hand until then, 0 is not */
 	u32 seats;		/* first seat, GP_NONE */
-	u32 lost;		/* seats that are LOST: then nothing of it is held */
+	u32 lost;		/* number of LOST seats; while not 0, no seat of it is held */
 	bool unknown;		/* gp_task_set_unknown() */
 	struct gp_account account;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Records what goes in and what comes out, and feeds it back.
+ * Records inputs and outputs, and feeds recorded inputs to a scheduler.
  */
 #include "internal.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A record of everything that went into the scheduler and came out of it, in
- * order. The inputs of a trace fed to a fresh scheduler give the same outputs,
- * bit for bit.
+ * A trace records all inputs and outputs of the scheduler, in order. The inputs, fed to
+ * a fresh scheduler, give the same outputs, bit for bit.
  */
 #ifndef GP_TRACE_H
 #define GP_TRACE_H
@@ -42,22 +41,22 @@ enum gp_rec_kind {
 	GP_REC_STATE,		/* a seat moved */
 	GP_REC_EJECT,
 	GP_REC_PARTS,		/* of a preemption for this task */
-	/* for people: a replay neither feeds nor compares it */
+	/* for readers of the trace; a replay neither feeds nor compares it */
 	GP_REC_NAME,		/* the process of a task: pid in @queue, preemptible in @device */
 	GP_REC_NR_OUTPUTS,
 };
 
 enum gp_init_flag {
-	GP_INIT_MIDDLE	= 1 << 0,	/* of a scheduler at work: no replay gives the same */
+	GP_INIT_MIDDLE	= 1 << 0,	/* the recording began later, so a replay differs */
 };
 
-/* Of a part that is inside the one beside it: the mechanism cannot tell them apart. */
+/* Value of a part that is included in its neighbour, because the mechanism cannot separate them. */
 #define GP_PART_WITHIN	(~0ull)
 
 /*
- * One record. @kind selects the member of the union; kinds without a member say everything in
- * @device, @task and @queue. Every member consists of whole words, and words that a kind does not
- * use are 0, so that records can be compared as bytes.
+ * One record. @kind selects the member of the union; kinds without a member use only
+ * @device, @task and @queue. Every member consists of whole words, and unused words
+ * are 0, so that records can be compared as bytes.
  */
 struct gp_rec {
 	u64 now_ns;
@@ -111,22 +110,20 @@ struct gp_trace {
 };
 
 /*
- * Reading one back. A trace file is GP_TRACE_MAGIC, then records. Values are
- * little endian. *@ret points into a copy, since a file need not be aligned.
+ * A trace file is GP_TRACE_MAGIC, then records. Values are little endian.
  */
 #define GP_TRACE_MAGIC	0x3031656361727470ull	/* "ptrace10" */
 
 struct gp_sched;
 /*
- * Describes the scheduler as it is now, for a recorder that missed the first records: the inputs
- * that would make it, then the states of seats that are not ON, from and to the same state.
+ * Describes the current scheduler for a recorder that missed the first records: the inputs that
+ * would create it, then a STATE record, with from equal to to, for each seat that is not ON.
  */
 void gp_trace_describe(const struct gp_sched *sched, const struct gp_trace *to);
 /*
- * Feed one input record to @sched, which must have been made by
- * gp_sched_init() from the trace's GP_REC_INIT. Output records are ignored:
- * compare them with what the scheduler emits.
- * 0, -EINVAL if the record makes no sense.
+ * Feeds one input record to @sched, which must have been made by gp_sched_init() from the
+ * trace's GP_REC_INIT. Ignores output records; compare them with what the scheduler emits.
+ * 0, or -EINVAL if the record is invalid.
  */
 int gp_trace_feed(struct gp_sched *sched, const struct gp_rec *rec);
 

@@ -4,17 +4,17 @@
  *
  * A task is admitted only if every promise can still be kept: the sum of
  * (budget + the cost of taking the GPU and giving it back) / min(deadline,
- * period) stays below 1 less a reserve. Who uses up its budget waits for its
- * next period like a task without a promise. Those run when no promise is
- * due, and get the turn owed to a task that was kept off for too long.
+ * period) stays below 1 minus a reserve. A task that uses up its budget waits for its
+ * next period like a task without a promise. Such tasks run when no promise is
+ * due, and get a turn when they were kept off for too long (turn.h).
  *
- * It is bad at using the GPU: the test counts the worst case, and one task runs
+ * It is bad at using the GPU: admission counts the worst case, and one task runs
  * at a time.
  */
 #include "turn.h"
 
-enum { RELEASED, DUE, BUDGET, CHARGED };	/* of a seat; the turn is at the end */
-enum { RUNNING };				/* of a device: seat + 1 */
+enum { RELEASED, DUE, BUDGET, CHARGED };	/* words of a seat; turn.h has the last */
+enum { RUNNING };				/* word of a device: seat + 1 */
 
 static u64 density_ppm(const struct gp_sched *s, u32 device, const struct gp_class *c)
 {
@@ -73,7 +73,7 @@ static void bring_up_to_date(struct gp_verdict *v, struct gp_seat *seat)
 	if (!gp_seat_claims(seat))
 		return;
 	if (!x[RELEASED] || v->now_ns - x[RELEASED] >= c->period_ns) {
-		/* Work that goes on is released at the beat, new work when it comes. */
+		/* Continued work is released at the period's start, new work when it arrives. */
 		if (x[RELEASED] && seat->arrived_ns <= x[RELEASED] + c->period_ns)
 			x[RELEASED] += (v->now_ns - x[RELEASED]) / c->period_ns * c->period_ns;
 		else
@@ -83,7 +83,7 @@ static void bring_up_to_date(struct gp_verdict *v, struct gp_seat *seat)
 	}
 }
 
-/* Eligible: promised, has work and budget. Asks to be woken when that changes. */
+/* True if the seat has a promise, work and budget. Asks to be woken when that changes. */
 static bool eligible(struct gp_verdict *v, struct gp_seat *seat)
 {
 	const struct gp_class *c = gp_class_of(v->sched, seat);

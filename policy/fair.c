@@ -2,18 +2,18 @@
 /*
  * Weighted shares of GPU time, one task at a time.
  *
- * Each task has a virtual time that runs the slower the larger its weight; the
- * one furthest behind has the GPU for a slice. The time of a switch is charged
- * to the task that comes, so that who switches often pays for it. A task that
- * was idle starts level with the others: idling earns nothing.
+ * Each task has a virtual time that advances while it has the GPU, more slowly for a larger
+ * weight. The task furthest behind gets the GPU for a slice. The time of a switch is
+ * charged to the task that starts, so a task pays for its switches. A task that was idle
+ * starts level with the others, so idling earns nothing.
  *
  * It is bad at latency: a task waits for the slices of all others. And it never
  * lets two small tasks share the GPU at once, although both would fit.
  */
 #include "../core/sched.h"
 
-enum { VTIME, CLAIMED, LET_GO };		/* of a seat */
-enum { CURRENT, CHARGED, BEGAN };	/* of a device; CURRENT is seat + 1 */
+enum { VTIME, CLAIMED, LET_GO };	/* scratch words of a seat */
+enum { CURRENT, CHARGED, BEGAN };	/* scratch words of a device; CURRENT is seat + 1 */
 
 #define SCALE	10000ull		/* the largest weight: a virtual ns is never lost whole */
 #define FAR	BIT_ULL(62)
@@ -56,7 +56,7 @@ static u64 slice_ns(const struct gp_verdict *v, u64 claimants)
 	return slice < most ? slice : most;
 }
 
-/* It keeps its place for a short gap between two kernels. */
+/* True if @seat claims the GPU; the current one keeps its claim for a short gap between kernels. */
 static bool claims(struct gp_verdict *v, const struct gp_seat *seat)
 {
 	if (gp_seat_claims(seat))
@@ -66,8 +66,8 @@ static bool claims(struct gp_verdict *v, const struct gp_seat *seat)
 }
 
 /*
- * The virtual time of a weight of 1 would wrap after three weeks on the GPU. Long before, that of
- * all go back together, so a task that is ahead stays ahead.
+ * With a weight of 1 the virtual time would wrap after three weeks on the GPU. Long before that,
+ * all virtual times are reduced by the same amount.
  */
 static u64 rewind(struct gp_verdict *v, u64 floor)
 {
@@ -123,8 +123,8 @@ static struct field survey(struct gp_verdict *v)
 }
 
 /*
- * Kept off by more than the turns of others: a start that was refused, people, a
- * home that slept. The lease is not ours alone, so let it go in time, for a slice.
+ * True if @seat has been off for most of its lease, for reasons other than the turns of others: a
+ * refused start, a hold by hand, a home that was late. It then runs for a slice.
  */
 static bool off_too_long(struct gp_verdict *v, struct gp_seat *seat, u64 slice)
 {
@@ -169,8 +169,8 @@ static void fair_decide(struct gp_verdict *v)
 		if (seat == f.current || !(gp_class_of(v->sched, seat)->flags & GP_PREEMPTIBLE))
 			continue;
 		/*
-		 * A seat that fell idle on its way off has nothing to wait for. One whose work is
-		 * not known gets no turn of its own, or it would keep others off.
+		 * A seat that became idle while it was stopped need not be held. A seat whose work
+		 * is unknown gets no turn, because the turn would keep others off.
 		 */
 		if ((gp_seat_claims(seat) || seat->unknown) && !off_too_long(v, seat, slice))
 			gp_hold(v, seat, f.current);

@@ -2,8 +2,8 @@
 /*
  * No task is ever held: the hardware runs whatever was submitted, in its order.
  *
- * The fallback. It cannot fail, and taking over it releases everything that was
- * off. It does nothing for latency: a short kernel waits behind a long one.
+ * The fallback. It cannot fail. When it takes over, everything that was off is
+ * released. It does nothing for latency: a short kernel waits behind a long one.
  */
 #include "../core/policy.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The policies there are. Traces know a policy by its place: append only.
+ * The list of policies. Traces store a policy's place in it, so append only.
  */
 #include "../core/sched.h"
 

@@ -2,12 +2,12 @@
 /*
  * Strict priority between classes, with a bound on how long a task is off.
  *
- * A task with work that does not progress takes the GPU from all tasks below it
- * and keeps it while it has work, and for a linger after that. Tasks of one
- * priority share the GPU as the hardware likes.
+ * A task whose work does not progress takes the GPU from all tasks of lower priority.
+ * It keeps the GPU while it has work, and for a linger after that. The hardware shares
+ * the GPU between tasks of one priority.
  *
- * It is bad at sharing: below a task that always has work the others get their
- * minimum share and no more. Use `fair` if that is not what you want.
+ * It is bad at sharing: below a task that always has work, other tasks get only their
+ * minimum share. Use `fair` for shares.
  */
 #include "turn.h"
 
@@ -34,10 +34,10 @@ static bool priority_watch(const struct gp_sched *s, const struct gp_device *d)
 	return victim && highest > lowest;
 }
 
-/* Has it just fallen quiet, so that its next work may come any moment? */
+/* True if @seat became idle so recently that its victims should stay off for its next work. */
 static bool lingers(struct gp_verdict *v, struct gp_seat *seat)
 {
-	/* Only who had the GPU cleared keeps it clear. */
+	/* Only a seat that others are held for can linger. */
 	if (!seat->cause || gp_seat_claims(seat))
 		return false;
 	if (seat->scratch[LINGER_FROM] != seat->idle_ns) {
@@ -48,9 +48,9 @@ static bool lingers(struct gp_verdict *v, struct gp_seat *seat)
 }
 
 /*
- * Do all victims below @top together leave so much of the GPU free that it runs
- * beside them at once? Unknown is no. A small share may have been the gap between
- * two kernels: it is read again for each work of @top, and as often as its own.
+ * True if all victims below @top together leave so much of the GPU free that @top can run
+ * beside them. Unknown counts as no. A small share may have been a gap between two
+ * kernels, so it is read again for each piece of work of @top and after each probe of @top.
  */
 static bool victims_small(struct gp_verdict *v, const struct gp_seat *top)
 {
@@ -72,7 +72,7 @@ static bool victims_small(struct gp_verdict *v, const struct gp_seat *top)
 	return sum && sum <= limit;
 }
 
-/* May @seat have the GPU cleared now, or keep it clear? */
+/* True if others should be held for @seat now. */
 static bool takes_the_gpu(struct gp_verdict *v, struct gp_seat *seat)
 {
 	if (lingers(v, seat))
@@ -86,15 +86,15 @@ static bool takes_the_gpu(struct gp_verdict *v, struct gp_seat *seat)
 	if (!victims_small(v, seat))
 		return true;
 	/*
-	 * Beside a small victim it may well be running: only its waves can tell.
-	 * None at one moment may be the gap between two kernels, so a look after
-	 * that must have seen no progress either.
+	 * Beside a small victim the seat may be running, and only its waves can tell. No waves
+	 * at one moment may be a gap between two kernels, so a later look must have seen no
+	 * progress either.
 	 */
 	gp_ask(v, seat);
 	return seat->executing == GP_EXEC_NO && v->device->judged_ns > seat->probed_ns;
 }
 
-/* Left alone because it has just been started, for those who can wait. */
+/* True if @seat was just started and @cause can wait until its minimum turn is over. */
 static bool in_minimum_turn(struct gp_verdict *v, const struct gp_seat *seat,
 			    const struct gp_seat *cause)
 {

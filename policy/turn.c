@@ -2,12 +2,12 @@
 #include "turn.h"
 
 enum {
-	UPTO = GP_TURN_SCRATCH,	/* time up to which the debt is reckoned, 0 is never */
-	DEBT,			/* time off that time on has not made up for, in ns */
-	OWED,			/* not to be held until the debt is paid */
+	UPTO = GP_TURN_SCRATCH,	/* the debt is computed up to this time, 0 is never */
+	DEBT,			/* time off not yet compensated by time on, in ns */
+	OWED,			/* must not be held until the debt is paid */
 };
 
-/* A start takes time too: begin so early that the hold ends within its bound. */
+/* The longest hold minus the time of a start, so that the task is back within the bound. */
 static u64 longest_hold(const struct gp_verdict *v)
 {
 	const u64 *param = v->sched->param;
@@ -24,7 +24,7 @@ static u64 share_of(const struct gp_verdict *v)
 	return share < 900 ? share : 900;
 }
 
-/* The turn that makes @off ns of waiting a share of GP_MIN_SHARE. */
+/* The length of a turn that compensates for @off ns off the GPU, by GP_MIN_SHARE. */
 static u64 turn_after(const struct gp_verdict *v, u64 off)
 {
 	return off * share_of(v) / (1000 - share_of(v)) + 1;
@@ -37,7 +37,7 @@ static void pay(const struct gp_verdict *v, u64 *debt, u64 on)
 	*debt -= paid < *debt ? paid : *debt;
 }
 
-/* Since when all of the seat's task is on. */
+/* Since when all seats of the task are on. */
 static u64 on_since(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	u64 since = 0;
@@ -50,8 +50,8 @@ static u64 on_since(const struct gp_sched *s, const struct gp_seat *seat)
 }
 
 /*
- * Asked before every hold, so what happened since the last time is: nothing, or
- * one change, at a time the seats know.
+ * Brings the debt up to date. This runs before every hold, so at most one change of state happened
+ * since the last time, and the seats know when.
  */
 static void reckon(const struct gp_verdict *v, struct gp_seat *seat, u64 off_since)
 {

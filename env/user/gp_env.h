@@ -7,7 +7,7 @@
  * those four by itself, so every world has them).
  *
  * Absent on purpose: allocation, printing, clocks, locks, floating point. A
- * file that wants one of those is in the wrong folder.
+ * file that needs one of them belongs in another folder.
  */
 #ifndef GP_ENV_H
 #define GP_ENV_H
@@ -31,7 +31,7 @@ void *memset(void *at, int byte, size_t n);
 void *memmove(void *to, const void *from, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 
-/* Returns @broken; says so once and counts in gp_warnings (warn.c). */
+/* Returns @broken. Prints the first broken invariant and counts all in gp_warnings. */
 bool gp_warn_on(bool broken, const char *what);
 extern u64 gp_warnings;
 #define GP_WARN_ON(cond) gp_warn_on(cond, #cond)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a broken invariant does in user space: it is said once and counted, as
- * WARN_ON_ONCE does in the kernel. Tests check that the count stays 0.
+ * Reports broken invariants in user space: prints the first one and counts all. Tests check
+ * that the count stays 0.
  */
 #include <stdio.h>
 
