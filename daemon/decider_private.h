@@ -40,7 +40,7 @@ struct gp_gpu_process {
 	pid_t pid;
 	u64 start, birth;
 	uid_t uid;
-	uid_t user;		/* who answers for it (lib/user.h) */
+	uid_t user;		/* that answers for it (lib/user.h) */
 	int pidfd;		/* -1: none */
 	bool seen;		/* by the scan under way */
 	bool lost;		/* by a reset: the driver runs nothing of it any more */

@@ -3,7 +3,7 @@
  * Reader of the driver's dump of queue descriptors, debugfs kfd/mqds (root only).
  *
  * It is the one place that tells where the pointers of a process's queues are
- * without debugging the process. It prints no queue ids and does not say who is off;
+ * without debugging the process. It prints no queue ids and does not say which queues are off;
  * of the copies of a queue (one per XCC) only the first is used. Layout: gfx9.
  */
 #ifndef GP_LIB_MQD_DUMP_H

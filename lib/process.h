@@ -76,7 +76,7 @@ struct gp_process {
 	u64 seen_ns;		/* CLOCK_MONOTONIC of the scan that saw it first */
 	uid_t uid;		/* real ones; -1: not known */
 	gid_t gid;
-	uid_t user;		/* who answers for it (lib/user.h) */
+	uid_t user;		/* that answers for it (lib/user.h) */
 	const char *comm;
 	const struct gp_process_queue *queues;
 	u32 nr_queues;

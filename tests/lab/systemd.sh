@@ -34,7 +34,7 @@ is boot_enabled enabled && is boot_state active && is boot_failed 0 && shows boo
 	shows boot_status '"observe_only": true' && shows boot_status '"gpus": 1'
 
 claim "its processes have the limits and rights of the unit"
-is unit_files 65536 && is unit_tasks 32768 && is unit_oom -900 && is unit_capabilities 0000000000080024
+is unit_files 65536 && is unit_tasks 32768 && is unit_oom -900 && is unit_capabilities 0000000000080004
 
 claim "it sees the processes of other users on the GPU"
 is other_user 0

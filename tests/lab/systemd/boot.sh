@@ -15,7 +15,7 @@ main=$(property MainPID)
 fact unit_files "$(awk '/^Max open files/ { print $4 }' "/proc/$main/limits")"
 fact unit_tasks "$(property TasksMax)"
 fact unit_oom "$(cat "/proc/$main/oom_score_adj")"
-# CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE
+# CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE
 fact unit_capabilities "$(sed -n 's/^CapBnd:\t//p' "/proc/$main/status")"
 
 # A process of another user is seen through the unit's restrictions.
