@@ -16,7 +16,6 @@
 #include "rules.h"
 
 enum {
-	STAT_START	= 22,		/* the field of /proc/PID/stat */
 	ENVIRON_MAX	= 1 << 18,	/* a variable beyond that is not found */
 	TRIES		= 3,
 };
@@ -68,20 +67,18 @@ void gp_reader_clean(char *text, size_t room)
 
 /* ---- identity ---- */
 
-/* "pid (name) state ...": the name may contain anything, the rest has no brackets. */
 static int read_start(int dir, u64 *ret)
 {
+	struct gp_proc_stat stat;
 	char text[1024];
-	const char *at, *end;
-	u32 field;
 	int n = gp_sysfs_text(dir, "stat", text, sizeof(text));
 
 	if (n < 0)
 		return n == -ENOENT ? -ESRCH : n;
-	at = strrchr(text, ')');
-	for (field = 2; at && field < STAT_START; field++)
-		at = strchr(at + 1, ' ');
-	return at && gp_sysfs_parse(at + 1, 10, ret, &end) ? 0 : -EPROTO;
+	if (!gp_proc_stat_parse(text, &stat))
+		return -EPROTO;
+	*ret = stat.start;
+	return 0;
 }
 
 static bool read_id(const char *text, const char *name, u32 *ret, bool *same)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The kinds of process that the supervisor starts for the decider, and what each may do. */
-#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
 
 #include "holder.h"
 #include "lib/gpu.h"
 #include "lib/kfd_debug/session.h"
-#include "lib/sys.h"
 #include "lib/sysfs.h"
 #include "lib/user.h"
 #include "log.h"
@@ -22,25 +21,21 @@
  */
 static int poke_main(int channel, uid_t user)
 {
-	struct dirent *e;
-	const char *end;
+	struct gp_sysfs_dir dir;
+	u64 pid, inode;
 	uid_t owner;
 	u32 poked = 0;
-	DIR *dir;
-	u64 pid;
 
 	(void)channel;
-	dir = gp_sys_opendir(GP_SYSFS_KFD "/proc");
-	if (!dir)
+	if (gp_sysfs_dir_open(&dir, AT_FDCWD, GP_SYSFS_KFD "/proc"))
 		return 0;
-	while ((e = readdir(dir))) {
-		if (!gp_sysfs_parse(e->d_name, 10, &pid, &end) || *end || pid > INT_MAX ||
-		    gp_process_user(NULL, (pid_t)pid, &owner) || owner != user)
+	while (gp_sysfs_dir_number(&dir, 1, INT_MAX, &pid, &inode) > 0) {
+		if (gp_process_user(NULL, (pid_t)pid, &owner) || owner != user)
 			continue;
 		if (gp_session_needs_poke(NULL, (pid_t)pid) == 1 && !gp_session_poke((pid_t)pid))
 			poked++;
 	}
-	closedir(dir);
+	gp_sysfs_dir_close(&dir);
 	if (poked)
 		gp_log(GP_LOG_WARNING, "%u processes of user %u waited in the driver for a "
 		       "debugger that is gone: woken", poked, user);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "supervisor.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -213,18 +212,15 @@ static void poke_user(struct supervisor *s, uid_t user)
 static void poke_all_users(struct supervisor *s)
 {
 	uid_t user, poked[POKED_USERS];
+	struct gp_sysfs_dir dir;
 	u32 nr = 0, i;
-	struct dirent *e;
-	const char *end;
-	DIR *dir;
-	u64 pid;
+	u64 pid, inode;
 
-	if (!s->roles || !s->roles[GP_ROLE_POKE].main)
+	if (!s->roles || !s->roles[GP_ROLE_POKE].main ||
+	    gp_sysfs_dir_open(&dir, AT_FDCWD, GP_SYSFS_KFD "/proc"))
 		return;
-	dir = gp_sys_opendir(GP_SYSFS_KFD "/proc");
-	while (dir && nr < POKED_USERS && (e = readdir(dir))) {
-		if (!gp_sysfs_parse(e->d_name, 10, &pid, &end) || *end || pid > INT_MAX ||
-		    gp_process_user(NULL, (pid_t)pid, &user))
+	while (nr < POKED_USERS && gp_sysfs_dir_number(&dir, 1, INT_MAX, &pid, &inode) > 0) {
+		if (gp_process_user(NULL, (pid_t)pid, &user))
 			continue;
 		for (i = 0; i < nr && poked[i] != user; i++)
 			;
@@ -233,8 +229,7 @@ static void poke_all_users(struct supervisor *s)
 		poked[nr++] = user;
 		poke_user(s, user);
 	}
-	if (dir)
-		closedir(dir);
+	gp_sysfs_dir_close(&dir);
 }
 
 static void forget(struct supervisor *s, struct child *c)

@@ -161,6 +161,12 @@ const char *gp_scan_fault_text(enum gp_scan_fault why);
  */
 int gp_process_start(const char *proc, pid_t pid, u64 *ret);
 
+/*
+ * The ids of the GPUs that a process has opened, by the driver's directory @dir of it. Returns how
+ * many, GP_GPUS_MAX at most, or -errno.
+ */
+int gp_process_gpus(int dir, u32 *ret);
+
 /* cu_occupancy of one process on one GPU, now. -ENOENT: not there (any more). */
 int gp_process_occupancy(const char *kfd, pid_t pid, u32 gpu_id, u32 *ret);
 

@@ -5,7 +5,6 @@
  */
 #include "process_record.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,91 +17,41 @@
 #include "sysfs.h"
 #include "uapi/kfd.h"
 
-enum { STAT_START = 22, GPUS_MAX = GP_GPUS_MAX };
-
-/* "pid (name) state ...": a name may contain blanks and brackets, the rest not. */
-static bool parse_stat(const char *text, char *comm, size_t room, u64 *ret_start)
-{
-	const char *open = strchr(text, '('), *close = strrchr(text, ')'), *at, *end;
-	size_t bytes;
-
-	if (!open || !close || close < open)
-		return false;
-	bytes = (size_t)(close - open) - 1;
-	if (bytes >= room)
-		bytes = room - 1;
-	memcpy(comm, open + 1, bytes);
-	comm[bytes] = '\0';
-	at = close + 1;
-	for (u32 field = 3; field <= STAT_START; field++) {
-		if (*at != ' ')
-			return false;
-		at++;
-		if (field < STAT_START)
-			at += strcspn(at, " ");
-	}
-	return gp_sysfs_parse(at, 10, ret_start, &end);
-}
-
-/* The file @name of a process in /proc. -ESRCH: no such process. */
-static int read_proc(const char *proc, pid_t pid, const char *name, char *text, size_t room)
-{
-	char path[PATH_MAX];
-	int n;
-
-	if (snprintf(path, sizeof(path), "%s/%d/%s", proc, pid, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	n = gp_sysfs_text(AT_FDCWD, path, text, room);
-	return gp_sys_is_gone(n) ? -ESRCH : n;
-}
-
-static int read_stat(const char *proc, pid_t pid, struct gp_process_record *r)
-{
-	char text[1024];
-	int n = read_proc(proc, pid, "stat", text, sizeof(text));
-
-	if (n < 0)
-		return n;
-	return parse_stat(text, r->comm, sizeof(r->comm), &r->start) ? 0 : -EPROTO;
-}
-
 int gp_process_start(const char *proc, pid_t pid, u64 *ret)
 {
-	struct gp_process_record r;
-	int err = read_stat(proc ? proc : "/proc", pid, &r);
+	struct gp_proc_stat stat;
+	int err = gp_proc_stat(proc, pid, &stat);
 
 	if (!err)
-		*ret = r.start;
+		*ret = stat.start;
 	return err;
 }
 
-/* The real ids: the first number behind "Uid:" and "Gid:". */
+/* The real id; -1: not known. */
 static u32 status_id(const char *text, const char *name)
 {
-	const char *at = strstr(text, name), *end;
-	u64 value;
+	u64 id;
 
-	if (!at)
-		return (u32)-1;
-	at += strlen(name);
-	return gp_sysfs_parse(at + strspn(at, "\t "), 10, &value, &end) ? (u32)value : (u32)-1;
+	return gp_proc_field(text, name, &id, NULL) ? (u32)id : (u32)-1;
 }
 
 int gp_process_record_identify(struct gp_process_record *r, const char *proc, pid_t pid)
 {
+	struct gp_proc_stat stat;
 	char status[4096];
-	int err;
+	int err = gp_proc_stat(proc, pid, &stat);
 
-	*r = (struct gp_process_record){ .pid = pid };
-	snprintf(r->name, sizeof(r->name), "%d", pid);
-	err = read_stat(proc, pid, r);
 	if (err)
 		return err;
-	err = read_proc(proc, pid, "status", status, sizeof(status));
+	err = gp_proc_text(proc, pid, "status", status, sizeof(status));
 	if (err < 0 && !gp_sys_is_denied(err))
 		return err;
-	r->uid = status_id(status, "\nUid:");
-	r->gid = status_id(status, "\nGid:");
+	*r = (struct gp_process_record){
+		.pid = pid, .start = stat.start, .uid = status_id(status, "\nUid:"),
+		.gid = status_id(status, "\nGid:"),
+	};
+	snprintf(r->name, sizeof(r->name), "%d", pid);
+	snprintf(r->comm, sizeof(r->comm), "%s", stat.comm);
 	return 0;
 }
 
@@ -243,30 +192,44 @@ static void read_queues(struct gp_process_record *r, struct gp_process_look *loo
 		r->queues_known = true;
 }
 
-/* The driver makes one set of files per GPU when the process opens it, and adds none. */
-static int list_gpus(struct gp_process_record *r, int process)
+int gp_process_gpus(int dir, u32 *ret)
 {
-	struct gp_process_gpu gpus[GPUS_MAX];
-	struct gp_sysfs_dir dir;
+	static const char prefix[] = "vram_";
 	const char *name, *end;
+	struct gp_sysfs_dir d;
 	u64 id, inode;
-	u32 nr = 0;
-	int err = gp_sysfs_dir_open(&dir, process, ".");
+	int nr = 0, err = gp_sysfs_dir_open(&d, dir, ".");
 
 	if (err)
 		return err;
-	while (nr < GPUS_MAX && (err = gp_sysfs_dir_next(&dir, &name, &inode)) > 0)
-		if (!strncmp(name, "vram_", 5) && gp_sysfs_parse(name + 5, 10, &id, &end) &&
-		    !*end && id <= UINT32_MAX)
-			gpus[nr++] = (struct gp_process_gpu){ .gpu_id = (u32)id };
-	gp_sysfs_dir_close(&dir);
-	if (err < 0 || !nr)
-		return err < 0 ? err : 0;
-	r->gpus = gp_sys->realloc(NULL, nr * sizeof(*gpus));
+	while ((err = gp_sysfs_dir_next(&d, &name, &inode)) > 0) {
+		if (strncmp(name, prefix, strlen(prefix)) ||
+		    !gp_sysfs_parse(name + strlen(prefix), 10, &id, &end) || *end)
+			continue;
+		if (nr == GP_GPUS_MAX) {
+			err = -E2BIG;
+			break;
+		}
+		ret[nr++] = (u32)id;
+	}
+	gp_sysfs_dir_close(&d);
+	return err ? err : nr;
+}
+
+/* The driver makes one set of files per GPU when the process opens it, and adds none. */
+static int list_gpus(struct gp_process_record *r, int process)
+{
+	u32 id[GP_GPUS_MAX];
+	int nr = gp_process_gpus(process, id);
+
+	if (nr <= 0)
+		return nr;
+	r->gpus = gp_sys->realloc(NULL, (u32)nr * sizeof(*r->gpus));
 	if (!r->gpus)
 		return -ENOMEM;
-	memcpy(r->gpus, gpus, nr * sizeof(*gpus));
-	r->nr_gpus = nr;
+	r->nr_gpus = (u32)nr;
+	for (int i = 0; i < nr; i++)
+		r->gpus[i] = (struct gp_process_gpu){ .gpu_id = id[i] };
 	return 0;
 }
 
@@ -381,30 +344,32 @@ void gp_process_record_show(struct gp_process_record *r, struct gp_process *ret)
  */
 int gp_process_kfd_fds(pid_t pid, int *to)
 {
-	int fds[GP_PROCESS_KFD_FDS], n = 0, i;
+	int fds[GP_PROCESS_KFD_FDS], n = 0, i, err;
+	struct gp_sysfs_dir dir;
+	const char *name;
 	struct statx st;
 	struct stat kfd;
 	char path[64];
-	struct dirent *e;
-	DIR *dir;
+	u64 inode;
 
 	if (gp_sys->fstatat(AT_FDCWD, GP_KFD_DEVICE, &kfd, 0))
 		return -errno;
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	dir = gp_sys_opendir(path);
-	if (!dir)
-		return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
-	while ((e = readdir(dir))) {
-		if (e->d_name[0] == '.' ||
-		    statx(dirfd(dir), e->d_name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) ||
+	err = gp_sysfs_dir_open(&dir, AT_FDCWD, path);
+	if (err)
+		return err == -ENOENT ? -ESRCH : err == -EACCES ? -EPERM : err;
+	while ((err = gp_sysfs_dir_next(&dir, &name, &inode)) > 0) {
+		if (name[0] == '.' || statx(dir.fd, name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) ||
 		    !S_ISCHR(st.stx_mode) || st.stx_rdev_major != major(kfd.st_rdev) ||
 		    st.stx_rdev_minor != minor(kfd.st_rdev))
 			continue;
 		if (n == GP_PROCESS_KFD_FDS)
 			memmove(fds, fds + 1, (size_t)--n * sizeof(*fds));
-		fds[n++] = atoi(e->d_name);
+		fds[n++] = atoi(name);
 	}
-	closedir(dir);
+	gp_sysfs_dir_close(&dir);
+	if (err)
+		return err;
 	for (i = 0; i < n; i++)
 		to[i] = fds[n - 1 - i];
 	return n ? n : -EBADF;

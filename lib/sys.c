@@ -188,16 +188,3 @@ const struct gp_sys gp_sys_real = {
 };
 
 const struct gp_sys *gp_sys = &gp_sys_real;
-
-DIR *gp_sys_opendir(const char *path)
-{
-	int fd = gp_sys->openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (fd >= 0 && !dir) {
-		err = errno;
-		close(fd);
-		errno = err;
-	}
-	return dir;
-}

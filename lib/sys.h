@@ -15,7 +15,6 @@
 #ifndef GP_LIB_SYS_H
 #define GP_LIB_SYS_H
 
-#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -129,9 +128,6 @@ enum gp_sys_call {
 
 extern const struct gp_sys gp_sys_real;
 extern const struct gp_sys *gp_sys;
-
-/* opendir() by gp_sys->openat(). closedir() closes it. */
-DIR *gp_sys_opendir(const char *path);
 
 /* The error @err (-errno) says that a file, process or device does not exist (any more). */
 static inline bool gp_sys_is_gone(int err)

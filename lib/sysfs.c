@@ -4,7 +4,10 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sys.h"
 
@@ -107,4 +110,59 @@ int gp_sysfs_dir_number(struct gp_sysfs_dir *d, u64 low, u64 high, u64 *ret, u64
 	} while (err > 0 && (!gp_sysfs_parse(name, 10, ret, &end) || *end || *ret < low ||
 			     *ret > high));
 	return err;
+}
+
+/* ---- /proc ---- */
+
+int gp_proc_text(const char *proc, pid_t pid, const char *name, char *text, size_t room)
+{
+	char path[PATH_MAX];
+	int n;
+
+	if (snprintf(path, sizeof(path), "%s/%d/%s", proc ? proc : "/proc", (int)pid, name) >=
+	    (int)sizeof(path))
+		return -ENAMETOOLONG;
+	n = gp_sysfs_text(AT_FDCWD, path, text, room);
+	return gp_sys_is_gone(n) ? -ESRCH : n;
+}
+
+bool gp_proc_field(const char *text, const char *key, u64 *ret, const char **end)
+{
+	const char *at = strstr(text, key), *behind;
+
+	if (!at)
+		return false;
+	at += strlen(key);
+	return gp_sysfs_parse(at + strspn(at, "\t "), 10, ret, end ? end : &behind);
+}
+
+/* "pid (name) state ...": a name may contain blanks and brackets, the rest not. */
+bool gp_proc_stat_parse(const char *text, struct gp_proc_stat *ret)
+{
+	enum { STATE = 3, START = 22 };
+	const char *open = strchr(text, '('), *at = strrchr(text, ')'), *end;
+
+	if (!open || !at || at < open)
+		return false;
+	snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)(at - open) - 1, open + 1);
+	at++;
+	for (u32 field = STATE; field <= START; field++) {
+		if (*at++ != ' ')
+			return false;
+		if (field == STATE)
+			ret->state = *at;
+		if (field < START)
+			at += strcspn(at, " ");
+	}
+	return gp_sysfs_parse(at, 10, &ret->start, &end);
+}
+
+int gp_proc_stat(const char *proc, pid_t pid, struct gp_proc_stat *ret)
+{
+	char text[1024];
+	int n = gp_proc_text(proc, pid, "stat", text, sizeof(text));
+
+	if (n < 0)
+		return n;
+	return gp_proc_stat_parse(text, ret) ? 0 : -EPROTO;
 }

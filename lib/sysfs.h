@@ -3,6 +3,8 @@
 #ifndef GP_LIB_SYSFS_H
 #define GP_LIB_SYSFS_H
 
+#include <sys/types.h>
+
 #include "gp_env.h"
 
 /*
@@ -32,5 +34,23 @@ void gp_sysfs_dir_close(struct gp_sysfs_dir *d);
 int gp_sysfs_dir_next(struct gp_sysfs_dir *d, const char **name, u64 *ret_inode);
 /* The next entry whose name is a decimal number from @low to @high. */
 int gp_sysfs_dir_number(struct gp_sysfs_dir *d, u64 low, u64 high, u64 *ret, u64 *ret_inode);
+
+/* ---- /proc ---- */
+
+/* The file @name of process @pid below @proc (NULL: /proc). -ESRCH: no such process. */
+int gp_proc_text(const char *proc, pid_t pid, const char *name, char *text, size_t room);
+/* The first number behind @key, as in "Uid:\t1000\t..."; *@end, if not NULL, is behind it. */
+bool gp_proc_field(const char *text, const char *key, u64 *ret, const char **end);
+
+/* What /proc/PID/stat says. */
+struct gp_proc_stat {
+	char comm[32];
+	char state;
+	u64 start;		/* in clock ticks since boot */
+};
+
+bool gp_proc_stat_parse(const char *text, struct gp_proc_stat *ret);
+/* -ESRCH: no such process. Other errors say nothing about it. */
+int gp_proc_stat(const char *proc, pid_t pid, struct gp_proc_stat *ret);
 
 #endif /* GP_LIB_SYSFS_H */

@@ -219,15 +219,12 @@ static struct gp_subuid_range *find_range(const struct gp_subuids *s, uid_t uid)
 /* 1: the process sees uids as the initial user namespace does. 0: it does not. -errno. */
 static int has_identity_map(const char *proc, pid_t pid)
 {
-	char path[PATH_MAX], text[128];
 	unsigned int inside, outside, count;
-	int n;
+	char text[128];
+	int n = gp_proc_text(proc, pid, "uid_map", text, sizeof(text));
 
-	if (snprintf(path, sizeof(path), "%s/%d/uid_map", proc, pid) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	n = gp_sysfs_text(AT_FDCWD, path, text, sizeof(text));
 	if (n < 0)
-		return gp_sys_is_gone(n) ? -ESRCH : n;
+		return n;
 	return sscanf(text, "%u %u %u", &inside, &outside, &count) == 3 && !inside && !outside &&
 	       count == UINT32_MAX;
 }
@@ -260,7 +257,7 @@ int gp_user_of(struct gp_subuids *s, const char *proc, pid_t pid, uid_t uid, uid
 		return err;
 	range = find_range(s, uid);
 	if (range)
-		err = has_identity_map(proc ? proc : "/proc", pid);
+		err = has_identity_map(proc, pid);
 	if (err < 0)
 		return err;
 	if (!range || err) {
@@ -287,20 +284,14 @@ u32 gp_subuids_of(struct gp_subuids *s, uid_t user, struct gp_subuid_range *ret,
 
 int gp_process_user(const char *proc, pid_t pid, uid_t *ret)
 {
-	char path[PATH_MAX], text[4096];
 	struct gp_subuids *s;
-	const char *at, *end;
+	char text[4096];
 	u64 uid;
-	int n;
+	int n = gp_proc_text(proc, pid, "status", text, sizeof(text));
 
-	if (snprintf(path, sizeof(path), "%s/%d/status", proc ? proc : "/proc", pid) >=
-	    (int)sizeof(path))
-		return -ENAMETOOLONG;
-	n = gp_sysfs_text(AT_FDCWD, path, text, sizeof(text));
 	if (n < 0)
-		return gp_sys_is_gone(n) ? -ESRCH : n;
-	at = strstr(text, "\nUid:\t");
-	if (!at || !gp_sysfs_parse(at + 6, 10, &uid, &end))
+		return n;
+	if (!gp_proc_field(text, "\nUid:", &uid, NULL))
 		return -EPROTO;
 	n = gp_subuids_alloc(NULL, &s);
 	if (n)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "seize.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -32,34 +31,23 @@ static void nap(void)
 	gp_sys->nanosleep(&(struct timespec){ .tv_nsec = STEP_US * 1000 });
 }
 
-/* Field of /proc/PID/status, as a number; 0 if it is not there. */
-static u64 status_number(pid_t pid, const char *name)
+/* The thread that traces it, 0: none. */
+static pid_t tracer_of(pid_t pid)
 {
-	char path[64], text[4096];
-	const char *at, *end;
-	u64 value = 0;
+	char text[4096];
+	u64 tracer = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if (gp_sysfs_text(AT_FDCWD, path, text, sizeof(text)) < 0)
-		return 0;
-	at = strstr(text, name);
-	if (at)
-		gp_sysfs_parse(at + strlen(name) + strspn(at + strlen(name), "\t "), 10, &value,
-			       &end);
-	return value;
+	if (gp_proc_text(NULL, pid, "status", text, sizeof(text)) > 0)
+		gp_proc_field(text, "\nTracerPid:", &tracer, NULL);
+	return (pid_t)tracer;
 }
 
 /* A zombie is still in /proc, and cannot be seized. */
 static bool is_alive(pid_t pid)
 {
-	char path[64], text[512];
-	const char *close;
+	struct gp_proc_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (gp_sysfs_text(AT_FDCWD, path, text, sizeof(text)) < 0)
-		return false;
-	close = strrchr(text, ')');
-	return close && close[1] == ' ' && close[2] != 'Z' && close[2] != 'X';
+	return !gp_proc_stat(NULL, pid, &stat) && stat.state != 'Z' && stat.state != 'X';
 }
 
 /* A thread of ours that is ending lets go a moment after it was joined. */
@@ -80,7 +68,7 @@ static int why_not(pid_t pid, int err, bool *again)
 		return -err;
 	if (!is_alive(pid))
 		return -ESRCH;
-	tracer = (pid_t)status_number(pid, "\nTracerPid:");
+	tracer = tracer_of(pid);
 	*again = tracer && is_ours(tracer);
 	return tracer ? -EALREADY : -EPERM;
 }
@@ -219,22 +207,19 @@ int gp_seize_briefly(int (*fn)(void *ctx), void *ctx)
 static int each_thread(const char *proc, pid_t pid, int (*fn)(int dir, pid_t tid, void *ctx),
 		       void *ctx)
 {
+	struct gp_sysfs_dir dir;
 	char path[PATH_MAX];
-	struct dirent *entry;
-	const char *end;
-	int result = 0;
-	DIR *dir;
-	u64 tid;
+	int result = 0, err;
+	u64 tid, inode;
 
 	if (snprintf(path, sizeof(path), "%s/%d/task", proc, pid) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	dir = gp_sys_opendir(path);
-	if (!dir)
-		return errno == ENOENT ? -ESRCH : -errno;
-	while (!result && (entry = readdir(dir)))
-		if (gp_sysfs_parse(entry->d_name, 10, &tid, &end) && !*end && tid <= INT_MAX)
-			result = fn(dirfd(dir), (pid_t)tid, ctx);
-	closedir(dir);
+	err = gp_sysfs_dir_open(&dir, AT_FDCWD, path);
+	if (err)
+		return err == -ENOENT ? -ESRCH : err;
+	while (!result && gp_sysfs_dir_number(&dir, 1, INT_MAX, &tid, &inode) > 0)
+		result = fn(dir.fd, (pid_t)tid, ctx);
+	gp_sysfs_dir_close(&dir);
 	return result;
 }
 

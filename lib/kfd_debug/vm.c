@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/gpu.h"
+#include "lib/process.h"
 #include "lib/sys.h"
 #include "lib/sysfs.h"
 
@@ -22,37 +23,12 @@ struct opened {
 	u32 nr;
 };
 
-static int read_opened(int dir, struct opened *ret)
-{
-	static const char prefix[] = "vram_";
-	struct gp_sysfs_dir d;
-	const char *name, *end;
-	u64 id, inode;
-	int r = gp_sysfs_dir_open(&d, dir, ".");
-
-	if (r)
-		return r;
-	ret->nr = 0;
-	while ((r = gp_sysfs_dir_next(&d, &name, &inode)) > 0) {
-		if (strncmp(name, prefix, strlen(prefix)) ||
-		    !gp_sysfs_parse(name + strlen(prefix), 10, &id, &end) || *end)
-			continue;
-		if (ret->nr == GP_GPUS_MAX) {
-			r = -E2BIG;
-			break;
-		}
-		ret->gpu_id[ret->nr++] = (u32)id;
-	}
-	gp_sysfs_dir_close(&d);
-	return r ? r : ret->nr ? 0 : -ENOENT;
-}
-
 /* Of a line of fdinfo that begins with @key. */
 static bool field(const char *text, const char *key, u64 *ret)
 {
-	const char *at = strstr(text, key), *end;
+	const char *end;
 
-	return at && gp_sysfs_parse(at + strlen(key), 10, ret, &end) && *end == '\n';
+	return gp_proc_field(text, key, ret, &end) && *end == '\n';
 }
 
 /*
@@ -181,11 +157,12 @@ int gp_vm_may_suspend(const struct gp_vm_args *args, bool *ret_always)
 	dir = gp_sys->openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	r = read_opened(dir, &opened);
-	if (!r && opened.nr > 1)
+	r = gp_process_gpus(dir, opened.gpu_id);
+	opened.nr = r > 0 ? (u32)r : 0;
+	if (r > 1)
 		r = acquired_all(args, dir, opened.nr);
 	else if (!r)
-		r = 1;
+		r = -ENOENT;
 	gp_sys->close(dir);
 	*ret_always = r == 1;
 	return r ? r : judge_queues(args, &opened);
