@@ -246,6 +246,50 @@ exits 0
 try run_suite --budget 0.0001 --repeat 2
 exits 0
 
+# A tree of its own for the suites of the driver, and a kernel package whose version is in a file.
+mkdir -p "$tmp/tree/vgpu" "$tmp/bin"
+cp -r "$top/tools" "$tmp/tree/"
+echo 1 >"$tmp/tree/vgpu/device.c"
+echo 6.12-1 >"$tmp/package"
+printf '#!/bin/sh\nexec cat "%s"\n' "$tmp/package" >"$tmp/bin/dpkg-query"
+chmod +x "$tmp/bin/dpkg-query"
+driver_run() { PATH=$tmp/bin:$PATH "$tmp/tree/tools/run-tests" "$@" --build "$tmp/build"; }
+tests "[$(of steady driver 1 "test ! -e $tmp/broken"), $(of other unit 1 true)]"
+
+claim "a suite of the driver runs once, and is then listed as left out and counted as neither passed nor failed"
+try driver_run
+exits 0 && says '^2 passed, 0 failed$'
+try driver_run
+exits 0 && says '^skip steady: left out: it passed with this linux-source' && says '^1 passed, 0 failed$' &&
+	check test "$(json .skipped)" -eq 1
+try driver_run --list
+exits 0 && says '^driver .*steady.*left out$'
+
+claim "it runs again with another kernel package, with another virtual GPU, with --full and with --only"
+echo 6.12-2 >"$tmp/package"
+try driver_run
+exits 0 && says '^2 passed, 0 failed$'
+echo 2 >"$tmp/tree/vgpu/device.c"
+try driver_run
+exits 0 && says '^2 passed, 0 failed$'
+try driver_run --full
+exits 0 && says '^2 passed, 0 failed$'
+try driver_run --only steady
+exits 0 && says '^1 passed, 0 failed$'
+
+claim "it runs again after it failed, and where no package tells the kernel's version"
+touch "$tmp/broken"
+try driver_run --full
+exits 1 && says '^1 passed, 1 failed$'
+try driver_run
+exits 1
+rm "$tmp/broken"
+try driver_run
+exits 0 && says '^2 passed, 0 failed$'
+printf '#!/bin/sh\nexit 1\n' >"$tmp/bin/dpkg-query"
+try driver_run
+exits 0 && says '^2 passed, 0 failed$'
+
 claim "without --budget it is 24 minutes, with --full 160"
 try run_suite
 check test "$(json '"\(.all_tests) \(.budget_seconds)"')" = 'true 1440'

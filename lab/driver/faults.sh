@@ -13,7 +13,7 @@ times=200
 code=0
 for debug in '' $full; do
 	# shellcheck disable=SC2086 # an option or none
-	"$top/lab/run" $debug --no-module --timeout 900 --copy "$top/tests/lab/faults/guest.sh" -- \
+	"$top/lab/run" $debug --no-module --timeout 900 --copy "$top/lab/driver/faults/guest.sh" -- \
 		env GP_TIMES=$times sh guest.sh stops faults profiles >>"$tmp/out" || code=$?
 done
 
