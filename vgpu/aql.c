@@ -38,14 +38,14 @@ static int geometry(const u8 *packet, struct vgpu_packet *ret)
 		u32 size = get16(packet + VGPU_AQL_WORKGROUP + 2 * d);
 		u32 grid = get32(packet + VGPU_AQL_GRID + 4 * d);
 
-		/* A dimension beyond those of the packet is one, whatever stands there. */
+		/* Dimensions beyond those of the packet count as 1. */
 		if (d >= (dims ? dims : 3))
 			break;
 		if (!size || !grid)
 			return -EINVAL;
 		lanes *= size;
 		workgroups *= ((u64)grid + size - 1) / size;
-		/* Sums over workgroups must stay in 64 bits. */
+		/* Sums over workgroups must fit in 64 bits. */
 		if (lanes > VGPU_WORKGROUP_LANES || workgroups > BIT_ULL(31))
 			return -EINVAL;
 	}
@@ -54,7 +54,7 @@ static int geometry(const u8 *packet, struct vgpu_packet *ret)
 	return 0;
 }
 
-/* What the code is: ours says how long it runs, of a real one only its registers are known. */
+/* Reads the kernel object: a synthetic one has its run time, a real one gives only registers. */
 static int kernel_object(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *packet,
 			 struct vgpu_packet *ret)
 {
@@ -101,7 +101,7 @@ static void decode_barrier(const u8 *packet, struct vgpu_aql_flight *f)
 		f->dep[i] = get64(packet + VGPU_AQL_DEP + 8 * i);
 }
 
-/* 0, -EFAULT or -EINVAL: reported, the queue stops. */
+/* 0; -EFAULT or -EINVAL after a report: the queue stops. */
 int vgpu_aql_decode(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *packet,
 		    struct vgpu_aql_flight *f)
 {
@@ -184,7 +184,7 @@ static bool pm4_jump(struct vgpu_chip *c, struct vgpu_user_queue *q, const u32 *
 		vgpu_user_fail(c, q, s->stop.what);
 		return false;
 	case VGPU_PM4_MORE:
-		c->signalled = true;	/* asks again at once, after the others */
+		c->signalled = true;	/* check the barriers again in this step */
 		return false;
 	default:
 		return false;
@@ -208,7 +208,7 @@ bool vgpu_aql_vendor(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *p
 	return done > 0;
 }
 
-/* A thread may sleep until the signal changes: the event's number, then the interrupt. */
+/* A thread may sleep on the signal: write the event's number, then interrupt. */
 static void ring_event(struct vgpu_chip *c, struct vgpu_user_queue *q, u64 signal)
 {
 	u64 mailbox, id = 0;
@@ -222,7 +222,7 @@ static void ring_event(struct vgpu_chip *c, struct vgpu_user_queue *q, u64 signa
 		vgpu_user_interrupt(c, q, VGPU_IRQ_END_OF_PIPE, event);
 }
 
-/* The packet is complete: times first, so that a reader that sees the value sees them too. */
+/* Completes the packet. Write times before the value, so that a reader of the value sees them. */
 void vgpu_aql_signal(struct vgpu_chip *c, struct vgpu_user_queue *q,
 		     const struct vgpu_aql_flight *f)
 {

@@ -12,7 +12,7 @@ enum vgpu_aql_type {
 	VGPU_AQL_TYPE_INVALID	= 1,	/* not published yet, or consumed */
 	VGPU_AQL_TYPE_KERNEL	= 2,
 	VGPU_AQL_TYPE_AND	= 3,
-	VGPU_AQL_TYPE_AGENT	= 4,	/* a call of the host: nothing a GPU does */
+	VGPU_AQL_TYPE_AGENT	= 4,	/* a call of the host, not executed by a GPU */
 	VGPU_AQL_TYPE_OR	= 5,
 };
 

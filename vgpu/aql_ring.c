@@ -43,7 +43,7 @@ struct vgpu_aql_flight *vgpu_flight_new(struct vgpu_user_queue *q, u64 index)
 	return NULL;
 }
 
-/* A packet is read once: when its queue comes back its slot may hold another. */
+/* Each packet is read once, because its slot may be reused when its queue is mapped again. */
 static int world_fetch(void *ctx, u32 queue, u64 index, struct vgpu_packet *ret)
 {
 	struct vgpu_chip *c = ctx;
@@ -68,14 +68,14 @@ static int world_fetch(void *ctx, u32 queue, u64 index, struct vgpu_packet *ret)
 	return 0;
 }
 
-/* How far the memory says packets go; never back, never further than the ring. */
+/* The write pointer in memory; it never goes back and never exceeds the ring. */
 static u64 written(struct vgpu_chip *c, struct vgpu_user_queue *q)
 {
 	u64 w;
 
 	if (vgpu_user_read(c, q, q->wptr_address, &w, sizeof(w)))
 		return q->published;
-	/* The doorbell takes the index of the last packet: it may be ahead of the pointer. */
+	/* The doorbell holds the index of the last packet, which may be ahead of the pointer. */
 	if (!q->fresh && q->rung + 1 > w && q->rung - q->rptr < q->ring_packets)
 		w = q->rung + 1;
 	q->wptr = w;
@@ -84,7 +84,7 @@ static u64 written(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	return w - q->rptr > q->ring_packets ? q->rptr + q->ring_packets : w;
 }
 
-/* Looks which packets are published by now; the index after the last one. */
+/* Finds the packets published by now. Returns the index after the last one. */
 u64 vgpu_aql_look(struct vgpu_chip *c, struct vgpu_user_queue *q)
 {
 	u64 end = written(c, q);
@@ -120,7 +120,7 @@ static void tell(struct vgpu_chip *c, struct vgpu_user_queue *q, struct vgpu_aql
 	vgpu_aql_signal(c, q, &told);
 }
 
-/* Slots are free to be written again: first they say so, then the pointer. */
+/* Frees slots of the ring: marks them invalid first, then moves the pointer. */
 static void world_rptr(void *ctx, u32 queue, u64 value, u64 now_ns)
 {
 	struct vgpu_chip *c = ctx;
@@ -129,7 +129,7 @@ static void world_rptr(void *ctx, u32 queue, u64 value, u64 now_ns)
 
 	(void)now_ns;
 	if (q->kind != VGPU_QUEUE_AQL)
-		return;		/* where a stream is, it says itself */
+		return;		/* streams report their own read pointers */
 	for (; q->rptr < q->base + value; q->rptr++)
 		vgpu_user_write(c, q, slot_address(q, q->rptr), &invalid, sizeof(invalid));
 	vgpu_user_write(c, q, q->rptr_address, &q->rptr, sizeof(q->rptr));
@@ -162,7 +162,7 @@ static void world_complete(void *ctx, u32 queue, u64 index, u64 now_ns)
 		tell(c, q, f);
 }
 
-/* Those that were complete before an earlier one: the read pointer stays behind. */
+/* Reports completed packets. The read pointer waits for the oldest one that is not complete. */
 void vgpu_aql_tell(struct vgpu_chip *c)
 {
 	for (u32 i = 0; i < c->top; i++) {
@@ -198,7 +198,7 @@ static bool world_signalled(void *ctx, u32 queue, u64 signal)
 	if (f && f->type == VGPU_AQL_TYPE_VENDOR) {
 		u8 packet[VGPU_AQL_BYTES];
 
-		/* It stands in the ring as long as the read pointer has not passed it. */
+		/* The packet stays in the ring until the read pointer passes it. */
 		if (!vgpu_user_read(ctx, q, slot_address(q, f->index), packet, sizeof(packet)) &&
 		    vgpu_aql_vendor(ctx, q, packet))
 			return true;

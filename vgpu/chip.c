@@ -40,7 +40,7 @@ int vgpu_chip_init(void *mem, const struct vgpu_chip_args *args, struct vgpu_chi
 	return vgpu_init((char *)mem + chip_bytes(), args->facts, &vgpu_chip_world, c, &c->v);
 }
 
-/* Queues that used what is not there stop; inside the callback they could not. */
+/* Stops queues that touched unmapped memory. Not allowed inside the callback. */
 static void apply_failures(struct vgpu_chip *c)
 {
 	c->failing = false;
@@ -55,7 +55,7 @@ static void apply_failures(struct vgpu_chip *c)
 	}
 }
 
-/* Barriers look at their signals again. */
+/* Checks the signals of barriers again. */
 static void look_at_signals(struct vgpu_chip *c)
 {
 	c->signalled = false;
@@ -76,7 +76,7 @@ static bool slots_moved(struct vgpu_chip *c)
 	return true;
 }
 
-/* Everything that follows at this instant, as far as the share of this call goes. */
+/* Processes everything due at this instant, within the share of this call. */
 void vgpu_chip_settle(struct vgpu_chip *c)
 {
 	for (;;) {
@@ -92,7 +92,7 @@ void vgpu_chip_settle(struct vgpu_chip *c)
 			c->ended = false;
 			vgpu_hiq_ended(c);
 		} else if (!vgpu_hiq_run(c)) {
-			/* Streams come last: they can be long, and the driver must not wait. */
+			/* Streams come last, because they can be long; the driver must not wait. */
 			if (!c->awake || !c->share)
 				return;
 			vgpu_stream_run(c);
@@ -100,7 +100,7 @@ void vgpu_chip_settle(struct vgpu_chip *c)
 	}
 }
 
-/* Memory that another writer may have changed meanwhile. */
+/* Polls memory that other writers may have changed. */
 static void poll(struct vgpu_chip *c)
 {
 	bool blocked = false;
@@ -120,7 +120,7 @@ static void poll(struct vgpu_chip *c)
 		vgpu_stream_poll(c);
 }
 
-/* Queues that may be behind have events only while there is a share left. */
+/* While the share is used up, queues that are behind have no events. */
 static u64 next_event(const struct vgpu_chip *c)
 {
 	return c->share ? vgpu_chip_next_ns(c) : vgpu_next_ns(c->v);
@@ -157,7 +157,7 @@ bool vgpu_chip_commanded(const struct vgpu_chip *c)
 	       c->v->cp.phase != VGPU_CP_HUNG && vgpu_next_ns(c->v) != VGPU_NEVER;
 }
 
-/* Has the doorbell of @q moved? */
+/* True if the doorbell of @q moved. */
 static bool rung(struct vgpu_chip *c, struct vgpu_user_queue *q)
 {
 	u64 now = c->bus.doorbell(c->ctx, q->doorbell), w;
@@ -167,7 +167,7 @@ static bool rung(struct vgpu_chip *c, struct vgpu_user_queue *q)
 		q->fresh = false;
 		return true;
 	}
-	/* What was written first may be what stood there before: index 0, say. */
+	/* The first value written may equal the old one, for instance index 0. */
 	if (!q->fresh || c->bus.read(c->ctx, vgpu_process_of(c, q)->space, q->wptr_address,
 				     &w, sizeof(w)))
 		return false;
@@ -195,7 +195,7 @@ bool vgpu_chip_doorbells(struct vgpu_chip *c, u64 now_ns)
 	return any;
 }
 
-/* Waits @q for memory that a processor writes, with no doorbell afterwards? */
+/* True if @q waits for memory that a processor writes without a doorbell afterwards. */
 static bool waits_for_memory(const struct vgpu_user_queue *q)
 {
 	return q->fresh || q->unpublished || q->blocked ||
@@ -209,7 +209,7 @@ enum vgpu_rung vgpu_chip_rung(struct vgpu_chip *c)
 	if (c->hiq.running) {
 		if (c->bus.doorbell(c->ctx, c->hiq.doorbell) != c->hiq.rung)
 			return VGPU_RUNG_YES;
-		/* It may have stood there since before the ring was loaded. */
+		/* The value may be older than the load of the ring. */
 		if (c->hiq.rung != c->hiq.wptr)
 			rung = VGPU_RUNG_MAYBE;
 	}
@@ -231,7 +231,7 @@ void vgpu_chip_reset(struct vgpu_chip *c, u64 now_ns)
 	vgpu_chip_advance(c, now_ns);
 	memset(&c->hiq, 0, sizeof(c->hiq));
 	c->wait2 = c->wait2_reset;
-	/* No firmware is left that could write to MQDs. */
+	/* After a reset no firmware writes MQDs. */
 	for (u32 i = 0; i < c->top; i++) {
 		if (c->queues[i].kind == VGPU_QUEUE_SDMA && c->queues[i].on)
 			vgpu_sdma_stop(&c->queues[i].stream.sdma);

@@ -39,7 +39,7 @@ enum {
 	VGPU_CHIP_SHARE		= 512,	/* pages and packets per call; the last run may exceed it */
 };
 
-/* Whose addresses: 0 is the driver's own (VMID 0), others are roots of page tables. */
+/* An address space: 0 is the driver's (VMID 0), others are roots of page tables. */
 typedef u64 vgpu_space;
 #define VGPU_SPACE_DRIVER	0ull
 
@@ -85,7 +85,7 @@ struct vgpu_chip_args {
 	const struct vgpu_facts *facts;		/* copied */
 	const struct vgpu_bus *bus;		/* copied */
 	void *ctx;
-	u64 unknown_ns;		/* how long a workgroup of a kernel runs that cannot be executed */
+	u64 unknown_ns;		/* run time of a workgroup whose kernel cannot be executed */
 	u32 iq_wait_time2;	/* reset value of CP_IQ_WAIT_TIME2: 0x40404040 */
 	u32 iq_wait_time2_register;	/* its dword offset, as WRITE_DATA names it */
 	u32 sdma_engines;

@@ -59,11 +59,11 @@ struct vgpu_user_queue {
 	u8 xcc;			/* of a PM4 queue: where it runs */
 	u8 reset_xccs;		/* SPI_COMPUTE_QUEUE_RESET came there */
 	u32 process;
-	u32 handle;		/* in its MQD: this is the queue it was */
+	u32 handle;		/* stored in its MQD to recognise the queue */
 	u32 doorbell;
-	u64 rung;		/* what its doorbell was when last looked at */
+	u64 rung;		/* value of its doorbell at the last look */
 	const char *error;
-	const char *failed;	/* to become its error when the device below can be called */
+	const char *failed;	/* error to report once the device below can be called */
 
 	/* the MQD as of the last map */
 	u64 mqd;
@@ -107,8 +107,8 @@ struct vgpu_hiq {
 	u64 ring, ring_dwords;
 	u64 rptr_address, wptr_address;
 	u64 rptr, wptr;		/* dwords, never wrap */
-	u64 began_ns;		/* what it waits for */
-	/* UNMAP_QUEUES by doorbell: those that are still to be done */
+	u64 began_ns;		/* when the operation it waits for began */
+	/* UNMAP_QUEUES by doorbell: queues not yet unmapped */
 	u32 todo[4], nr_todo;
 	u8 todo_how;
 	u64 todo_grace_ns;
@@ -173,7 +173,7 @@ static inline bool vgpu_user_on_one_xcc(const struct vgpu_chip *c, const struct 
 	return q->kind == VGPU_QUEUE_PM4 && c->xccs > 1;
 }
 
-/* Is it on the runlist of the device below (compute) or on its engine (SDMA)? */
+/* True if the queue is on the runlist of the device below (compute) or on an engine (SDMA). */
 static inline bool vgpu_user_listed(const struct vgpu_chip *c, const struct vgpu_user_queue *q)
 {
 	return q->kind == VGPU_QUEUE_SDMA ? q->on : c->v->queues[vgpu_user_id(c, q)].listed;
@@ -193,10 +193,10 @@ void vgpu_user_interrupt(struct vgpu_chip *c, const struct vgpu_user_queue *q,
 void vgpu_say(struct vgpu_chip *c, const char *what);
 void vgpu_say_number(struct vgpu_chip *c, const char *what, u64 number);
 void vgpu_say_queue(struct vgpu_chip *c, const struct vgpu_user_queue *q, const char *what);
-/* The queue will stop with an error; at once it cannot, inside a callback. */
+/* Marks the queue to stop with an error. Stopping is not allowed inside a callback. */
 void vgpu_user_fail(struct vgpu_chip *c, struct vgpu_user_queue *q, const char *what);
 
-/* The bus as executors get it: what they do is counted. The chip is its context. */
+/* The bus for executors, which counts accesses. Its context is the chip. */
 extern const struct vgpu_bus vgpu_counted_bus;
 
 /* chip.c */

@@ -83,7 +83,7 @@ u32 vgpu_chip_waves(const struct vgpu_chip *c, u32 xcc, u32 pipe, u32 queue)
 		return 0;
 	if (!vgpu_user_on_one_xcc(c, q))
 		return vgpu_queue_waves(c->v, vgpu_user_id(c, q), xcc);
-	/* Its CUs are spread in the device below, but stand for those of one XCC. */
+	/* The device below spreads its CUs, which stand for the CUs of one XCC. */
 	for (u32 i = 0; xcc == q->xcc && i < c->xccs; i++)
 		waves += vgpu_queue_waves(c->v, vgpu_user_id(c, q), i);
 	return waves;

@@ -32,7 +32,7 @@ void vgpu_cohort_init(struct vgpu *v)
 	}
 }
 
-/* Does @a end before @b? Those that end together keep the order they started in. */
+/* True if @a ends before @b. Cohorts that end together keep the order of their starts. */
 static bool before(const struct vgpu_end *a, const struct vgpu_end *b)
 {
 	return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->seq < b->seq;
@@ -102,7 +102,7 @@ u32 vgpu_cohort_new(struct vgpu *v, struct vgpu_queue *q)
 	return id;
 }
 
-/* From now on the end of @id is an event. */
+/* Makes the end of @id an event. */
 void vgpu_cohort_start(struct vgpu *v, u32 id)
 {
 	struct vgpu_end e = {
@@ -140,7 +140,7 @@ void vgpu_cohort_cut(struct vgpu *v, struct vgpu_cohort *c)
 	heap_up(v, c->heap, e);
 }
 
-/* Keeps its slots, makes no progress. */
+/* Stops the progress of a cohort; it keeps its slots. */
 void vgpu_cohort_freeze(struct vgpu *v, struct vgpu_cohort *c)
 {
 	if (c->heap == VGPU_NONE)
@@ -149,7 +149,7 @@ void vgpu_cohort_freeze(struct vgpu *v, struct vgpu_cohort *c)
 	c->heap = VGPU_NONE;
 }
 
-/* Gives its slots back and forgets it. */
+/* Releases the slots of a cohort and the cohort itself. */
 void vgpu_cohort_free(struct vgpu *v, u32 id)
 {
 	struct vgpu_cohort *c = vgpu_cohort_at(v, id);

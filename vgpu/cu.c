@@ -73,14 +73,14 @@ void vgpu_cu_init(struct vgpu *v)
 	v->next_cu = 0;
 }
 
-/* Brings @free up to date; @cap is worth nothing afterwards. */
+/* Brings @free up to date; @cap is invalid afterwards. */
 void vgpu_cu_flush(struct vgpu *v)
 {
 	if (!v->cap_valid)
 		return;
 	v->cap_valid = false;
 
-	/* Fewer free than before wraps around, and wraps back in the sum. */
+	/* A negative difference wraps around, and wraps back in the sum. */
 	for (u32 d = 0; d < VGPU_DIMS; d++)
 		for (u32 c = 0; c < v->nr_cus; c++)
 			v->free[d][c] += ((u32)v->cap[c] - v->cap0[c]) * v->shape.need[d];
@@ -196,7 +196,7 @@ void vgpu_cu_take(struct vgpu *v, const struct vgpu_queue *q, u8 *per_cu, u32 n)
 	}
 }
 
-/* One workgroup of any shape; VGPU_NONE if it fits nowhere. After a flush. */
+/* Takes a slot for one workgroup of any shape; VGPU_NONE if it fits nowhere. Call after a flush. */
 u32 vgpu_cu_take_one(struct vgpu *v, const struct vgpu_queue *q, const struct vgpu_shape *s)
 {
 	u32 at = v->next_cu;
@@ -219,7 +219,7 @@ u32 vgpu_cu_take_one(struct vgpu *v, const struct vgpu_queue *q, const struct vg
 	return VGPU_NONE;
 }
 
-/* @to[] += @add[], eight counts at a time: none of them can carry. */
+/* @to[] += @add[], eight counts at a time; no count can carry into its neighbour. */
 static void add_counts(u8 *to, const u8 *add, u32 nr)
 {
 	for (u32 i = 0; i < nr; i += 8) {
@@ -232,7 +232,7 @@ static void add_counts(u8 *to, const u8 *add, u32 nr)
 	}
 }
 
-/* Slots come back. */
+/* Releases slots. */
 void vgpu_cu_give(struct vgpu *v, const struct vgpu_shape *s, const struct vgpu_cohort *cohort)
 {
 	const u8 *per_cu = cohort->per_cu;

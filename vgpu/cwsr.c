@@ -28,7 +28,7 @@ static u64 offset_of(u32 record)
 	return sizeof(struct header) + record * sizeof(struct vgpu_record);
 }
 
-/* What one workgroup of @p takes in the area. */
+/* Bytes of one workgroup of @p in the area. */
 u64 vgpu_wave_bytes(const struct vgpu_facts *facts, const struct vgpu_packet *p)
 {
 	return p->waves * (p->vgpr_bytes + vgpu_value(facts, VGPU_SGPR_PER_WAVE) +
@@ -73,7 +73,7 @@ static int get(struct vgpu *v, struct vgpu_queue *q, u32 at, struct vgpu_record 
 	return v->world.area_read(v->ctx, vgpu_queue_id(v, q), offset_of(at), r, sizeof(*r));
 }
 
-/* Records not yet taken back go to the front. *@nr: how many they are. */
+/* Moves records not yet restored to the front of the area. *@nr is their number. */
 static int move_to_front(struct vgpu *v, struct vgpu_queue *q, u32 *nr)
 {
 	u32 from = q->restored, to = 0;
@@ -91,11 +91,11 @@ static int move_to_front(struct vgpu *v, struct vgpu_queue *q, u32 *nr)
 	return 0;
 }
 
-/* Waves of one packet that will be one record. */
+/* Waves of one packet that become one record. */
 struct group {
 	u64 count;
 	u64 value;
-	u64 left_ns;		/* of all of them together */
+	u64 left_ns;		/* sum over all waves */
 };
 
 static void group_add(struct group *g, const struct vgpu_cohort *c)
@@ -116,7 +116,7 @@ static int group_write(struct vgpu *v, struct vgpu_queue *q, struct vgpu_flight 
 		return 0;
 	r.left_ns = g->left_ns / g->count;
 
-	/* What the division loses is done now, so that no work is lost. */
+	/* The remainder of the division counts as done now, so that no work is lost. */
 	odd = g->left_ns % g->count;
 	f->work_ns += odd;
 	v->work_ns[q->process] += odd;
@@ -230,7 +230,7 @@ static void forget_saved(struct vgpu *v, struct vgpu_queue *q)
 	vgpu_queue_check(v, q);
 }
 
-/* @q is being mapped: is its area what the save left there? */
+/* @q is being mapped. Checks that its area is what the save left. */
 void vgpu_restore_begin(struct vgpu *v, struct vgpu_queue *q)
 {
 	u32 id = vgpu_queue_id(v, q);
@@ -245,7 +245,7 @@ void vgpu_restore_begin(struct vgpu *v, struct vgpu_queue *q)
 	}
 }
 
-/* The packet of the record being taken back; NULL if it is not in flight. */
+/* The packet of the record being restored; NULL if it is not in flight. */
 struct vgpu_flight *vgpu_restore_flight(struct vgpu_queue *q)
 {
 	for (u32 i = 0; i < q->nr_flights; i++) {
@@ -257,7 +257,7 @@ struct vgpu_flight *vgpu_restore_flight(struct vgpu_queue *q)
 	return NULL;
 }
 
-/* Could the record be true? Nothing else protects the device from garbage. */
+/* Checks that the record is possible. Nothing else protects the device from garbage. */
 static bool plausible(struct vgpu_queue *q)
 {
 	const struct vgpu_flight *f = vgpu_restore_flight(q);
@@ -267,7 +267,7 @@ static bool plausible(struct vgpu_queue *q)
 	       r->left_ns && r->left_ns <= f->p.workgroup_ns;
 }
 
-/* Has @q waves in its area to take back? Then @q->record describes the next. */
+/* True if @q has waves to restore; @q->record then describes the next ones. */
 bool vgpu_restore_next(struct vgpu *v, struct vgpu_queue *q)
 {
 	if (q->has_record)

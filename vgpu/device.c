@@ -30,7 +30,7 @@ static bool within(u64 value, u64 least, u64 most)
 	return value >= least && value <= most;
 }
 
-/* Beyond these the arithmetic or the arrays do not hold. */
+/* Limits of the arithmetic and the arrays. */
 static bool facts_sane(const struct vgpu_facts *f)
 {
 	return vgpu_facts_complete(f) &&
@@ -49,7 +49,7 @@ static bool facts_sane(const struct vgpu_facts *f)
 	       within(vgpu_value(f, VGPU_SAVE_EFFICIENCY), 1, 1000) &&
 	       vgpu_value(f, VGPU_RPTR_AT) <= VGPU_RPTR_AT_LAUNCH &&
 	       vgpu_value(f, VGPU_SAVE_AREA) <= VGPU_SAVE_HOST &&
-	       /* a turn of no length would never let time pass */
+	       /* a turn of length 0 would stop time */
 	       vgpu_value(f, VGPU_QUANTUM_NS) >= 1;
 }
 
@@ -186,7 +186,7 @@ int vgpu_queue_destroy(struct vgpu *v, u32 queue, u64 now_ns)
 	vgpu_queue_stop(v, q);
 	vgpu_queue_drop(v, q);
 	vgpu_runlist_remove(v, q);
-	/* Another queue may get its number. */
+	/* The number may be given to another queue. */
 	if (v->faults.stuck == queue)
 		v->faults.stuck = VGPU_NONE;
 	q->used = false;
@@ -231,7 +231,7 @@ void vgpu_signal(struct vgpu *v, u64 now_ns)
 	vgpu_settle(v);
 }
 
-/* Launches and fills slots; then works out what the device waits for. */
+/* Launches packets and fills slots, then computes the time of the next event. */
 void vgpu_settle(struct vgpu *v)
 {
 	vgpu_dispatch(v);
@@ -258,7 +258,7 @@ void vgpu_advance(struct vgpu *v, u64 now_ns)
 {
 	u64 next;
 
-	/* A callback that calls back, or a clock that runs backwards. */
+	/* Refuse calls from callbacks, and times that go backwards. */
 	if (GP_WARN_ON(v->inside) || GP_WARN_ON(now_ns < v->now))
 		return;
 

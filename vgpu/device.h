@@ -29,7 +29,7 @@ enum {
 
 static_assert(VGPU_MAX_CUS % 8 == 0, "counts per CU are added eight at a time");
 
-/* What one workgroup takes of a CU. */
+/* The resources of a CU that one workgroup takes. */
 struct vgpu_shape {
 	u32 need[VGPU_DIMS];
 };
@@ -59,7 +59,7 @@ struct vgpu_cohort {
 
 struct vgpu_end {
 	u64 end_ns;
-	u64 seq;		/* who started first ends first */
+	u64 seq;		/* an earlier start ends first */
 	u32 cohort;
 };
 
@@ -69,9 +69,9 @@ struct vgpu_flight {
 	struct vgpu_shape shape;
 	u64 index;
 	u64 placed;		/* next workgroup to dispatch */
-	u64 promised;		/* to cohorts with further rounds */
+	u64 promised;		/* workgroups promised to cohorts with further rounds */
 	u64 live;		/* workgroups that hold a slot */
-	u64 work_ns;		/* accounted so far: taken back by a reset */
+	u64 work_ns;		/* accounted so far; a reset subtracts it again */
 	bool launched;		/* world.launch() was called */
 	bool complete;
 };
@@ -81,19 +81,19 @@ struct vgpu_record {
 	u64 index;		/* of the packet */
 	u64 count;
 	u64 left_ns;
-	u64 value;		/* what their registers hold and they will add */
+	u64 value;		/* what these workgroups will add */
 };
 
 struct vgpu_queue {
 	bool used;
-	bool error;		/* stopped for good: a packet was wrong */
+	bool error;		/* stopped for good, because a packet was invalid */
 	bool blocked;		/* at a barrier whose signal was not set */
-	bool unread;		/* the world holds packets that are no dispatches yet */
-	bool stuck;		/* would not leave last time */
+	bool unread;		/* the world holds packets not yet turned into dispatches */
+	bool stuck;		/* could not be unmapped last time */
 	bool listed;		/* on the runlist */
 	bool on;		/* has a slot */
 	bool marked;		/* seen while a runlist is checked */
-	bool joined;		/* the others know that it wants slots */
+	bool joined;		/* its demand for slots is known to the other queues */
 	bool has_head;
 	u8 state;		/* enum vgpu_queue_state, never VGPU_ERROR */
 	u8 pipe;		/* 0..2 */
@@ -104,7 +104,7 @@ struct vgpu_queue {
 	u64 wptr;
 	u64 next;		/* index of the next packet to launch */
 	u64 rptr;
-	u64 wake_ns;		/* waits for a time: gap, first dispatch */
+	u64 wake_ns;		/* waits until then (gap, first dispatch) */
 	u64 ready_ns;		/* no new workgroups before */
 	u64 resume_ns;		/* restored waves run from then */
 	u64 last_done_ns;	/* VGPU_NEVER: nothing completed yet */
@@ -116,9 +116,9 @@ struct vgpu_queue {
 
 	/* the save area as the MQD knows it */
 	u32 saved;		/* records in it */
-	u32 restored;		/* of those, taken back already */
+	u32 restored;		/* of those, already restored */
 	u64 saved_bytes;
-	bool has_record;	/* @record is the one being taken back */
+	bool has_record;	/* @record is the one being restored */
 	struct vgpu_record record;
 };
 
@@ -146,14 +146,14 @@ enum vgpu_phase {
 struct vgpu_cp {
 	u8 phase;
 	u8 how;
-	bool rotating;		/* a turn of the hardware scheduler, not asked for */
+	bool rotating;		/* a turn of the hardware scheduler itself */
 	u64 at;
 	struct vgpu_unmapped what;
 };
 
 enum vgpu_op_kind { VGPU_OP_NONE, VGPU_OP_MAP, VGPU_OP_UNMAP };
 
-/* What the driver asked last; the CP begins at @at, if it is free then. */
+/* The driver's last request; the CP begins it at @at, if it is free then. */
 struct vgpu_op {
 	u8 kind;
 	u8 whom;
@@ -203,11 +203,11 @@ struct vgpu {
 	u16 hist[VGPU_MAX_WAVES_PER_CU + 1];
 	u32 cap_sum;
 	u32 next_cu;
-	u32 next_on;				/* whose turn among equals */
+	u32 next_on;				/* the next queue among equals */
 
 	struct vgpu_want want[VGPU_MAX_QUEUES];
 	u32 nr_wants;
-	bool steady;		/* who gets a slot now gets it again */
+	bool steady;		/* the same queues get the same slots again */
 
 	char *cohorts;
 	u64 cohort_stride;
@@ -231,7 +231,7 @@ static inline u32 vgpu_queue_id(const struct vgpu *v, const struct vgpu_queue *q
 	return (u32)(q - v->queues);
 }
 
-/* Adding never wraps: a time that far away is no event any more. */
+/* Saturating addition; a time that far away is never reached. */
 static inline u64 vgpu_after(u64 t, u64 ns)
 {
 	return t + ns < t ? VGPU_NEVER - 1 : t + ns;

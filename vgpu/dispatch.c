@@ -43,7 +43,7 @@ static void keep_or_break(struct vgpu *v, struct vgpu_queue *q)
 		vgpu_queue_cut(v, q);
 }
 
-/* What @q would place next: waves that were saved before new workgroups. */
+/* What @q would place next; saved waves come before new workgroups. */
 static bool wants(struct vgpu *v, struct vgpu_queue *q, struct vgpu_want *w)
 {
 	u64 left;
@@ -74,7 +74,7 @@ static bool wants(struct vgpu *v, struct vgpu_queue *q, struct vgpu_want *w)
 	return true;
 }
 
-/* The contenders of one priority, the one whose turn it is first. */
+/* Collects the contenders of one priority; the one with the next turn is first. */
 static void collect(struct vgpu *v, u8 pipe)
 {
 	bool newcomer = false;
@@ -98,7 +98,7 @@ static void collect(struct vgpu *v, u8 pipe)
 		vgpu_queue_cut(v, &v->queues[v->on[i]]);
 }
 
-/* A cohort for the next workgroups of @w, not on any CU yet. */
+/* Makes a cohort for the next workgroups of @w; it is not on any CU yet. */
 static struct vgpu_cohort *cohort_for(struct vgpu *v, struct vgpu_want *w)
 {
 	struct vgpu_queue *q = w->q;
@@ -129,7 +129,7 @@ static u32 more_rounds(const struct vgpu *v, const struct vgpu_want *w)
 	return (u32)vgpu_min(all, w->most);
 }
 
-/* @n workgroups of @w have their slots: they run. */
+/* Starts @n workgroups of @w that have slots. */
 static void started(struct vgpu *v, struct vgpu_want *w, u32 n)
 {
 	struct vgpu_cohort *c = vgpu_cohort_at(v, w->cohort);
@@ -163,7 +163,7 @@ static bool equal_or_disjoint(const struct vgpu_queue *a, const struct vgpu_queu
 	return same_cus(a, b) || a->cu_first >= b->cu_end || b->cu_first >= a->cu_end;
 }
 
-/* Can the turns be computed? One shape, CUs equal or disjoint. */
+/* True if the turns can be computed: one shape, and CU masks that are equal or disjoint. */
 static bool uniform(const struct vgpu *v)
 {
 	const struct vgpu_want *w = v->want;
@@ -181,7 +181,7 @@ static bool uniform(const struct vgpu *v)
 	return true;
 }
 
-/* @q had the last turn, if it is not NULL. */
+/* Remembers that @q had the last turn, unless it is NULL. */
 static void turn_after(struct vgpu *v, const struct vgpu_queue *q)
 {
 	for (u32 i = 0; q && i < v->nr_on; i++)
@@ -265,7 +265,7 @@ static void place_uniform(struct vgpu *v)
 	}
 }
 
-/* Workgroup by workgroup. A contender whose workgroup fits nowhere is out. */
+/* Places workgroup by workgroup. A contender whose workgroup fits nowhere drops out. */
 static void place_in_turns(struct vgpu *v)
 {
 	const struct vgpu_queue *last = NULL;
@@ -315,7 +315,7 @@ static bool steady(const struct vgpu *v)
 	return true;
 }
 
-/* True if a contender got all it asked for, and so may ask for more. */
+/* Returns true if a contender got all it asked for, so it may ask for more. */
 static bool place(struct vgpu *v)
 {
 	bool one = uniform(v);

@@ -12,7 +12,7 @@
 #define READ(u, val, text)	FACT(u, VGPU_READ, val, text)
 #define ASSUMED(u, val, text)	FACT(u, VGPU_ASSUMED, val, text)
 
-/* What every device of the CDNA 2 and 3 generations under amdkfd has in common. */
+/* Facts shared by all devices of CDNA 2 and 3 under amdkfd. */
 #define CDNA_FACTS							\
 	[VGPU_WAVES_PER_CU]	= READ(VGPU_COUNT, 32,			\
 		"CDNA 2 and 3: 4 SIMDs of 8 waves; amdkfd sizes its area for 40"),	\

@@ -13,10 +13,10 @@
 
 /* Weakest last, so that the weakest of two is the larger. */
 enum vgpu_source {
-	VGPU_UNSET,	/* a bug: no number may keep it */
+	VGPU_UNSET,	/* not set, which is a bug */
 	VGPU_MEASURED,	/* on hardware; the note says on which */
 	VGPU_READ,	/* in public code or documents; the note says where */
-	VGPU_ASSUMED,	/* our guess; the note says what would replace it */
+	VGPU_ASSUMED,	/* a guess; the note says what would replace it */
 };
 
 enum vgpu_unit {
@@ -60,15 +60,15 @@ enum vgpu_fact_id {
 	VGPU_MAP_QUEUE_NS,
 	VGPU_DISPATCH_NS,		/* first dispatch of a mapped queue */
 	VGPU_QUANTUM_NS,		/* of the hardware scheduler */
-	VGPU_PREEMPT_TIMEOUT_NS,	/* then the driver resets the GPU */
+	VGPU_PREEMPT_TIMEOUT_NS,	/* after this the driver resets the GPU */
 	VGPU_RESET_NS,			/* killing the waves of a queue */
 	/* the copy engines */
-	VGPU_SDMA_PACKET_NS,		/* until a packet does what it does */
+	VGPU_SDMA_PACKET_NS,		/* until a packet takes effect */
 	VGPU_SDMA_BANDWIDTH,		/* of one engine */
-	/* the path from the processor: what a home pays */
+	/* the path from the processor, as a home sees it */
 	VGPU_LOOK_NS,			/* one pass over the pointers */
 	VGPU_WAKE_NS,			/* timer callback to running worker */
-	VGPU_DECIDE_NS,			/* the core's answer */
+	VGPU_DECIDE_NS,			/* one decision of the core */
 	VGPU_PROBE_NS,			/* reading the wave counters once */
 	VGPU_RUNLIST_NS,		/* fence seen until RUN_LIST is on the ring */
 	VGPU_NR_FACTS,

@@ -78,7 +78,7 @@ static void query_status(struct vgpu_chip *c, const u32 *dw)
 		vgpu_interrupt(c, &irq);
 }
 
-/* SCH_WAVE counts thousands of clocks; the facts know what 1 and 64 are. */
+/* SCH_WAVE counts thousands of clocks; the facts give the times for 1 and 64. */
 static u64 grace_ns(const struct vgpu_chip *c, u32 sch_wave)
 {
 	if (sch_wave == 1)
@@ -92,7 +92,7 @@ static void unmap(struct vgpu_chip *c, const struct vgpu_unmap_args *args)
 		c->hiq.waits = VGPU_HIQ_UNMAPS;
 }
 
-/* The next of the queues named by doorbell. False: there is none. */
+/* Unmaps the next of the queues named by doorbell. False if there is none. */
 static bool unmap_next(struct vgpu_chip *c)
 {
 	struct vgpu_hiq *h = &c->hiq;
@@ -281,7 +281,7 @@ static void step(struct vgpu_chip *c)
 	}
 }
 
-/* Executes what is on the ring until it must wait. True if it did anything. */
+/* Executes packets of the ring until one must wait. True if it executed any. */
 bool vgpu_hiq_run(struct vgpu_chip *c)
 {
 	struct vgpu_hiq *h = &c->hiq;
@@ -294,7 +294,7 @@ bool vgpu_hiq_run(struct vgpu_chip *c)
 	return did;
 }
 
-/* Who would not leave is named in the HIQ's own MQDs; the fence comes all the same. */
+/* Names queues that could not be unmapped in the HIQ's MQDs; the fence is written all the same. */
 static void name_failed(struct vgpu_chip *c)
 {
 	u32 nr = 0;
@@ -311,7 +311,7 @@ static void name_failed(struct vgpu_chip *c)
 	}
 }
 
-/* The device below ended what the ring waits for. */
+/* The device below finished the operation that the ring waits for. */
 void vgpu_hiq_ended(struct vgpu_chip *c)
 {
 	struct vgpu_hiq *h = &c->hiq;
@@ -330,7 +330,7 @@ void vgpu_hiq_ended(struct vgpu_chip *c)
 	unmap_next(c);
 }
 
-/* The doorbell of the HIQ: has it moved? */
+/* Checks whether the doorbell of the HIQ moved. */
 bool vgpu_hiq_look(struct vgpu_chip *c)
 {
 	struct vgpu_hiq *h = &c->hiq;
@@ -340,7 +340,7 @@ bool vgpu_hiq_look(struct vgpu_chip *c)
 		return false;
 	rung = c->bus.doorbell(c->ctx, h->doorbell);
 	if (rung == h->rung) {
-		/* It may have stood there since before the ring was loaded. */
+		/* The value may be older than the load of the ring. */
 		if (rung == h->wptr || c->bus.read(c->ctx, VGPU_SPACE_DRIVER, h->wptr_address,
 						   &w, sizeof(w)) || w != rung)
 			return false;

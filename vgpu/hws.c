@@ -52,7 +52,7 @@ static void begin_map(struct vgpu *v, u32 turn)
 			      queues * vgpu_fact(v, VGPU_MAP_QUEUE_NS));
 }
 
-/* Saving, draining or killing is over: the set is off. */
+/* Saving, draining or killing is done, so the set is off. */
 static void end_unmap(struct vgpu *v)
 {
 	struct vgpu_unmapped *what = &v->cp.what;
@@ -94,7 +94,7 @@ static void end_unmap(struct vgpu *v)
 	v->world.unmapped(v->ctx, what);
 }
 
-/* The grace is over: what still runs is saved. */
+/* The grace is over; saves the waves that still run. */
 static void begin_save(struct vgpu *v)
 {
 	struct vgpu_unmapped *what = &v->cp.what;
@@ -122,7 +122,7 @@ static void begin_save(struct vgpu *v)
 	cp_do(v, VGPU_CP_SAVE, vgpu_after(v->now, ns));
 }
 
-/* Killed at once, but it takes its time until their slots are free. */
+/* Waves are killed at once, but their slots become free after a delay. */
 static void begin_reset(struct vgpu *v)
 {
 	v->cp.what.save_at = v->now;
@@ -136,7 +136,7 @@ static void begin_reset(struct vgpu *v)
 	      v->now + (set_has_waves(v) ? vgpu_fact(v, VGPU_RESET_NS) : 0));
 }
 
-/* No more dispatch from the set, which is marked already. */
+/* Stops dispatch from the marked queues. */
 static void begin_unmap(struct vgpu *v, enum vgpu_how how, u64 grace_ns)
 {
 	v->cp.how = (u8)how;
@@ -208,7 +208,7 @@ static void op_map(struct vgpu *v)
 	begin_map(v, vgpu_runlist_first_turn(v));
 }
 
-/* The queues of the turn have slots. Their waves come back, new ones follow. */
+/* The queues of the turn have slots. Restores their waves, then dispatches new ones. */
 static void end_map(struct vgpu *v)
 {
 	u64 bytes = 0, ready = vgpu_after(v->now, vgpu_fact(v, VGPU_DISPATCH_NS)), resume;
@@ -258,7 +258,7 @@ static void begin_turn(struct vgpu *v)
 		q->stuck = false;
 		vgpu_queue_cut(v, q);
 	}
-	/* SCH_WAVE is its own setting: it waits as the driver left it. */
+	/* A turn uses the grace that the driver left in SCH_WAVE. */
 	begin_unmap(v, VGPU_SAVE, vgpu_fact(v, VGPU_GRACE_DEFAULT_NS));
 }
 
@@ -359,13 +359,13 @@ int vgpu_unmap(struct vgpu *v, const struct vgpu_unmap_args *a, u64 now_ns, u64 
 	return 0;
 }
 
-/* The driver resets the GPU: every operation and every wave is gone. */
+/* The driver resets the GPU; all operations and waves are lost. */
 void vgpu_hws_reset(struct vgpu *v)
 {
 	while (v->nr_list) {
 		struct vgpu_queue *q = &v->queues[v->list[v->nr_list - 1]];
 
-		/* What waits in a save area is memory, not GPU: it stays. */
+		/* Waves in a save area survive, because that is memory. */
 		if (q->on)
 			vgpu_queue_restart(v, q);
 		q->stuck = false;

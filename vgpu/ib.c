@@ -14,7 +14,7 @@ struct reader {
 	struct vgpu_chip *c;
 	u64 base;
 	u32 size;			/* dwords */
-	struct vgpu_process *process;	/* the MAP_PROCESS before */
+	struct vgpu_process *process;	/* from the last MAP_PROCESS */
 };
 
 static void map_process(struct reader *r, const u32 *dw)
@@ -64,7 +64,7 @@ static void map_queues(struct reader *r, const u32 *dw)
 		c->list[c->nr_list++] = vgpu_user_id(c, q);
 }
 
-/* False: nothing after it can be read. */
+/* False if nothing after this packet can be read. */
 static bool execute(struct reader *r, const u32 *dw, u32 n)
 {
 	u32 op = vgpu_pm4_op(dw[0]);
@@ -94,7 +94,7 @@ static void read_all(struct reader *r)
 		if (vgpu_driver_read(r->c, r->base + 4ull * at, dw, 4))
 			return;
 		if (!dw[0])
-			return;		/* as large as it could have become */
+			return;		/* the list is full */
 		n = vgpu_pm4_dwords(dw[0]);
 		if (!vgpu_pm4_is_packet(dw[0]) || n > VGPU_PM4_MOST_DW || n > r->size - at) {
 			r->c->counters.packets[VGPU_BAD_PACKET]++;
@@ -106,7 +106,7 @@ static void read_all(struct reader *r)
 	}
 }
 
-/* RUN_LIST: reads the list and asks for its queues to be on. */
+/* RUN_LIST: reads the list and asks the device below to map its queues. */
 void vgpu_ib_run(struct vgpu_chip *c, const u32 *run_list)
 {
 	struct vgpu_runlist list = {

@@ -22,8 +22,8 @@
 struct vgpu_kernel {
 	u64 magic;
 	u64 workgroup_ns;	/* how long a workgroup runs once it has its slots */
-	u64 gap_ns;		/* between the packet before it completing and this one launching */
-	u32 vgpr_bytes;		/* per wave; 0: as few as there are */
+	u64 gap_ns;		/* from the completion of the packet before to this launch */
+	u32 vgpr_bytes;		/* per wave; 0: the minimum */
 	u32 pad[9];
 };
 

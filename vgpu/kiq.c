@@ -5,7 +5,7 @@
  */
 #include "chip_private.h"
 
-/* All XCCs have it: where the ring is and how far it is, the first one says. */
+/* All XCCs have the HIQ. The first one says where the ring is and its pointers. */
 static void start(struct vgpu_chip *c)
 {
 	struct vgpu_hiq *h = &c->hiq;

@@ -46,7 +46,7 @@ enum {
 	 * at it again, so what the chip finds here is what it left itself.
 	 */
 	VGPU_MQD_HANDLE			= 236,
-	VGPU_MQD_FAILED_DOORBELL	= 240,	/* 16 of them, HIQ: would not be preempted */
+	VGPU_MQD_FAILED_DOORBELL	= 240,	/* 16 words, HIQ: queues that were not preempted */
 	VGPU_MQD_FAILED_DOORBELLS	= 16,
 
 	VGPU_SDMA_MQD_DW		= 128,

@@ -35,7 +35,7 @@ enum vgpu_pm4_size {
 };
 
 #define VGPU_PM4_PAD		0xffff1000u	/* a NOP of one dword */
-/* What a driver puts on the ring to see its own recovery. */
+/* A driver writes this to test its own recovery. */
 #define VGPU_PM4_HANG		0x55555555u
 
 #define VGPU_PM4_HEADER(op, dwords)	(0xc0000000u | ((u32)(dwords) - 2) << 16 | (u32)(op) << 8)

@@ -44,7 +44,7 @@ static enum vgpu_pm4_state put(struct vgpu_pm4_port *p, u64 address, const void 
 	return VGPU_PM4_ERROR;
 }
 
-/* Registers do not exist; said once, because a program that writes one writes many. */
+/* Registers do not exist. Reported once, because a program that writes one writes many. */
 static enum vgpu_pm4_state registers(struct vgpu_pm4_port *p)
 {
 	if (!p->s->said_register)
@@ -82,7 +82,7 @@ static enum vgpu_pm4_state write_data(struct vgpu_pm4_port *p)
 	return state;
 }
 
-/* At the end of the pipe: after everything before it is complete. */
+/* RELEASE_MEM acts after everything before it is complete. */
 static enum vgpu_pm4_state release_mem(struct vgpu_pm4_port *p)
 {
 	u32 interrupt = p->dw[2] >> 24 & 7, select = p->dw[2] >> 29;
@@ -110,7 +110,7 @@ static enum vgpu_pm4_state wait_reg_mem(struct vgpu_pm4_port *p, u32 size)
 {
 	u64 value = 0, reference = p->dw[4], mask = p->dw[5];
 
-	/* Registers have what is waited for: nothing is behind them. */
+	/* A wait for a register; registers are not modelled, so the condition counts as true. */
 	if ((p->dw[1] >> 4 & 3) == 0)
 		return VGPU_PM4_IDLE;
 	if (size == 8) {
@@ -209,7 +209,7 @@ static u64 groups_of(const struct vgpu_pm4_port *p, u32 axis)
 	return start < end ? end - start : 0;
 }
 
-/* 0: a synthetic kernel; 1: another, which takes time only; or an error. */
+/* 0: a synthetic kernel; 1: another kernel, which only takes time; or an error. */
 static int kernel_of(struct vgpu_pm4_port *p, struct vgpu_packet *ret)
 {
 	struct vgpu_pm4 *s = p->s;
@@ -265,7 +265,7 @@ static enum vgpu_pm4_state dispatch(struct vgpu_pm4_port *p)
 	return VGPU_PM4_DISPATCH;
 }
 
-/* The fewest dwords of each packet that is known; 0: unknown. */
+/* The minimal length of each known packet in dwords; 0: unknown. */
 static u32 fewest(u32 op)
 {
 	switch (op) {

@@ -14,7 +14,7 @@ struct vgpu_pm4_port {
 	void *ctx;
 	u64 now_ns;
 	u32 length;		/* dwords */
-	u32 dw[VGPU_PM4_DWORDS];	/* its first ones, the others are 0 */
+	u32 dw[VGPU_PM4_DWORDS];	/* the first dwords, the others are 0 */
 };
 
 static inline u64 pm4_u64(const u32 *dw)
@@ -22,10 +22,10 @@ static inline u64 pm4_u64(const u32 *dw)
 	return (u64)dw[1] << 32 | dw[0];
 }
 
-/* Stop the stream for good, say so once: -EINVAL. */
+/* Stops the stream for good and reports it once. Returns -EINVAL. */
 int vgpu_pm4_bad(struct vgpu_pm4_port *p, const char *what);
 int vgpu_pm4_get(struct vgpu_pm4_port *p, u64 address, void *to, u32 n);
-/* Dwords of the stream, @from on counted from the packet it is at. */
+/* Reads dwords of the stream; @from counts from the current packet. */
 int vgpu_pm4_stream(struct vgpu_pm4_port *p, u32 from, u32 *to, u32 n);
 
 /*

@@ -45,7 +45,7 @@ static u64 available(const struct vgpu_pm4 *s)
 	return s->depth ? s->ib[s->depth - 1].left : s->wptr - s->rptr;
 }
 
-/* Behind the packet; at the end of a buffer behind the one that jumped to it. */
+/* Moves behind the packet, or at the end of a buffer behind the packet that jumped to it. */
 static void pass(struct vgpu_pm4 *s, u32 dwords)
 {
 	if (!s->depth) {
@@ -62,14 +62,14 @@ static void pass(struct vgpu_pm4 *s, u32 dwords)
 	}
 }
 
-/* 1: a packet is in @p; 0: all of one is not there; or an error. */
+/* 1: a packet is in @p; 0: no complete packet; or an error. */
 static int load(struct vgpu_pm4_port *p)
 {
 	struct vgpu_pm4 *s = p->s;
 	u64 there = available(s);
 	u32 n;
 
-	/* Behind the read pointer the difference is huge. */
+	/* A write pointer behind the read pointer gives a huge difference. */
 	if (!s->depth && there > s->size)
 		return vgpu_pm4_bad(p, "a PM4 write pointer is not within its ring");
 	if (!there)
@@ -107,7 +107,7 @@ static struct vgpu_pm4_buffer buffer_of(const u32 *jump)
 	};
 }
 
-/* A chain leaves its buffer for good, a call comes back. */
+/* A chain leaves its buffer for good, a call returns to it. */
 static int enter_buffer(struct vgpu_pm4_port *p)
 {
 	struct vgpu_pm4 *s = p->s;
@@ -128,7 +128,7 @@ static int enter_buffer(struct vgpu_pm4_port *p)
 	if (s->depth == VGPU_PM4_NESTING)
 		return vgpu_pm4_bad(p, "PM4 indirect buffers are nested too deep");
 	if (s->depth) {
-		/* Not by pass(): an outer buffer may end with its jump, and must stay below. */
+		/* Not pass(): an outer buffer that ends with this jump must stay on the stack. */
 		s->ib[s->depth - 1].at += 16;
 		s->ib[s->depth - 1].left -= 4;
 	} else {

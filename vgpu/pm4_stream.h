@@ -29,12 +29,12 @@ enum {
 };
 
 enum vgpu_pm4_state {
-	VGPU_PM4_IDLE,		/* at the end of what there is */
+	VGPU_PM4_IDLE,		/* nothing left to read */
 	VGPU_PM4_DISPATCH,	/* launch .packet, then run again */
 	VGPU_PM4_DRAIN,		/* run again after vgpu_pm4_drained() */
-	VGPU_PM4_POLLING,	/* waits for a word of memory: looked at once per run */
-	VGPU_PM4_MORE,		/* did its share: run again, not before others had their turn */
-	VGPU_PM4_ERROR,		/* for good, see .stop; reported once */
+	VGPU_PM4_POLLING,	/* waits for a word of memory, checked once per run */
+	VGPU_PM4_MORE,		/* used up its share; run again after other queues */
+	VGPU_PM4_ERROR,		/* stopped for good, see .stop; reported once */
 };
 
 struct vgpu_pm4_args {
@@ -42,7 +42,7 @@ struct vgpu_pm4_args {
 	u64 base;		/* of the ring */
 	u32 size;		/* dwords, a power of two; 0: no ring, indirect buffers only */
 	u64 rptr;		/* dwords, not wrapped */
-	u64 unknown_ns;		/* how long a workgroup of a kernel runs that cannot be executed */
+	u64 unknown_ns;		/* run time of a workgroup whose kernel cannot be executed */
 };
 
 struct vgpu_pm4_buffer {
@@ -62,11 +62,11 @@ struct vgpu_pm4 {
 	u16 pasid;
 	u64 packets;		/* completed */
 
-	/* its own */
+	/* private */
 	u64 base;
 	u32 size;
 	u64 unknown_ns;
-	bool undrained;		/* a dispatch was given and may not be complete */
+	bool undrained;		/* a dispatch was handed out and may not be complete */
 	bool said_register;	/* writes to registers were reported */
 	u8 depth;		/* of ib[] in use */
 	u8 chained;
@@ -76,7 +76,7 @@ struct vgpu_pm4 {
 	u32 sh[VGPU_PM4_SH_NR];	/* COMPUTE_* as SET_SH_REG left them */
 };
 
-/* 0, -EINVAL for a ring that cannot be. */
+/* 0, or -EINVAL for an invalid ring. */
 int vgpu_pm4_init(struct vgpu_pm4 *s, const struct vgpu_pm4_args *args);
 /* Behind the read pointer or more than a ring ahead of it is an error at run. */
 void vgpu_pm4_wptr(struct vgpu_pm4 *s, u64 wptr);

@@ -12,7 +12,7 @@ int vgpu_queue_state(const struct vgpu *v, u32 queue)
 	return v->queues[queue].error ? VGPU_ERROR : v->queues[queue].state;
 }
 
-/* One byte per CU, eight at a time: this is asked at every stop. */
+/* One byte per CU, eight at a time, because every stop reads this. */
 union any {
 	u64 word[VGPU_MAX_CUS / 8];
 	u8 cu[VGPU_MAX_CUS];

@@ -31,7 +31,7 @@ bool vgpu_queue_has_work(const struct vgpu_queue *q)
 
 static void move_rptr(struct vgpu *v, struct vgpu_queue *q, u64 value)
 {
-	/* The fault may come and go; a read pointer never goes back. */
+	/* A read pointer never goes back, even if the fault is cleared. */
 	if (value <= q->rptr)
 		return;
 	q->rptr = value;
@@ -62,7 +62,7 @@ static void complete(struct vgpu *v, struct vgpu_queue *q, struct vgpu_flight *f
 	retire(v, q);
 }
 
-/* Complete when no workgroup is left to start or to end. */
+/* A packet is complete when no workgroup is left to start or to end. */
 static void check_complete(struct vgpu *v, struct vgpu_queue *q, struct vgpu_flight *f)
 {
 	if (f->complete || f->live || f->placed < f->p.workgroups)
@@ -73,7 +73,7 @@ static void check_complete(struct vgpu *v, struct vgpu_queue *q, struct vgpu_fli
 	complete(v, q, f);
 }
 
-/* Nothing is left in the save area: packets may turn out to be complete. */
+/* The save area is empty now, so packets may be complete. */
 void vgpu_queue_check(struct vgpu *v, struct vgpu_queue *q)
 {
 	for (u32 i = 0; i < VGPU_IN_FLIGHT; i++) {
@@ -84,7 +84,7 @@ void vgpu_queue_check(struct vgpu *v, struct vgpu_queue *q)
 	}
 }
 
-/* The next @n workgroups of the packet: what they will add. */
+/* Takes the next @n workgroups of the packet. Returns what they will add. */
 u64 vgpu_flight_take(struct vgpu_flight *f, u64 n)
 {
 	u64 sum = n * f->placed + n * (n + 1) / 2;	/* of i + 1 */
@@ -133,14 +133,14 @@ void vgpu_queue_sync(struct vgpu *v, struct vgpu_cohort *c)
 	c->rounds = 1;
 }
 
-/* From now on the slots of @q can go to another queue when they free. */
+/* Ends the promised rounds of @q, so that its slots can go to other queues. */
 void vgpu_queue_cut(struct vgpu *v, struct vgpu_queue *q)
 {
 	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next)
 		vgpu_cohort_cut(v, vgpu_cohort_at(v, id));
 }
 
-/* The waves of @q make no more progress; what they did so far is done. */
+/* Stops the waves of @q. Their progress so far counts. */
 void vgpu_queue_stop(struct vgpu *v, struct vgpu_queue *q)
 {
 	for (u32 id = q->cohorts; id != VGPU_NONE; id = vgpu_cohort_at(v, id)->next) {
@@ -162,7 +162,7 @@ void vgpu_queue_ended(struct vgpu *v, struct vgpu_cohort *c)
 	check_complete(v, q, &q->flight[c->flight]);
 }
 
-/* The next packet into @q->head, once. False: the queue has stopped. */
+/* Fetches the next packet into @q->head once. False if the queue has stopped. */
 static bool fetch_head(struct vgpu *v, struct vgpu_queue *q)
 {
 	if (q->has_head)
@@ -188,7 +188,7 @@ static bool all_placed(struct vgpu_queue *q)
 	return true;
 }
 
-/* May the head be launched now? Notes what it waits for. */
+/* True if the head may be launched now. Otherwise notes what it waits for. */
 static bool head_may_go(struct vgpu *v, struct vgpu_queue *q)
 {
 	const struct vgpu_packet *p = &q->head;
@@ -210,7 +210,7 @@ static bool head_may_go(struct vgpu *v, struct vgpu_queue *q)
 	return true;
 }
 
-/* Fills what follows from the packet. -EINVAL: no such kernel can run here. */
+/* Fills the fields that follow from the packet. -EINVAL: the kernel cannot run here. */
 static int flight_set(struct vgpu *v, struct vgpu_flight *f, const struct vgpu_packet *p)
 {
 	f->p = *p;
@@ -218,7 +218,7 @@ static int flight_set(struct vgpu *v, struct vgpu_flight *f, const struct vgpu_p
 		f->p.workgroups = 0;
 		return 0;
 	}
-	/* Half a day: sums of the time of all workgroups must stay in 64 bits. */
+	/* At most half a day, so that the summed time of all workgroups fits in 64 bits. */
 	if (p->kind != VGPU_KERNEL || !p->workgroups || !p->workgroup_ns ||
 	    p->workgroup_ns > BIT_ULL(45))
 		return -EINVAL;
@@ -252,7 +252,7 @@ static bool may_launch(const struct vgpu *v, const struct vgpu_queue *q)
 	       v->now >= q->wake_ns;
 }
 
-/* Launches what may be launched; @q->wake_ns says when to try again. */
+/* Launches packets that may be launched. @q->wake_ns says when to try again. */
 void vgpu_queue_launch(struct vgpu *v, struct vgpu_queue *q)
 {
 	if (v->now < q->ready_ns) {
@@ -269,7 +269,7 @@ void vgpu_queue_launch(struct vgpu *v, struct vgpu_queue *q)
 	}
 }
 
-/* Every wave of @q is gone, with its slots. */
+/* Drops all waves of @q and their slots. */
 void vgpu_queue_drop(struct vgpu *v, struct vgpu_queue *q)
 {
 	while (q->cohorts != VGPU_NONE)
@@ -278,7 +278,7 @@ void vgpu_queue_drop(struct vgpu *v, struct vgpu_queue *q)
 		flight_at(q, i)->live = flight_at(q, i)->promised = 0;
 }
 
-/* A reset: packets that are not complete start again from their first workgroup. */
+/* After a reset, packets that are not complete start again from their first workgroup. */
 void vgpu_queue_restart(struct vgpu *v, struct vgpu_queue *q)
 {
 	vgpu_queue_stop(v, q);
@@ -292,7 +292,7 @@ void vgpu_queue_restart(struct vgpu *v, struct vgpu_queue *q)
 
 		if (f->complete)
 			continue;
-		/* Its work will be done again and counted then. */
+		/* The work is repeated and counted then. */
 		v->work_ns[q->process] -= f->work_ns;
 		f->work_ns = 0;
 		f->placed = 0;
@@ -300,7 +300,7 @@ void vgpu_queue_restart(struct vgpu *v, struct vgpu_queue *q)
 	}
 }
 
-/* On the GPU again: the packets are read from the ring as they were at first. */
+/* The queue is mapped again; its packets are read from the ring anew. */
 void vgpu_queue_refetch(struct vgpu *v, struct vgpu_queue *q)
 {
 	u32 id = vgpu_queue_id(v, q);

@@ -92,7 +92,7 @@ static void append(struct vgpu *v, const u32 *queues, u32 nr, u32 process)
 	}
 }
 
-/* The list anew. Those that would not leave are on it whether asked for or not. */
+/* Rebuilds the list. Queues that could not be unmapped stay on it, asked for or not. */
 static void rebuild(struct vgpu *v, const u32 *queues, u32 nr)
 {
 	for (u32 i = 0; i < v->nr_list; i++)
@@ -215,7 +215,7 @@ u32 vgpu_runlist_next_turn(const struct vgpu *v)
 	return nearest == VGPU_NONE ? VGPU_NONE : (v->turn + nearest) % v->nr_turns;
 }
 
-/* When the hardware scheduler will switch, as things are now. */
+/* Computes when the hardware scheduler will switch. */
 void vgpu_runlist_plan(struct vgpu *v)
 {
 	u32 next;

@@ -6,7 +6,7 @@
  */
 #include "sdma_packet.h"
 
-/* Dwords that the queue was given and has not passed. */
+/* Dwords submitted and not yet passed. */
 static u64 available(const struct vgpu_sdma *s)
 {
 	return s->in_ib ? s->ib_left : (s->wptr - s->rptr) / 4;
@@ -22,7 +22,7 @@ static void pass(struct vgpu_sdma *s, u64 dwords)
 	s->ib_left -= (u32)dwords;
 }
 
-/* When the step that comes now is over. */
+/* Sets the end of the step that begins now. */
 static void set_next(struct vgpu_sdma *s)
 {
 	u64 ns = s->done ? 0 : s->packet_ns;
@@ -33,7 +33,7 @@ static void set_next(struct vgpu_sdma *s)
 	s->state = VGPU_SDMA_BUSY;
 }
 
-/* Leave an indirect buffer at its end, and what a condition said to skip. */
+/* Leaves an indirect buffer at its end, and skips what a condition said to skip. */
 static void pass_skipped(struct vgpu_sdma *s)
 {
 	u64 n = s->skip < available(s) ? s->skip : available(s);
@@ -48,14 +48,14 @@ static void pass_skipped(struct vgpu_sdma *s)
 	}
 }
 
-/* 1: a packet is under way; 0: all of one is not there yet; or an error. */
+/* 1: a packet is under way; 0: no complete packet yet; or an error. */
 static int load(struct vgpu_sdma_port *p)
 {
 	struct vgpu_sdma *s = p->s;
 	u64 there;
 	u32 fixed, length;
 
-	/* Behind the read pointer the difference is huge. */
+	/* A write pointer behind the read pointer gives a huge difference. */
 	if (s->wptr - s->rptr > s->size)
 		return vgpu_sdma_bad(p, "an SDMA write pointer is not within its ring");
 	pass_skipped(s);
@@ -95,7 +95,7 @@ static void complete(struct vgpu_sdma *s)
 	s->length = 0;
 }
 
-/* The step whose time has come. 1: a poll does not hold yet. */
+/* Executes the due step. 1: the condition of a poll does not hold yet. */
 static int step(struct vgpu_sdma_port *p, u64 now_ns)
 {
 	struct vgpu_sdma *s = p->s;
@@ -106,7 +106,7 @@ static int step(struct vgpu_sdma_port *p, u64 now_ns)
 		err = vgpu_sdma_poll(p);
 		if (!err)
 			return 1;
-		/* Found later than it was first looked at: time went by. */
+		/* A poll that succeeds later than its first check took until now. */
 		s->at_ns = s->state == VGPU_SDMA_POLLING ? now_ns : s->next_ns;
 		err = err > 0 ? 0 : err;
 	} else {

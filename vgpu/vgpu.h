@@ -46,8 +46,8 @@ struct vgpu_packet {
 	u32 lds_bytes;		/* per workgroup */
 	u64 workgroups;
 	u64 workgroup_ns;
-	u64 gap_ns;		/* between the packet before it completing and this one launching */
-	u64 result;		/* address, meaning is the world's */
+	u64 gap_ns;		/* from the completion of the packet before to this launch */
+	u64 result;		/* address, interpreted by the world */
 	u64 key;
 	u64 signal;		/* VGPU_BARRIER: waits for it; VGPU_KERNEL: unused */
 };
@@ -60,7 +60,7 @@ enum vgpu_how {
 
 enum vgpu_outcome {
 	VGPU_DONE,
-	VGPU_FAILED,		/* this queue would not leave (dw 240 of the HIQ MQD) */
+	VGPU_FAILED,		/* this queue could not be unmapped (dw 240 of the HIQ MQD) */
 };
 
 /* What an unmap did and when, for the parts of a latency. */
@@ -72,7 +72,7 @@ struct vgpu_unmapped {
 	u64 bytes;		/* saved */
 	u32 waves;		/* saved */
 	u32 queues;		/* unmapped */
-	u32 failed;		/* queues that would not leave */
+	u32 failed;		/* queues that could not be unmapped */
 };
 
 /*
@@ -158,11 +158,11 @@ int vgpu_queue_unread(struct vgpu *v, u32 queue, bool unread, u64 now_ns);
 /* A signal some barrier may wait for was set. */
 void vgpu_signal(struct vgpu *v, u64 now_ns);
 
-/* The queues that are to be on. */
+/* The queues that should be mapped. */
 struct vgpu_runlist {
 	const u32 *queues;
 	u32 nr;
-	u32 processes;		/* so many at a time; 0: as many as there are VMIDs */
+	u32 processes;		/* processes mapped at a time; 0: as many as there are VMIDs */
 };
 
 /*
@@ -183,7 +183,7 @@ struct vgpu_unmap_args {
 	enum vgpu_whom whom;
 	u32 id;			/* of the process or queue */
 	enum vgpu_how how;
-	u64 grace_ns;		/* waves run on for so long after the CP began */
+	u64 grace_ns;		/* waves keep running this long after the CP began */
 };
 
 /*
@@ -200,9 +200,9 @@ int vgpu_unmap(struct vgpu *v, const struct vgpu_unmap_args *args, u64 now_ns, u
  */
 int vgpu_limit(struct vgpu *v, u32 slots, u32 vmids);
 
-/* When something happens by itself; VGPU_NEVER if nothing will. */
+/* Time of the next event; VGPU_NEVER if there is none. */
 u64 vgpu_next_ns(const struct vgpu *v);
-/* Let everything happen that happens until @now_ns. */
+/* Processes all events up to @now_ns. */
 void vgpu_advance(struct vgpu *v, u64 now_ns);
 
 enum vgpu_queue_state {
@@ -242,7 +242,7 @@ enum vgpu_fault {
 	VGPU_FAULT_HANG,		/* the next unmap never ends */
 	VGPU_FAULT_PREEMPT,		/* the next unmap leaves @arg (a queue) on: FAILED */
 	VGPU_FAULT_SLOW_SAVE,		/* saves take @arg times as long */
-	VGPU_FAULT_RPTR_EARLY,		/* read pointers move at launch, whatever the fact says */
+	VGPU_FAULT_RPTR_EARLY,		/* read pointers move at launch, contrary to the fact */
 };
 /* 0, -EINVAL, or -ENOENT if @arg is no queue. NONE clears all of them. */
 int vgpu_fault(struct vgpu *v, enum vgpu_fault fault, u64 arg);
