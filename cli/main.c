@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "term.h"
+#include "text/nearest.h"
 
 #ifndef GP_VERSION
 #define GP_VERSION "unknown"
@@ -14,11 +15,17 @@
 
 static const struct gp_command *find(const char *name)
 {
+	struct gp_nearest nearest = { .word = name };
+
 	for (const struct gp_command *c = gp_commands; c->run; c++) {
 		if (!strcmp(c->syntax.command, name))
 			return c;
+		gp_nearest_try(&nearest, c->syntax.command);
 	}
-	gp_error("no command '%s'; 'gpreempt --help' lists them", name);
+	if (nearest.name)
+		gp_error("no command '%s'; did you mean '%s'?", name, nearest.name);
+	else
+		gp_error("no command '%s'; 'gpreempt --help' lists them", name);
 	return NULL;
 }
 
@@ -115,13 +122,13 @@ static int watch(const struct gp_command *c, const struct gp_options *o)
 	}
 }
 
-static int run(const struct gp_command *c, char **argv)
+static int run(const struct gp_command *c, int argc, char **argv)
 {
 	struct gp_syntax syntax = c->syntax;
 	struct gp_options o;
 
 	syntax.options |= GP_TAKES(HELP);
-	if (gp_options_parse(&syntax, argv, &o))
+	if (gp_options_parse(&syntax, argc, argv, &o))
 		return c->run == gp_cmd_run ? GP_EXIT_OURS : GP_EXIT_BAD;
 	if (o.help) {
 		help(c);
@@ -135,6 +142,8 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : "";
 	const struct gp_command *c;
 
+	if (argc < 1)
+		return GP_EXIT_BAD;	/* before Linux 5.18, execve() allows it */
 	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 		list(stdout);
 		return flushed(GP_EXIT_OK);
@@ -149,7 +158,7 @@ int main(int argc, char **argv)
 	}
 	/* `gpreempt` and `gpreempt --json` are those of the first command. */
 	if (argc < 2 || *word == '-')
-		return run(&gp_commands[0], argv + (argc > 0));
+		return run(&gp_commands[0], argc, argv);
 	c = find(word);
-	return c ? run(c, argv + 2) : GP_EXIT_BAD;
+	return c ? run(c, argc - 1, argv + 1) : GP_EXIT_BAD;
 }

@@ -3,13 +3,15 @@
 #include "options.h"
 
 #include <ctype.h>
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/value.h"
 #include "term.h"
+#include "text/nearest.h"
+#include "text/value.h"
 
-struct option {
+struct spec {
 	const char *name;
 	char letter;		/* short form, or 0 */
 	const char *arg;	/* NULL: it takes none */
@@ -18,7 +20,7 @@ struct option {
 
 #define OPTION(id, ...)	[GP_OPT_##id] = { __VA_ARGS__ }
 
-static const struct option options[GP_NR_OPTIONS] = {
+static const struct spec options[GP_NR_OPTIONS] = {
 	OPTION(POLICY, "policy", 'p', "P",
 	       "decide with policy P: fifo, priority, fair, deadline"),
 	OPTION(MECHANISM, "mechanism", 'm', "M",
@@ -227,53 +229,82 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	return -EINVAL;
 }
 
-/* The option that @arg names, with a value that is part of it in *@value; -1 if none. */
-static int find(const struct gp_syntax *syntax, const char *arg, const char **value)
-{
-	*value = NULL;
-	for (int i = 0; i < GP_NR_OPTIONS; i++) {
-		size_t n = strlen(options[i].name);
+/* What getopt_long() returns for options[i], unless it is the letter. */
+enum { FIRST_OPTION = 256 };
 
-		if (!(syntax->options & BIT_ULL(i)))
+/* What getopt_long() reads: the options of one command. */
+struct getopt_table {
+	struct option all[GP_NR_OPTIONS + 1];
+	char letters[2 * GP_NR_OPTIONS + 3];
+};
+
+/* @mode: '+' ends at the first operand, '-' returns each operand in its turn. */
+static void fill(struct getopt_table *table, u64 which, char mode)
+{
+	struct option *next = table->all;
+	char *letter = table->letters;
+
+	memset(table, 0, sizeof(*table));
+	*letter++ = mode;
+	*letter++ = ':';	/* return ':' for a missing value */
+	for (int i = 0; i < GP_NR_OPTIONS; i++) {
+		const struct spec *o = &options[i];
+
+		if (!(which & BIT_ULL(i)))
 			continue;
-		if (arg[1] == options[i].letter) {	/* "-j 4" and "-j4" */
-			*value = arg[2] ? arg + 2 : NULL;
-			return i;
-		}
-		if (strncmp(arg, "--", 2) || strncmp(arg + 2, options[i].name, n))
-			continue;
-		if (arg[2 + n] == '=')
-			*value = arg + 3 + n;
-		if (arg[2 + n] == '=' || !arg[2 + n])
-			return i;
+		*next++ = (struct option){
+			.name = o->name, .has_arg = o->arg ? required_argument : no_argument,
+			.val = o->letter ? o->letter : FIRST_OPTION + i,
+		};
+		if (o->letter)
+			*letter++ = o->letter;
+		if (o->letter && o->arg)
+			*letter++ = ':';
 	}
-	return -1;
 }
 
-/* Takes the option at **@argv and moves *@argv to the last word it used. */
-static int option(const struct gp_syntax *syntax, char ***argv, struct gp_options *o)
+/* The option of @syntax for which getopt_long() returned @c, or GP_NR_OPTIONS. */
+static enum gp_option_id option_of(const struct gp_syntax *syntax, int c)
 {
-	const char *arg = **argv, *value;
-	int id = find(syntax, arg, &value);
+	int i = 0;
 
-	if (id < 0) {
+	while (i < GP_NR_OPTIONS && (!(syntax->options & BIT_ULL(i)) ||
+				     (c != FIRST_OPTION + i && c != options[i].letter)))
+		i++;
+	return (enum gp_option_id)i;
+}
+
+static void unknown_option(const struct gp_syntax *syntax, const char *word)
+{
+	struct gp_nearest nearest = { .word = word + strspn(word, "-") };
+	bool is_long = !strncmp(word, "--", 2);
+
+	for (int i = 0; is_long && i < GP_NR_OPTIONS; i++) {
+		if (syntax->options & BIT_ULL(i) && options[i].help)
+			gp_nearest_try(&nearest, options[i].name);
+	}
+	if (nearest.name)
+		gp_error("%s has no option '%s'; did you mean '--%s'?", syntax->command, word,
+			 nearest.name);
+	else
 		gp_error("%s has no option '%s'; 'gpreempt %s --help' lists them",
-			 syntax->command, arg, syntax->command);
-		return -EINVAL;
-	}
-	if (!options[id].arg && value) {
+			 syntax->command, word, syntax->command);
+}
+
+/* Says why getopt_long() returned @c, which is '?' or ':', for @word. */
+static int refuse(const struct gp_syntax *syntax, int c, const char *word)
+{
+	enum gp_option_id id = optopt ? option_of(syntax, optopt) : GP_NR_OPTIONS;
+	char letter[3] = { '-', (char)optopt };
+
+	if (id == GP_NR_OPTIONS)
+		unknown_option(syntax, !strncmp(word, "--", 2) ? word : letter);
+	else if (c == ':')
+		gp_error("--%s needs a value: --%s %s", options[id].name, options[id].name,
+			 options[id].arg);
+	else
 		gp_error("--%s takes no value", options[id].name);
-		return -EINVAL;
-	}
-	if (options[id].arg && !value) {
-		value = *++*argv;
-		if (!value) {
-			gp_error("--%s wants a value: --%s %s", options[id].name,
-				 options[id].name, options[id].arg);
-			return -EINVAL;
-		}
-	}
-	return take(o, (enum gp_option_id)id, value);
+	return -EINVAL;
 }
 
 static const char *blank_before(const char *text)
@@ -283,10 +314,11 @@ static const char *blank_before(const char *text)
 
 static int operand(const struct gp_syntax *syntax, char *arg, struct gp_options *o)
 {
-	bool more = syntax->operands == GP_SEVERAL || syntax->operands == GP_ANY;
+	bool more = syntax->operands == GP_SEVERAL || syntax->operands == GP_ANY ||
+		    syntax->operands == GP_REST;
 
 	if (!syntax->operand || (o->nr_operands && !more)) {
-		gp_error("%s: what is '%s'? usage: gpreempt %s%s%s, options behind it",
+		gp_error("%s: '%s': unexpected operand; usage: gpreempt %s%s%s [options]",
 			 syntax->command, arg, syntax->command, blank_before(syntax->operand),
 			 syntax->operand ? syntax->operand : "");
 		return -EINVAL;
@@ -300,47 +332,37 @@ static bool may_be_absent(const struct gp_syntax *syntax)
 	return !syntax->operand || syntax->operands == GP_OPTIONAL || syntax->operands == GP_ANY;
 }
 
-/* Everything from @argv on is the operands. */
-static void take_rest(struct gp_options *o, char **argv)
+/* Reads @argv; the operands move to the front of o->operands, which is behind the command. */
+static int words(const struct gp_syntax *syntax, int argc, char **argv, struct gp_options *o)
 {
-	o->operands = argv;
-	while (argv[o->nr_operands])
-		o->nr_operands++;
-}
+	struct getopt_table table;
+	int bad = 0, c;
 
-/* The words of the line, in turn. */
-static int words(const struct gp_syntax *syntax, char **argv, struct gp_options *o)
-{
-	bool only_operands = false;
-
-	for (; *argv; argv++) {
-		int bad;
-
-		if (!only_operands && !strcmp(*argv, "--")) {
-			only_operands = o->dashes = true;
-			continue;
-		}
-		if (!only_operands && **argv == '-' && (*argv)[1]) {
-			bad = option(syntax, &argv, o);
-		} else if (syntax->operands == GP_REST) {
-			take_rest(o, argv);
-			return 0;
-		} else {
-			bad = operand(syntax, *argv, o);
-		}
-		if (bad)
-			return bad;
+	fill(&table, syntax->options, syntax->operands == GP_REST ? '+' : '-');
+	optind = 0;	/* makes glibc read the mode again */
+	opterr = 0;
+	while (!bad && (c = getopt_long(argc, argv, table.letters, table.all, NULL)) != -1) {
+		if (c == 1)
+			bad = operand(syntax, optarg, o);
+		else if (c == '?' || c == ':')
+			bad = refuse(syntax, c, argv[optind - 1]);
+		else
+			bad = take(o, option_of(syntax, c), optarg);
 	}
-	o->operands[o->nr_operands] = NULL;
-	return 0;
+	o->dashes = !bad && optind > 1 && !strcmp(argv[optind - 1], "--");
+	for (; !bad && optind < argc; optind++)
+		bad = operand(syntax, argv[optind], o);
+	if (!bad)
+		o->operands[o->nr_operands] = NULL;
+	return bad;
 }
 
-int gp_options_parse(const struct gp_syntax *syntax, char **argv, struct gp_options *ret)
+int gp_options_parse(const struct gp_syntax *syntax, int argc, char **argv, struct gp_options *ret)
 {
 	struct gp_options o = {
-		.command = syntax->command, .seed = 1, .last_seed = 1, .operands = argv,
+		.command = syntax->command, .seed = 1, .last_seed = 1, .operands = argv + 1,
 	};
-	int bad = words(syntax, argv, &o);
+	int bad = words(syntax, argc, argv, &o);
 
 	if (bad)
 		return bad;
@@ -357,7 +379,7 @@ int gp_options_parse(const struct gp_syntax *syntax, char **argv, struct gp_opti
 void gp_options_help(u64 which, FILE *to)
 {
 	for (int i = 0; i < GP_NR_OPTIONS; i++) {
-		const struct option *o = &options[i];
+		const struct spec *o = &options[i];
 		char left[48];
 
 		if (!(which & BIT_ULL(i)) || !o->help)

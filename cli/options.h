@@ -89,8 +89,11 @@ struct gp_syntax {
 	u64 options;			/* GP_TAKES() of each */
 };
 
-/* 0, or -EINVAL after a message on stderr. Moves the operands to the front of @argv. */
-int gp_options_parse(const struct gp_syntax *syntax, char **argv, struct gp_options *ret);
+/*
+ * Reads @argv behind argv[0] with getopt_long() and moves the operands to its front. 0, or -EINVAL
+ * after a message on stderr.
+ */
+int gp_options_parse(const struct gp_syntax *syntax, int argc, char **argv, struct gp_options *ret);
 /* One line per option of @options; none for those that only tests use. */
 void gp_options_help(u64 options, FILE *to);
 /* " --json -w ...", with the same exceptions. */

@@ -17,16 +17,6 @@ int gp_why(const struct gp_why *why, const char *format, ...)
 	return -EINVAL;
 }
 
-void gp_list_name(char *text, size_t size, const char *name)
-{
-	size_t at = strlen(text);
-
-	if (at + strlen(name) + sizeof(", , ...") <= size)
-		snprintf(text + at, size - at, "%s%s", at ? ", " : "", name);
-	else if (at && text[at - 1] != '.')
-		snprintf(text + at, size - at, ", ...");
-}
-
 /* ---- setting ---- */
 
 /* Writes "KEY: invalid value ...; expected ..." and returns -EINVAL. */
@@ -83,16 +73,19 @@ static int set_switch(const struct gp_key_value *v, void *to)
 
 static int set_choice(const struct gp_key_value *v, u8 *to)
 {
-	char names[160] = "", expected[176];
+	struct gp_nearest nearest = { .word = v->text };
+	char expected[sizeof(nearest.all) + 64];
 
 	for (u8 i = 0; v->key->choices[i]; i++) {
 		if (!strcmp(v->key->choices[i], v->text)) {
 			*to = i;
 			return 0;
 		}
-		gp_list_name(names, sizeof(names), v->key->choices[i]);
+		gp_nearest_try(&nearest, v->key->choices[i]);
 	}
-	snprintf(expected, sizeof(expected), "one of %s", names);
+	snprintf(expected, sizeof(expected), "one of %s%s%s%s", nearest.all,
+		 nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
+		 nearest.name ? "'?" : "");
 	return refuse(v, expected);
 }
 
@@ -226,56 +219,19 @@ int gp_section_set(const struct gp_section *section, int position, const char *v
 	return set_key(&v);
 }
 
-enum { MAX_NAME = 32 };
-
-/* How many letters must be changed, added or left out to make @b of @a. */
-static u32 distance(const char *a, const char *b)
-{
-	u32 row[MAX_NAME + 1], nr = (u32)strlen(b);
-
-	if (strlen(a) > MAX_NAME || nr > MAX_NAME)
-		return GP_NONE;
-	for (u32 j = 0; j <= nr; j++)
-		row[j] = j;
-	for (u32 i = 0; a[i]; i++) {
-		u32 diagonal = row[0];
-
-		row[0] = i + 1;
-		for (u32 j = 0; j < nr; j++) {
-			u32 best = diagonal + (a[i] != b[j]);
-
-			diagonal = row[j + 1];
-			best = row[j] + 1 < best ? row[j] + 1 : best;
-			row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
-		}
-	}
-	return row[nr];
-}
-
 int gp_section_unknown(const struct gp_section *section, const char *key,
 		       const struct gp_why *why)
 {
-	u32 best = 2 + (u32)strlen(key) / 4;
-	const char *meant = NULL, *name;
-	char names[512] = "";
+	struct gp_nearest nearest = { .word = key };
+	char instead[sizeof(nearest.all) + 32];
+	const char *name;
 
 	for (u32 t = 0; t < section->nr; t++) {
-		for (u32 i = 0; (name = name_in(&section->table[t], i)); i++) {
-			bool begins = strlen(key) > 2 && !strncmp(name, key, strlen(key));
-			u32 d = begins ? 1 : distance(key, name);
-
-			gp_list_name(names, sizeof(names), name);
-			if (d < best) {
-				best = d;
-				meant = name;
-			}
-		}
+		for (u32 i = 0; (name = name_in(&section->table[t], i)); i++)
+			gp_nearest_try(&nearest, name);
 	}
-	if (meant)
-		return gp_why(why, "unknown key '%s' in [%s]; did you mean '%s'?", key,
-			      section->name, meant);
-	return gp_why(why, "unknown key '%s' in [%s]; expected one of %s", key, section->name,
-		      names);
+	gp_nearest_print(&nearest, instead, sizeof(instead));
+	return gp_why(why, "unknown key '%s' in [%s]; %s", key, section->name, instead);
 }
 
 /* ---- settings of the scheduler ---- */

@@ -8,6 +8,7 @@
 #define GP_TEXT_KEYS_H
 
 #include "core/task.h"
+#include "nearest.h"
 
 /* The buffer for a message. */
 struct gp_why {
@@ -78,8 +79,6 @@ struct gp_key {
 void gp_keys_init(const struct gp_key *keys, void *to);
 /* As it would be written; "" if it is empty, which no file can say. */
 void gp_key_print(const struct gp_key *key, const void *from, char *text, size_t size);
-/* Adds ", name" to a list, or ", ..." if @text is full. */
-void gp_list_name(char *text, size_t size, const char *name);
 
 /* ---- sections ---- */
 

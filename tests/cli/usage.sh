@@ -55,7 +55,7 @@ refused && says_err "b.ini"
 try gpreempt sim colocate --seed x
 refused && says_err 'seed'
 try gpreempt sim colocate --seed
-refused && says_err 'wants a value'
+refused && says_err 'needs a value'
 try gpreempt sim colocate --json=yes
 refused && says_err 'takes no value'
 try gpreempt sim colocate --set nothing
@@ -74,6 +74,24 @@ try gpreempt compare colocate --robust --frontier
 refused && says_err 'exclude each other'
 try gpreempt facts --profile h100
 refused && says_err 'mi308x'
+
+claim "a mistyped command, option or mechanism is answered with the nearest name"
+try gpreempt compre colocate
+refused && says_err "no command 'compre'; did you mean 'compare'?"
+try gpreempt help staus
+refused && says_err "did you mean 'status'?"
+try gpreempt list --jsn
+refused && says_err "no option '--jsn'; did you mean '--json'?"
+try gpreempt sim colocate --mechanism evct
+refused && says_err "did you mean 'evict'?"
+
+claim "options may be behind the operands and their letters together; -- ends them"
+try gpreempt sim colocate -l1s --json
+exits 0 && json '.schema == 1'
+try gpreempt sim -- -none.ini
+refused && says_err 'none.ini'
+try gpreempt policy fifo -nx
+refused && says_err "no option '-x'"
 
 claim "a bad scenario is FILE:LINE: what, what is allowed"
 printf '[run]\nlength = 1s\n[a]\nrole = onlin\n' >"$tmp/bad.ini"

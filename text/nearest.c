@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "nearest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void gp_list_name(char *text, size_t size, const char *name)
+{
+	size_t at = strlen(text);
+
+	if (at + strlen(name) + sizeof(", , ...") <= size)
+		snprintf(text + at, size - at, "%s%s", at ? ", " : "", name);
+	else if (at && text[at - 1] != '.')
+		snprintf(text + at, size - at, ", ...");
+}
+
+enum { NAME_MAX_LENGTH = 32 };
+
+/* How many letters must be changed, added or left out to make @b of @a. */
+static u32 distance(const char *a, const char *b)
+{
+	u32 row[NAME_MAX_LENGTH + 1], nr = (u32)strlen(b);
+
+	if (strlen(a) > NAME_MAX_LENGTH || nr > NAME_MAX_LENGTH)
+		return ~0u;
+	for (u32 j = 0; j <= nr; j++)
+		row[j] = j;
+	for (u32 i = 0; a[i]; i++) {
+		u32 diagonal = row[0];
+
+		row[0] = i + 1;
+		for (u32 j = 0; j < nr; j++) {
+			u32 best = diagonal + (a[i] != b[j]);
+
+			diagonal = row[j + 1];
+			best = row[j] + 1 < best ? row[j] + 1 : best;
+			row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
+		}
+	}
+	return row[nr];
+}
+
+void gp_nearest_try(struct gp_nearest *n, const char *known)
+{
+	size_t length = strlen(n->word);
+	bool begins = length > 2 && !strncmp(known, n->word, length);
+	u32 d = begins ? 1 : distance(n->word, known);
+
+	gp_list_name(n->all, sizeof(n->all), known);
+	/* One letter may be wrong, and one more per four letters. */
+	if (d < 2 + length / 4 && (!n->name || d < n->distance)) {
+		n->name = known;
+		n->distance = d;
+	}
+}
+
+void gp_nearest_print(const struct gp_nearest *n, char *text, size_t size)
+{
+	if (n->name)
+		snprintf(text, size, "did you mean '%s'?", n->name);
+	else
+		snprintf(text, size, "expected one of %s", n->all);
+}
