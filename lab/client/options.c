@@ -2,6 +2,7 @@
 /* gpload's command line: one table, one line per mistake. */
 #include "options.h"
 
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,10 +258,10 @@ static int set(const char *name, const char *value, struct gp_load_options *o)
 		if (err != -ENOENT)
 			return err;
 	}
-	return gp_client_say(EINVAL, "--%s: no such option (see --help)", name);
+	return -ENOENT;
 }
 
-static bool set_flag(const char *name, struct gp_load_options *o)
+static void set_flag(const char *name, struct gp_load_options *o)
 {
 	bool *flag = !strcmp(name, "json") ? &o->json : !strcmp(name, "check") ? &o->check :
 		     !strcmp(name, "print-submits") ? &o->print_submits :
@@ -269,37 +270,41 @@ static bool set_flag(const char *name, struct gp_load_options *o)
 
 	if (flag)
 		*flag = true;
-	return flag;
 }
+
+#define VALUE(name)	{ name, required_argument, NULL, 0 }
+#define FLAG(name)	{ name, no_argument, NULL, 0 }
+
+static const struct option table[] = {
+	VALUE("class"), VALUE("pointers"), VALUE("save-area"), VALUE("wait"), VALUE("vm"),
+	VALUE("queues"), VALUE("workgroups"), VALUE("requests"), VALUE("depth"), VALUE("warm-up"),
+	VALUE("spoil"), VALUE("gpu"), VALUE("seed"), VALUE("kernel"), VALUE("linger"),
+	VALUE("seconds"), VALUE("patience"), VALUE("print-every"), VALUE("poisson"),
+	VALUE("waves"), FLAG("json"), FLAG("check"), FLAG("print-submits"), FLAG("print-kernels"),
+	FLAG("help"), { 0 },
+};
 
 static int parse_all(int argc, const char *const argv[], struct gp_load_options *o)
 {
-	for (int i = 1; i < argc; i++) {
-		const char *name = argv[i] + 2, *value;
-		const char *equals = strchr(argv[i], '=');
-		char buffer[32];
-		int err;
+	int c, at = 0, err = 0;
 
-		if (strncmp(argv[i], "--", 2))
-			return gp_client_say(EINVAL, "%s: no option (see --help)", argv[i]);
-		if (set_flag(name, o))
-			continue;
-		if (equals && (size_t)(equals - name) < sizeof(buffer)) {
-			memcpy(buffer, name, (size_t)(equals - name));
-			buffer[equals - name] = 0;
-			name = buffer;
-			value = equals + 1;
-		} else if (++i < argc) {
-			value = argv[i];
-		} else {
-			return gp_client_say(EINVAL, "--%s: a value is missing, or no such option "
-					     "(see --help)", name);
-		}
-		err = set(name, value, o);
-		if (err)
-			return err;
+	optind = 0;	/* makes glibc begin again */
+	opterr = 0;
+	while (!err && (c = getopt_long(argc, (char *const *)argv, "+:", table, &at)) != -1) {
+		if (c == ':')
+			err = gp_client_say(EINVAL, "%s: missing value (see --help)",
+					    argv[optind - 1]);
+		else if (c)
+			err = gp_client_say(EINVAL, "%s: no such option (see --help)",
+					    argv[optind - 1]);
+		else if (table[at].has_arg == required_argument)
+			err = set(table[at].name, optarg, o);
+		else
+			set_flag(table[at].name, o);
 	}
-	return 0;
+	if (!err && optind < argc)
+		err = gp_client_say(EINVAL, "%s: no option (see --help)", argv[optind]);
+	return err;
 }
 
 int gp_load_parse(int argc, const char *const argv[], struct gp_load_options *ret)

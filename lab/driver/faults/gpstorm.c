@@ -9,6 +9,7 @@
  */
 #include "storm.h"
 
+#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,27 +56,36 @@ static void usage(int code)
 
 static void parse(int argc, char *argv[])
 {
-	for (int i = 1; i < argc; i += 2) {
-		const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+	static const struct option table[] = {
+		{ "seed", required_argument, NULL, 's' },
+		{ "seconds", required_argument, NULL, 't' },
+		{ "processes", required_argument, NULL, 'p' },
+		{ "gpus", required_argument, NULL, 'g' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
 		char *end = NULL;
 		u64 n;
 
-		if (!strcmp(argv[i], "--help"))
-			usage(0);
-		n = value ? strtoull(value, &end, 0) : 0;
-		if (!value || *end || (!n && strcmp(argv[i], "--seed")))
+		if (c == 'h' || c == '?')
+			usage(c == 'h' ? 0 : 2);
+		n = strtoull(optarg, &end, 0);
+		if (*end || (!n && c != 's') || (c == 'p' && n > STORM_ACTORS))
 			usage(2);
-		if (!strcmp(argv[i], "--seed"))
+		if (c == 's')
 			options.seed = n;
-		else if (!strcmp(argv[i], "--seconds"))
+		else if (c == 't')
 			options.seconds = (u32)n;
-		else if (!strcmp(argv[i], "--processes") && n <= STORM_ACTORS)
+		else if (c == 'p')
 			options.actors = (u32)n;
-		else if (!strcmp(argv[i], "--gpus"))
-			options.gpus = (u32)n;
 		else
-			usage(2);
+			options.gpus = (u32)n;
 	}
+	if (optind < argc)
+		usage(2);
 }
 
 u32 storm_random(u64 *state, u32 below)
