@@ -322,7 +322,7 @@ static bool debug_mistrusts(struct gp_scheduler *s, uid_t user)
 	return gp_holders_in_trouble(holders(&s->base), user);
 }
 
-static int debug_queues(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_entry *to)
+static int debug_queues(struct gp_scheduler *s, pid_t pid, struct kfd_queue_snapshot_entry *to)
 {
 	int nr = gp_holders_queues(holders(&s->base), pid, to, GP_PROCESS_QUEUES_MAX);
 

@@ -97,7 +97,7 @@ struct gp_holder_queues {
 	struct gp_message is;
 	u32 total, first, count;
 	u32 unused;
-	struct gp_kfd_queue_entry entry[GP_HOLDER_ENTRIES];
+	struct kfd_queue_snapshot_entry entry[GP_HOLDER_ENTRIES];
 };
 
 static_assert(sizeof(struct gp_holder_request) == 48, "size is part of the protocol");

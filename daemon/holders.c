@@ -325,7 +325,7 @@ int gp_holders_process_del(struct gp_holders *h, pid_t pid)
 	return 0;
 }
 
-int gp_holders_queues(const struct gp_holders *h, pid_t pid, struct gp_kfd_queue_entry *to,
+int gp_holders_queues(const struct gp_holders *h, pid_t pid, struct kfd_queue_snapshot_entry *to,
 		      u32 room)
 {
 	const struct gp_ward *w = find_ward(h, pid);

@@ -25,7 +25,7 @@
 #include "core/mechanism.h"
 
 struct gp_holders;
-struct gp_kfd_queue_entry;
+struct kfd_queue_snapshot_entry;
 
 struct gp_holders_gpu {
 	u32 gpu_id;
@@ -101,7 +101,7 @@ u32 gp_holders_troubles(const struct gp_holders *h);
  * The queues of an attached process, as its session saw them last: those destroyed since are
  * still among them. How many there are (at most @room are copied), or -ENOENT: not attached.
  */
-int gp_holders_queues(const struct gp_holders *h, pid_t pid, struct gp_kfd_queue_entry *to,
+int gp_holders_queues(const struct gp_holders *h, pid_t pid, struct kfd_queue_snapshot_entry *to,
 		      u32 room);
 
 enum gp_holders_what {

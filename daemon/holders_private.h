@@ -92,7 +92,7 @@ struct gp_ward {
 	u64 closing_ns;		/* since when */
 	u64 hung;		/* devices of calls that it was given up for */
 	struct gp_hold_op *ops;
-	struct gp_kfd_queue_entry *queues;
+	struct kfd_queue_snapshot_entry *queues;
 	u32 nr_queues, room_queues;
 	/* What happened and was not fetched yet: a bit for each kind, and the sums of each. */
 	u32 news;

@@ -206,7 +206,7 @@ int gp_ward_send(struct gp_holders *h, struct gp_ward *w, struct gp_holder_reque
 
 static void take_queues(struct gp_ward *w, const struct gp_holder_queues *q)
 {
-	struct gp_kfd_queue_entry *more;
+	struct kfd_queue_snapshot_entry *more;
 
 	if (q->total > GP_KFD_DBG_QUEUE_MAX || q->count > GP_HOLDER_ENTRIES ||
 	    q->first > q->total || q->count > q->total - q->first)

@@ -92,9 +92,9 @@ static bool has_queue(const struct gp_gpu_process *r, u32 id)
 static u32 ring_kind(u32 type)
 {
 	switch (type) {
-	case GP_KFD_QUEUE_AQL:
+	case KFD_IOC_QUEUE_TYPE_COMPUTE_AQL:
 		return GP_RING_AQL;
-	case GP_KFD_QUEUE_PM4:
+	case KFD_IOC_QUEUE_TYPE_COMPUTE:
 		return GP_RING_PM4;
 	default:
 		return GP_RING_SDMA;
@@ -105,7 +105,7 @@ static u32 ring_kind(u32 type)
 static struct gp_watched *collect_attached(struct gp_scheduler *s, const struct gp_gpu_process *r,
 					u32 *ret_count)
 {
-	static struct gp_kfd_queue_entry queues[GP_PROCESS_QUEUES_MAX];
+	static struct kfd_queue_snapshot_entry queues[GP_PROCESS_QUEUES_MAX];
 	struct gp_watched *watched;
 	int i, nr = -ENOENT;
 	u32 n = 0;
@@ -116,11 +116,11 @@ static struct gp_watched *collect_attached(struct gp_scheduler *s, const struct 
 		return NULL;
 	watched = calloc((size_t)nr + 1, sizeof(*watched));
 	for (i = 0; watched && i < nr; i++) {
-		const struct gp_kfd_queue_entry *q = &queues[i];
+		const struct kfd_queue_snapshot_entry *q = &queues[i];
 		const struct gp_ring_pointers at = {
-			.read_at = q->read_pointer, .write_at = q->write_pointer,
-			.ring_base = q->ring_base, .ring_bytes = q->ring_bytes,
-			.kind = ring_kind(q->type),
+			.read_at = q->read_pointer_address, .write_at = q->write_pointer_address,
+			.ring_base = q->ring_base_address, .ring_bytes = q->ring_size,
+			.kind = ring_kind(q->queue_type),
 		};
 
 		n += has_queue(r, q->queue_id) && add_ring(s->base.h, q->gpu_id, &at, &watched[n]);

@@ -20,20 +20,20 @@
 /* A descriptor of the events of one GPU; -errno. */
 static int subscribe(int kfd_fd, u32 gpu_id)
 {
-	const u64 mask = GP_KFD_SMI_BIT(GP_KFD_SMI_PRE_RESET) |
-			 GP_KFD_SMI_BIT(GP_KFD_SMI_POST_RESET);
-	struct gp_kfd_smi args = { .gpu_id = gpu_id };
+	const u64 mask = KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_GPU_PRE_RESET) |
+			 KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_GPU_POST_RESET);
+	struct kfd_ioctl_smi_events_args args = { .gpuid = gpu_id };
 	int err;
 
-	if (gp_sys->ioctl(kfd_fd, GP_KFD_IOC_SMI, &args))
+	if (gp_sys->ioctl(kfd_fd, AMDKFD_IOC_SMI_EVENTS, &args))
 		return -errno;
-	if (gp_sys->write((int)args.fd, &mask, sizeof(mask)) != sizeof(mask)) {
+	if (gp_sys->write((int)args.anon_fd, &mask, sizeof(mask)) != sizeof(mask)) {
 		err = -errno;
-		close((int)args.fd);
+		close((int)args.anon_fd);
 		return err;
 	}
-	gp_sys->fcntl((int)args.fd, F_SETFD, FD_CLOEXEC);
-	return (int)args.fd;
+	gp_sys->fcntl((int)args.anon_fd, F_SETFD, FD_CLOEXEC);
+	return (int)args.anon_fd;
 }
 
 void gp_resets_watch(struct gp_decider *h)
@@ -113,8 +113,8 @@ u32 gp_reset_parse(const char *text, size_t bytes)
 
 	for (size_t i = 0; i + 1 < bytes; i++) {
 		if (begins && text[i + 1] == ' ')
-			what |= text[i] == '0' + GP_KFD_SMI_PRE_RESET ? GP_RESET_BEGINS :
-				text[i] == '0' + GP_KFD_SMI_POST_RESET ? GP_RESET_ENDS : 0;
+			what |= text[i] == '0' + KFD_SMI_EVENT_GPU_PRE_RESET ? GP_RESET_BEGINS :
+				text[i] == '0' + KFD_SMI_EVENT_GPU_POST_RESET ? GP_RESET_ENDS : 0;
 		begins = text[i] == '\n';
 	}
 	return what;

@@ -15,7 +15,7 @@ enum {
 	GP_SCHEDULER_WAITING	= 64,
 };
 
-struct gp_kfd_queue_entry;
+struct kfd_queue_snapshot_entry;
 
 /* A wave counter that is to be read. */
 struct gp_probe {
@@ -73,7 +73,7 @@ struct gp_scheduler {
 	 */
 	bool (*mistrusts)(struct gp_scheduler *s, uid_t user);
 	u32 troubles;
-	int (*queues)(struct gp_scheduler *s, pid_t pid, struct gp_kfd_queue_entry *to);
+	int (*queues)(struct gp_scheduler *s, pid_t pid, struct kfd_queue_snapshot_entry *to);
 };
 
 static inline struct gp_scheduler *gp_scheduler_of(const struct gp_backend *b)

@@ -279,7 +279,7 @@ class Images:
         folder = os.path.dirname(self.module)
         inputs = [os.path.join(self.top, name) for name in
                   ('lab/adapter', 'lab/abi', 'lab/ledger.h', 'lab/recording.h', 'uapi/aql.h',
-                   'uapi/kfd.h', 'vgpu', 'env')]
+                   'uapi/kfd.h', 'uapi/system', 'vgpu', 'env')]
         try:
             with made_from(self.path('module.stamp'), self.version + hash_of(*inputs)) as new:
                 if new:

@@ -12,7 +12,7 @@
 #include "uapi/kfd.h"
 
 /* The first with the debug interface for several processes. */
-enum { KERNEL_MAJOR = 6, KERNEL_MINOR = 5, KFD_MAJOR = 1, KFD_MINOR = 13 };
+enum { KERNEL_MAJOR = 6, KERNEL_MINOR = 5 };
 
 enum { TIMEOUT_INITIAL_MS = 9000, TIMEOUT_LEAST_MS = 1000 };
 
@@ -62,7 +62,7 @@ void gp_check_driver(struct gp_doctor *d)
 }
 
 /* The version the driver says it has. In a test's tree it is in the file: "1.17". */
-static int kfd_version(const struct gp_doctor *d, struct gp_kfd_version *ret)
+static int kfd_version(const struct gp_doctor *d, struct kfd_ioctl_get_version_args *ret)
 {
 	char path[GP_DOCTOR_PATH], text[32];
 	struct stat st;
@@ -73,8 +73,9 @@ static int kfd_version(const struct gp_doctor *d, struct gp_kfd_version *ret)
 		return -errno;
 	if (*d->root && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		err = gp_doctor_text(d, "/dev/kfd", text, sizeof(text)) < 0 ||
-		      sscanf(text, "%u.%u", &ret->major, &ret->minor) != 2 ? -EPROTO : 0;
-	} else if (ioctl(fd, GP_KFD_IOC_GET_VERSION, ret)) {
+		      sscanf(text, "%u.%u", &ret->major_version, &ret->minor_version) != 2 ?
+		      -EPROTO : 0;
+	} else if (ioctl(fd, AMDKFD_IOC_GET_VERSION, ret)) {
 		err = -errno;
 	}
 	close(fd);
@@ -83,7 +84,7 @@ static int kfd_version(const struct gp_doctor *d, struct gp_kfd_version *ret)
 
 void gp_check_version(struct gp_doctor *d)
 {
-	struct gp_kfd_version v = { 0, 0 };
+	struct kfd_ioctl_get_version_args v = { 0, 0 };
 	int err = kfd_version(d, &v);
 
 	if (err == -ENOENT)
@@ -94,12 +95,13 @@ void gp_check_version(struct gp_doctor *d)
 	else if (err)
 		gp_found(d, GP_FAIL, "read the kernel's log", "/dev/kfd does not answer: %s",
 			 strerror(-err));
-	else if (v.major == KFD_MAJOR && v.minor < KFD_MINOR)
+	else if (v.major_version == KFD_IOCTL_MAJOR_VERSION &&
+		 v.minor_version < GP_KFD_MINOR_DEBUGGER)
 		gp_found(d, GP_FAIL, "boot Linux 6.5 or newer, or install amdgpu-dkms of ROCm 6",
-			 "%u.%u has no debug interface, which came with %d.%d", v.major, v.minor,
-			 KFD_MAJOR, KFD_MINOR);
+			 "%u.%u has no debug interface, which came with %d.%d", v.major_version,
+			 v.minor_version, KFD_IOCTL_MAJOR_VERSION, GP_KFD_MINOR_DEBUGGER);
 	else
-		gp_found(d, GP_PASS, NULL, "%u.%u", v.major, v.minor);
+		gp_found(d, GP_PASS, NULL, "%u.%u", v.major_version, v.minor_version);
 }
 
 /* Who schedules queues. Three ways to know, because each can be blind. */

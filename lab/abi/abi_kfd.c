@@ -1,355 +1,222 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * uapi/kfd.h against the kernel's kfd_ioctl.h, which lab/abi/check names by
- * KERNEL_KFD_IOCTL_H: every number, structure and field but the debugger's (abi_debug.c).
+ * Prints what uapi/kfd.h adds to the installed kfd_ioctl.h: constants, and the place and width
+ * of each member. lab/abi/check compiles this file a second time with KERNEL_KFD_IOCTL_H, which
+ * names the header of the driver's source, and compares what the two print.
  */
-#include "abi.h"
-#include "uapi/kfd.h"
+#include <stddef.h>
+#include <stdio.h>
 
+#ifdef KERNEL_KFD_IOCTL_H
 #include KERNEL_KFD_IOCTL_H
+#define CREATE_QUEUE struct kfd_ioctl_create_queue_args
+#else
+#include "uapi/kfd.h"
+#define CREATE_QUEUE union gp_kfd_create_queue
+#endif
 
-static const struct gp_abi_pair calls[] = {
-	VALUE(GP_KFD_IOC_GET_VERSION, AMDKFD_IOC_GET_VERSION),
-	VALUE(GP_KFD_IOC_CREATE_QUEUE, AMDKFD_IOC_CREATE_QUEUE),
-	VALUE(GP_KFD_IOC_DESTROY_QUEUE, AMDKFD_IOC_DESTROY_QUEUE),
-	VALUE(GP_KFD_IOC_SET_MEMORY_POLICY, AMDKFD_IOC_SET_MEMORY_POLICY),
-	VALUE(GP_KFD_IOC_GET_CLOCKS, AMDKFD_IOC_GET_CLOCK_COUNTERS),
-	VALUE(GP_KFD_IOC_UPDATE_QUEUE, AMDKFD_IOC_UPDATE_QUEUE),
-	VALUE(GP_KFD_IOC_CREATE_EVENT, AMDKFD_IOC_CREATE_EVENT),
-	VALUE(GP_KFD_IOC_DESTROY_EVENT, AMDKFD_IOC_DESTROY_EVENT),
-	VALUE(GP_KFD_IOC_SET_EVENT, AMDKFD_IOC_SET_EVENT),
-	VALUE(GP_KFD_IOC_RESET_EVENT, AMDKFD_IOC_RESET_EVENT),
-	VALUE(GP_KFD_IOC_WAIT_EVENTS, AMDKFD_IOC_WAIT_EVENTS),
-	VALUE(GP_KFD_IOC_SET_TRAP_HANDLER, AMDKFD_IOC_SET_TRAP_HANDLER),
-	VALUE(GP_KFD_IOC_GET_APERTURES, AMDKFD_IOC_GET_PROCESS_APERTURES_NEW),
-	VALUE(GP_KFD_IOC_ACQUIRE_VM, AMDKFD_IOC_ACQUIRE_VM),
-	VALUE(GP_KFD_IOC_ALLOC_MEMORY, AMDKFD_IOC_ALLOC_MEMORY_OF_GPU),
-	VALUE(GP_KFD_IOC_FREE_MEMORY, AMDKFD_IOC_FREE_MEMORY_OF_GPU),
-	VALUE(GP_KFD_IOC_MAP_MEMORY, AMDKFD_IOC_MAP_MEMORY_TO_GPU),
-	VALUE(GP_KFD_IOC_UNMAP_MEMORY, AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU),
-	VALUE(GP_KFD_IOC_SET_CU_MASK, AMDKFD_IOC_SET_CU_MASK),
-	VALUE(GP_KFD_IOC_GET_WAVE_STATE, AMDKFD_IOC_GET_QUEUE_WAVE_STATE),
-	VALUE(GP_KFD_IOC_ALLOC_GWS, AMDKFD_IOC_ALLOC_QUEUE_GWS),
-	VALUE(GP_KFD_IOC_SMI, AMDKFD_IOC_SMI_EVENTS),
-	VALUE(GP_KFD_IOC_SET_XNACK, AMDKFD_IOC_SET_XNACK_MODE),
-	VALUE(GP_KFD_IOC_CRIU, AMDKFD_IOC_CRIU_OP),
-	VALUE(GP_KFD_IOC_AVAILABLE_MEMORY, AMDKFD_IOC_AVAILABLE_MEMORY),
-	VALUE(GP_KFD_IOC_EXPORT_DMABUF, AMDKFD_IOC_EXPORT_DMABUF),
-	VALUE(GP_KFD_IOC_RUNTIME_ENABLE, AMDKFD_IOC_RUNTIME_ENABLE),
-	VALUE(GP_KFD_IOC_DBG, AMDKFD_IOC_DBG_TRAP),
-};
+#define VALUE(name)	printf(#name " %#llx\n", (unsigned long long)(name))
+#define SIZE(type)	printf("size of " #type " %zu\n", sizeof(struct type))
+#define AT(type, member)	printf(#type "." #member " %zu+%zu\n",		\
+				       offsetof(struct type, member),		\
+				       sizeof(((struct type *)0)->member))
 
-static const struct gp_abi_pair constants[] = {
-	VALUE(GP_KFD_QUEUE_PM4, KFD_IOC_QUEUE_TYPE_COMPUTE),
-	VALUE(GP_KFD_QUEUE_SDMA, KFD_IOC_QUEUE_TYPE_SDMA),
-	VALUE(GP_KFD_QUEUE_AQL, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL),
-	VALUE(GP_KFD_QUEUE_SDMA_XGMI, KFD_IOC_QUEUE_TYPE_SDMA_XGMI),
-	VALUE(GP_KFD_QUEUE_SDMA_ENGINE, KFD_IOC_QUEUE_TYPE_SDMA_BY_ENG_ID),
-	VALUE(GP_KFD_MAJOR, KFD_IOCTL_MAJOR_VERSION),
-	VALUE(GP_KFD_MAX_PERCENTAGE, KFD_MAX_QUEUE_PERCENTAGE),
-	VALUE(GP_KFD_MAX_PRIORITY, KFD_MAX_QUEUE_PRIORITY),
-	VALUE(GP_KFD_MIN_RING_BYTES, KFD_MIN_QUEUE_RING_SIZE),
-	VALUE(GP_KFD_EVENT_SLOTS, KFD_SIGNAL_EVENT_LIMIT),
-	VALUE(GP_KFD_EVENT_PAGE_BYTES, KFD_SIGNAL_EVENT_LIMIT * 8),
-	VALUE(GP_KFD_MEM_VRAM, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_VRAM),
-	VALUE(GP_KFD_MEM_GTT, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_GTT),
-	VALUE(GP_KFD_MEM_USERPTR, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_USERPTR),
-	VALUE(GP_KFD_MEM_DOORBELL, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL),
-	VALUE(GP_KFD_MEM_MMIO, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP),
-	VALUE(GP_KFD_MEM_CONTIGUOUS, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_CONTIGUOUS),
-	VALUE(GP_KFD_MEM_EXT_COHERENT, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_EXT_COHERENT),
-	VALUE(GP_KFD_MEM_UNCACHED, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_UNCACHED),
-	VALUE(GP_KFD_MEM_COHERENT, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_COHERENT),
-	VALUE(GP_KFD_MEM_AQL_RING, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM),
-	VALUE(GP_KFD_MEM_NO_SUBSTITUTE, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_NO_SUBSTITUTE),
-	VALUE(GP_KFD_MEM_PUBLIC, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC),
-	VALUE(GP_KFD_MEM_EXECUTABLE, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE),
-	VALUE(GP_KFD_MEM_WRITABLE, (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE),
-	VALUE(GP_KFD_EVENT_SIGNAL, KFD_IOC_EVENT_SIGNAL),
-	VALUE(GP_KFD_EVENT_NODE, KFD_IOC_EVENT_NODECHANGE),
-	VALUE(GP_KFD_EVENT_DEVICE, KFD_IOC_EVENT_DEVICESTATECHANGE),
-	VALUE(GP_KFD_EVENT_HW_EXCEPTION, KFD_IOC_EVENT_HW_EXCEPTION),
-	VALUE(GP_KFD_EVENT_SYSTEM, KFD_IOC_EVENT_SYSTEM_EVENT),
-	VALUE(GP_KFD_EVENT_DEBUG, KFD_IOC_EVENT_DEBUG_EVENT),
-	VALUE(GP_KFD_EVENT_PROFILE, KFD_IOC_EVENT_PROFILE_EVENT),
-	VALUE(GP_KFD_EVENT_QUEUE, KFD_IOC_EVENT_QUEUE_EVENT),
-	VALUE(GP_KFD_EVENT_MEMORY, KFD_IOC_EVENT_MEMORY),
-	VALUE(GP_KFD_WAIT_DONE, KFD_IOC_WAIT_RESULT_COMPLETE),
-	VALUE(GP_KFD_WAIT_TIMEOUT, KFD_IOC_WAIT_RESULT_TIMEOUT),
-	VALUE(GP_KFD_WAIT_FAILED, KFD_IOC_WAIT_RESULT_FAIL),
-	VALUE(GP_KFD_SMI_VM_FAULT, KFD_SMI_EVENT_VMFAULT),
-	VALUE(GP_KFD_SMI_THROTTLE, KFD_SMI_EVENT_THERMAL_THROTTLE),
-	VALUE(GP_KFD_SMI_PRE_RESET, KFD_SMI_EVENT_GPU_PRE_RESET),
-	VALUE(GP_KFD_SMI_POST_RESET, KFD_SMI_EVENT_GPU_POST_RESET),
-	VALUE(GP_KFD_SMI_MIGRATE_START, KFD_SMI_EVENT_MIGRATE_START),
-	VALUE(GP_KFD_SMI_MIGRATE_END, KFD_SMI_EVENT_MIGRATE_END),
-	VALUE(GP_KFD_SMI_FAULT_START, KFD_SMI_EVENT_PAGE_FAULT_START),
-	VALUE(GP_KFD_SMI_FAULT_END, KFD_SMI_EVENT_PAGE_FAULT_END),
-	VALUE(GP_KFD_SMI_EVICTION, KFD_SMI_EVENT_QUEUE_EVICTION),
-	VALUE(GP_KFD_SMI_RESTORE, KFD_SMI_EVENT_QUEUE_RESTORE),
-	VALUE(GP_KFD_SMI_UNMAP, KFD_SMI_EVENT_UNMAP_FROM_GPU),
-	VALUE(GP_KFD_SMI_ALL_PROCESSES, KFD_SMI_EVENT_ALL_PROCESS),
-	VALUE(GP_KFD_SMI_LINE, KFD_SMI_EVENT_MSG_SIZE),
-	VALUE(GP_KFD_SMI_BIT(9), KFD_SMI_EVENT_MASK_FROM_INDEX(9)),
-	VALUE(GP_KFD_EVICTION_SVM, KFD_QUEUE_EVICTION_TRIGGER_SVM),
-	VALUE(GP_KFD_EVICTION_USERPTR, KFD_QUEUE_EVICTION_TRIGGER_USERPTR),
-	VALUE(GP_KFD_EVICTION_TTM, KFD_QUEUE_EVICTION_TRIGGER_TTM),
-	VALUE(GP_KFD_EVICTION_SUSPEND, KFD_QUEUE_EVICTION_TRIGGER_SUSPEND),
-	VALUE(GP_KFD_EVICTION_CHECKPOINT, KFD_QUEUE_EVICTION_CRIU_CHECKPOINT),
-	VALUE(GP_KFD_EVICTION_RESTORE, KFD_QUEUE_EVICTION_CRIU_RESTORE),
-	VALUE(GP_KFD_CRIU_PAUSE, KFD_CRIU_OP_PROCESS_INFO),
-	VALUE(GP_KFD_CRIU_CHECKPOINT, KFD_CRIU_OP_CHECKPOINT),
-	VALUE(GP_KFD_CRIU_UNPAUSE, KFD_CRIU_OP_UNPAUSE),
-	VALUE(GP_KFD_CRIU_RESTORE, KFD_CRIU_OP_RESTORE),
-	VALUE(GP_KFD_CRIU_RESUME, KFD_CRIU_OP_RESUME),
-	VALUE(GP_KFD_RUNTIME_ENABLE, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK),
-	VALUE(GP_KFD_RUNTIME_TTMP, KFD_RUNTIME_ENABLE_MODE_TTMP_SAVE_MASK),
-	VALUE(GP_KFD_RUNTIME_OFF, DEBUG_RUNTIME_STATE_DISABLED),
-	VALUE(GP_KFD_RUNTIME_ON, DEBUG_RUNTIME_STATE_ENABLED),
-	VALUE(GP_KFD_RUNTIME_BUSY, DEBUG_RUNTIME_STATE_ENABLED_BUSY),
-	VALUE(GP_KFD_RUNTIME_ERROR, DEBUG_RUNTIME_STATE_ENABLED_ERROR),
-};
+static void constants(void)
+{
+	VALUE(DEBUG_RUNTIME_STATE_DISABLED);
+	VALUE(DEBUG_RUNTIME_STATE_ENABLED);
+	VALUE(DEBUG_RUNTIME_STATE_ENABLED_BUSY);
+	VALUE(DEBUG_RUNTIME_STATE_ENABLED_ERROR);
+	VALUE(EC_QUEUE_WAVE_TRAP);
+	VALUE(EC_QUEUE_NEW);
+	VALUE(EC_DEVICE_QUEUE_DELETE);
+	VALUE(EC_DEVICE_MEMORY_VIOLATION);
+	VALUE(EC_PROCESS_RUNTIME);
+	VALUE(KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT);
+	VALUE(KFD_DBG_TRAP_FLAG_SINGLE_MEM_OP);
+	VALUE(KFD_DBG_TRAP_FLAG_SINGLE_ALU_OP);
+	VALUE(KFD_IOC_DBG_TRAP_ENABLE);
+	VALUE(KFD_IOC_DBG_TRAP_DISABLE);
+	VALUE(KFD_IOC_DBG_TRAP_SEND_RUNTIME_EVENT);
+	VALUE(KFD_IOC_DBG_TRAP_SET_EXCEPTIONS_ENABLED);
+	VALUE(KFD_IOC_DBG_TRAP_SET_WAVE_LAUNCH_OVERRIDE);
+	VALUE(KFD_IOC_DBG_TRAP_SET_WAVE_LAUNCH_MODE);
+	VALUE(KFD_IOC_DBG_TRAP_SUSPEND_QUEUES);
+	VALUE(KFD_IOC_DBG_TRAP_RESUME_QUEUES);
+	VALUE(KFD_IOC_DBG_TRAP_SET_NODE_ADDRESS_WATCH);
+	VALUE(KFD_IOC_DBG_TRAP_CLEAR_NODE_ADDRESS_WATCH);
+	VALUE(KFD_IOC_DBG_TRAP_SET_FLAGS);
+	VALUE(KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT);
+	VALUE(KFD_IOC_DBG_TRAP_QUERY_EXCEPTION_INFO);
+	VALUE(KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT);
+	VALUE(KFD_IOC_DBG_TRAP_GET_DEVICE_SNAPSHOT);
+	VALUE(AMDKFD_IOC_EXPORT_DMABUF);
+	VALUE(KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK);
+	VALUE(KFD_RUNTIME_ENABLE_MODE_TTMP_SAVE_MASK);
+	VALUE(AMDKFD_IOC_RUNTIME_ENABLE);
+	VALUE(KFD_DBG_QUEUE_ERROR_MASK);
+	VALUE(KFD_DBG_QUEUE_INVALID_MASK);
+	VALUE(AMDKFD_IOC_DBG_TRAP);
+	VALUE(KFD_IOC_QUEUE_TYPE_SDMA_BY_ENG_ID);
+	printf("an SDMA queue's engine %zu of %zu\n", offsetof(CREATE_QUEUE, sdma_engine_id),
+	       sizeof(CREATE_QUEUE));
+}
 
-static const struct gp_abi_pair queues[] = {
-	SIZE(struct gp_kfd_version, struct kfd_ioctl_get_version_args),
-	FIELD(struct gp_kfd_version, major, struct kfd_ioctl_get_version_args, major_version),
-	FIELD(struct gp_kfd_version, minor, struct kfd_ioctl_get_version_args, minor_version),
-	SIZE(struct gp_kfd_create_queue, struct kfd_ioctl_create_queue_args),
-	FIELD(struct gp_kfd_create_queue, ring_base,
-	      struct kfd_ioctl_create_queue_args, ring_base_address),
-	FIELD(struct gp_kfd_create_queue, write_pointer,
-	      struct kfd_ioctl_create_queue_args, write_pointer_address),
-	FIELD(struct gp_kfd_create_queue, read_pointer,
-	      struct kfd_ioctl_create_queue_args, read_pointer_address),
-	FIELD(struct gp_kfd_create_queue, doorbell_offset,
-	      struct kfd_ioctl_create_queue_args, doorbell_offset),
-	FIELD(struct gp_kfd_create_queue, ring_bytes,
-	      struct kfd_ioctl_create_queue_args, ring_size),
-	FIELD(struct gp_kfd_create_queue, gpu_id, struct kfd_ioctl_create_queue_args, gpu_id),
-	FIELD(struct gp_kfd_create_queue, type, struct kfd_ioctl_create_queue_args, queue_type),
-	FIELD(struct gp_kfd_create_queue, percentage,
-	      struct kfd_ioctl_create_queue_args, queue_percentage),
-	FIELD(struct gp_kfd_create_queue, priority,
-	      struct kfd_ioctl_create_queue_args, queue_priority),
-	FIELD(struct gp_kfd_create_queue, queue_id, struct kfd_ioctl_create_queue_args, queue_id),
-	FIELD(struct gp_kfd_create_queue, eop_base,
-	      struct kfd_ioctl_create_queue_args, eop_buffer_address),
-	FIELD(struct gp_kfd_create_queue, eop_bytes,
-	      struct kfd_ioctl_create_queue_args, eop_buffer_size),
-	FIELD(struct gp_kfd_create_queue, save_area,
-	      struct kfd_ioctl_create_queue_args, ctx_save_restore_address),
-	FIELD(struct gp_kfd_create_queue, save_bytes,
-	      struct kfd_ioctl_create_queue_args, ctx_save_restore_size),
-	FIELD(struct gp_kfd_create_queue, ctl_stack_bytes,
-	      struct kfd_ioctl_create_queue_args, ctl_stack_size),
-	FIELD(struct gp_kfd_create_queue, sdma_engine_id,
-	      struct kfd_ioctl_create_queue_args, sdma_engine_id),
-	SIZE(struct gp_kfd_destroy_queue, struct kfd_ioctl_destroy_queue_args),
-	FIELD(struct gp_kfd_destroy_queue, queue_id, struct kfd_ioctl_destroy_queue_args, queue_id),
-	SIZE(struct gp_kfd_update_queue, struct kfd_ioctl_update_queue_args),
-	FIELD(struct gp_kfd_update_queue, ring_base,
-	      struct kfd_ioctl_update_queue_args, ring_base_address),
-	FIELD(struct gp_kfd_update_queue, queue_id, struct kfd_ioctl_update_queue_args, queue_id),
-	FIELD(struct gp_kfd_update_queue, ring_bytes,
-	      struct kfd_ioctl_update_queue_args, ring_size),
-	FIELD(struct gp_kfd_update_queue, percentage,
-	      struct kfd_ioctl_update_queue_args, queue_percentage),
-	FIELD(struct gp_kfd_update_queue, priority,
-	      struct kfd_ioctl_update_queue_args, queue_priority),
-	SIZE(struct gp_kfd_set_cu_mask, struct kfd_ioctl_set_cu_mask_args),
-	FIELD(struct gp_kfd_set_cu_mask, queue_id, struct kfd_ioctl_set_cu_mask_args, queue_id),
-	FIELD(struct gp_kfd_set_cu_mask, bits, struct kfd_ioctl_set_cu_mask_args, num_cu_mask),
-	FIELD(struct gp_kfd_set_cu_mask, mask, struct kfd_ioctl_set_cu_mask_args, cu_mask_ptr),
-	SIZE(struct gp_kfd_wave_state, struct kfd_ioctl_get_queue_wave_state_args),
-	FIELD(struct gp_kfd_wave_state, ctl_stack,
-	      struct kfd_ioctl_get_queue_wave_state_args, ctl_stack_address),
-	FIELD(struct gp_kfd_wave_state, ctl_stack_used,
-	      struct kfd_ioctl_get_queue_wave_state_args, ctl_stack_used_size),
-	FIELD(struct gp_kfd_wave_state, save_area_used,
-	      struct kfd_ioctl_get_queue_wave_state_args, save_area_used_size),
-	FIELD(struct gp_kfd_wave_state, queue_id,
-	      struct kfd_ioctl_get_queue_wave_state_args, queue_id),
-	SIZE(struct gp_kfd_alloc_gws, struct kfd_ioctl_alloc_queue_gws_args),
-	FIELD(struct gp_kfd_alloc_gws, queue_id, struct kfd_ioctl_alloc_queue_gws_args, queue_id),
-	FIELD(struct gp_kfd_alloc_gws, count, struct kfd_ioctl_alloc_queue_gws_args, num_gws),
-	FIELD(struct gp_kfd_alloc_gws, first, struct kfd_ioctl_alloc_queue_gws_args, first_gws),
-	SIZE(struct gp_kfd_save_header, struct kfd_context_save_area_header),
-	FIELD(struct gp_kfd_save_header, ctl_stack_offset,
-	      struct kfd_context_save_area_header, wave_state.control_stack_offset),
-	FIELD(struct gp_kfd_save_header, ctl_stack_bytes,
-	      struct kfd_context_save_area_header, wave_state.control_stack_size),
-	FIELD(struct gp_kfd_save_header, wave_state_offset,
-	      struct kfd_context_save_area_header, wave_state.wave_state_offset),
-	FIELD(struct gp_kfd_save_header, wave_state_bytes,
-	      struct kfd_context_save_area_header, wave_state.wave_state_size),
-	FIELD(struct gp_kfd_save_header, debug_offset,
-	      struct kfd_context_save_area_header, debug_offset),
-	FIELD(struct gp_kfd_save_header, debug_bytes,
-	      struct kfd_context_save_area_header, debug_size),
-	FIELD(struct gp_kfd_save_header, err_payload,
-	      struct kfd_context_save_area_header, err_payload_addr),
-	FIELD(struct gp_kfd_save_header, err_event_id,
-	      struct kfd_context_save_area_header, err_event_id),
-};
+/* The arguments of calls. */
+static void calls(void)
+{
+	SIZE(kfd_ioctl_export_dmabuf_args);
+	AT(kfd_ioctl_export_dmabuf_args, handle);
+	AT(kfd_ioctl_export_dmabuf_args, flags);
+	AT(kfd_ioctl_export_dmabuf_args, dmabuf_fd);
+	SIZE(kfd_ioctl_runtime_enable_args);
+	AT(kfd_ioctl_runtime_enable_args, r_debug);
+	AT(kfd_ioctl_runtime_enable_args, mode_mask);
+	AT(kfd_ioctl_runtime_enable_args, capabilities_mask);
+}
 
-static const struct gp_abi_pair memory[] = {
-	SIZE(struct gp_kfd_memory_policy, struct kfd_ioctl_set_memory_policy_args),
-	FIELD(struct gp_kfd_memory_policy, alternate_base,
-	      struct kfd_ioctl_set_memory_policy_args, alternate_aperture_base),
-	FIELD(struct gp_kfd_memory_policy, alternate_bytes,
-	      struct kfd_ioctl_set_memory_policy_args, alternate_aperture_size),
-	FIELD(struct gp_kfd_memory_policy, gpu_id, struct kfd_ioctl_set_memory_policy_args, gpu_id),
-	FIELD(struct gp_kfd_memory_policy, default_policy,
-	      struct kfd_ioctl_set_memory_policy_args, default_policy),
-	FIELD(struct gp_kfd_memory_policy, alternate_policy,
-	      struct kfd_ioctl_set_memory_policy_args, alternate_policy),
-	SIZE(struct gp_kfd_acquire_vm, struct kfd_ioctl_acquire_vm_args),
-	FIELD(struct gp_kfd_acquire_vm, drm_fd, struct kfd_ioctl_acquire_vm_args, drm_fd),
-	FIELD(struct gp_kfd_acquire_vm, gpu_id, struct kfd_ioctl_acquire_vm_args, gpu_id),
-	SIZE(struct gp_kfd_alloc_memory, struct kfd_ioctl_alloc_memory_of_gpu_args),
-	FIELD(struct gp_kfd_alloc_memory, gpu_address,
-	      struct kfd_ioctl_alloc_memory_of_gpu_args, va_addr),
-	FIELD(struct gp_kfd_alloc_memory, bytes, struct kfd_ioctl_alloc_memory_of_gpu_args, size),
-	FIELD(struct gp_kfd_alloc_memory, handle,
-	      struct kfd_ioctl_alloc_memory_of_gpu_args, handle),
-	FIELD(struct gp_kfd_alloc_memory, mmap_offset,
-	      struct kfd_ioctl_alloc_memory_of_gpu_args, mmap_offset),
-	FIELD(struct gp_kfd_alloc_memory, gpu_id,
-	      struct kfd_ioctl_alloc_memory_of_gpu_args, gpu_id),
-	FIELD(struct gp_kfd_alloc_memory, flags, struct kfd_ioctl_alloc_memory_of_gpu_args, flags),
-	SIZE(struct gp_kfd_free_memory, struct kfd_ioctl_free_memory_of_gpu_args),
-	FIELD(struct gp_kfd_free_memory, handle, struct kfd_ioctl_free_memory_of_gpu_args, handle),
-	SIZE(struct gp_kfd_map_memory, struct kfd_ioctl_map_memory_to_gpu_args),
-	FIELD(struct gp_kfd_map_memory, handle, struct kfd_ioctl_map_memory_to_gpu_args, handle),
-	FIELD(struct gp_kfd_map_memory, gpu_ids,
-	      struct kfd_ioctl_map_memory_to_gpu_args, device_ids_array_ptr),
-	FIELD(struct gp_kfd_map_memory, gpus, struct kfd_ioctl_map_memory_to_gpu_args, n_devices),
-	FIELD(struct gp_kfd_map_memory, done, struct kfd_ioctl_map_memory_to_gpu_args, n_success),
-	SIZE(struct gp_kfd_map_memory, struct kfd_ioctl_unmap_memory_from_gpu_args),
-	FIELD(struct gp_kfd_map_memory, handle,
-	      struct kfd_ioctl_unmap_memory_from_gpu_args, handle),
-	FIELD(struct gp_kfd_map_memory, gpu_ids,
-	      struct kfd_ioctl_unmap_memory_from_gpu_args, device_ids_array_ptr),
-	FIELD(struct gp_kfd_map_memory, gpus,
-	      struct kfd_ioctl_unmap_memory_from_gpu_args, n_devices),
-	FIELD(struct gp_kfd_map_memory, done,
-	      struct kfd_ioctl_unmap_memory_from_gpu_args, n_success),
-	SIZE(struct gp_kfd_available_memory, struct kfd_ioctl_get_available_memory_args),
-	FIELD(struct gp_kfd_available_memory, bytes,
-	      struct kfd_ioctl_get_available_memory_args, available),
-	FIELD(struct gp_kfd_available_memory, gpu_id,
-	      struct kfd_ioctl_get_available_memory_args, gpu_id),
-	SIZE(struct gp_kfd_export_dmabuf, struct kfd_ioctl_export_dmabuf_args),
-	FIELD(struct gp_kfd_export_dmabuf, handle, struct kfd_ioctl_export_dmabuf_args, handle),
-	FIELD(struct gp_kfd_export_dmabuf, flags, struct kfd_ioctl_export_dmabuf_args, flags),
-	FIELD(struct gp_kfd_export_dmabuf, dmabuf_fd,
-	      struct kfd_ioctl_export_dmabuf_args, dmabuf_fd),
-	SIZE(struct gp_kfd_aperture, struct kfd_process_device_apertures),
-	FIELD(struct gp_kfd_aperture, lds_base, struct kfd_process_device_apertures, lds_base),
-	FIELD(struct gp_kfd_aperture, lds_limit, struct kfd_process_device_apertures, lds_limit),
-	FIELD(struct gp_kfd_aperture, scratch_base,
-	      struct kfd_process_device_apertures, scratch_base),
-	FIELD(struct gp_kfd_aperture, scratch_limit,
-	      struct kfd_process_device_apertures, scratch_limit),
-	FIELD(struct gp_kfd_aperture, gpuvm_base, struct kfd_process_device_apertures, gpuvm_base),
-	FIELD(struct gp_kfd_aperture, gpuvm_limit,
-	      struct kfd_process_device_apertures, gpuvm_limit),
-	FIELD(struct gp_kfd_aperture, gpu_id, struct kfd_process_device_apertures, gpu_id),
-	SIZE(struct gp_kfd_apertures, struct kfd_ioctl_get_process_apertures_new_args),
-	FIELD(struct gp_kfd_apertures, array,
-	      struct kfd_ioctl_get_process_apertures_new_args, kfd_process_device_apertures_ptr),
-	FIELD(struct gp_kfd_apertures, count,
-	      struct kfd_ioctl_get_process_apertures_new_args, num_of_nodes),
-	SIZE(struct gp_kfd_trap_handler, struct kfd_ioctl_set_trap_handler_args),
-	FIELD(struct gp_kfd_trap_handler, code, struct kfd_ioctl_set_trap_handler_args, tba_addr),
-	FIELD(struct gp_kfd_trap_handler, memory, struct kfd_ioctl_set_trap_handler_args, tma_addr),
-	FIELD(struct gp_kfd_trap_handler, gpu_id, struct kfd_ioctl_set_trap_handler_args, gpu_id),
-	SIZE(struct gp_kfd_xnack, struct kfd_ioctl_set_xnack_mode_args),
-	FIELD(struct gp_kfd_xnack, mode, struct kfd_ioctl_set_xnack_mode_args, xnack_enabled),
-};
+/* The arguments of AMDKFD_IOC_DBG_TRAP. */
+static void operations(void)
+{
+	SIZE(kfd_ioctl_dbg_trap_enable_args);
+	AT(kfd_ioctl_dbg_trap_enable_args, exception_mask);
+	AT(kfd_ioctl_dbg_trap_enable_args, rinfo_ptr);
+	AT(kfd_ioctl_dbg_trap_enable_args, rinfo_size);
+	AT(kfd_ioctl_dbg_trap_enable_args, dbg_fd);
+	SIZE(kfd_ioctl_dbg_trap_send_runtime_event_args);
+	AT(kfd_ioctl_dbg_trap_send_runtime_event_args, exception_mask);
+	AT(kfd_ioctl_dbg_trap_send_runtime_event_args, gpu_id);
+	AT(kfd_ioctl_dbg_trap_send_runtime_event_args, queue_id);
+	SIZE(kfd_ioctl_dbg_trap_set_exceptions_enabled_args);
+	AT(kfd_ioctl_dbg_trap_set_exceptions_enabled_args, exception_mask);
+	SIZE(kfd_ioctl_dbg_trap_set_wave_launch_override_args);
+	AT(kfd_ioctl_dbg_trap_set_wave_launch_override_args, override_mode);
+	AT(kfd_ioctl_dbg_trap_set_wave_launch_override_args, enable_mask);
+	AT(kfd_ioctl_dbg_trap_set_wave_launch_override_args, support_request_mask);
+	AT(kfd_ioctl_dbg_trap_set_wave_launch_override_args, pad);
+	SIZE(kfd_ioctl_dbg_trap_set_wave_launch_mode_args);
+	AT(kfd_ioctl_dbg_trap_set_wave_launch_mode_args, launch_mode);
+	AT(kfd_ioctl_dbg_trap_set_wave_launch_mode_args, pad);
+	SIZE(kfd_ioctl_dbg_trap_suspend_queues_args);
+	AT(kfd_ioctl_dbg_trap_suspend_queues_args, exception_mask);
+	AT(kfd_ioctl_dbg_trap_suspend_queues_args, queue_array_ptr);
+	AT(kfd_ioctl_dbg_trap_suspend_queues_args, num_queues);
+	AT(kfd_ioctl_dbg_trap_suspend_queues_args, grace_period);
+	SIZE(kfd_ioctl_dbg_trap_resume_queues_args);
+	AT(kfd_ioctl_dbg_trap_resume_queues_args, queue_array_ptr);
+	AT(kfd_ioctl_dbg_trap_resume_queues_args, num_queues);
+	AT(kfd_ioctl_dbg_trap_resume_queues_args, pad);
+	SIZE(kfd_ioctl_dbg_trap_set_node_address_watch_args);
+	AT(kfd_ioctl_dbg_trap_set_node_address_watch_args, address);
+	AT(kfd_ioctl_dbg_trap_set_node_address_watch_args, mode);
+	AT(kfd_ioctl_dbg_trap_set_node_address_watch_args, mask);
+	AT(kfd_ioctl_dbg_trap_set_node_address_watch_args, gpu_id);
+	AT(kfd_ioctl_dbg_trap_set_node_address_watch_args, id);
+	SIZE(kfd_ioctl_dbg_trap_clear_node_address_watch_args);
+	AT(kfd_ioctl_dbg_trap_clear_node_address_watch_args, gpu_id);
+	AT(kfd_ioctl_dbg_trap_clear_node_address_watch_args, id);
+	SIZE(kfd_ioctl_dbg_trap_set_flags_args);
+	AT(kfd_ioctl_dbg_trap_set_flags_args, flags);
+	AT(kfd_ioctl_dbg_trap_set_flags_args, pad);
+	SIZE(kfd_ioctl_dbg_trap_query_debug_event_args);
+	AT(kfd_ioctl_dbg_trap_query_debug_event_args, exception_mask);
+	AT(kfd_ioctl_dbg_trap_query_debug_event_args, gpu_id);
+	AT(kfd_ioctl_dbg_trap_query_debug_event_args, queue_id);
+	SIZE(kfd_ioctl_dbg_trap_query_exception_info_args);
+	AT(kfd_ioctl_dbg_trap_query_exception_info_args, info_ptr);
+	AT(kfd_ioctl_dbg_trap_query_exception_info_args, info_size);
+	AT(kfd_ioctl_dbg_trap_query_exception_info_args, source_id);
+	AT(kfd_ioctl_dbg_trap_query_exception_info_args, exception_code);
+	AT(kfd_ioctl_dbg_trap_query_exception_info_args, clear_exception);
+	SIZE(kfd_ioctl_dbg_trap_queue_snapshot_args);
+	AT(kfd_ioctl_dbg_trap_queue_snapshot_args, exception_mask);
+	AT(kfd_ioctl_dbg_trap_queue_snapshot_args, snapshot_buf_ptr);
+	AT(kfd_ioctl_dbg_trap_queue_snapshot_args, num_queues);
+	AT(kfd_ioctl_dbg_trap_queue_snapshot_args, entry_size);
+	SIZE(kfd_ioctl_dbg_trap_device_snapshot_args);
+	AT(kfd_ioctl_dbg_trap_device_snapshot_args, exception_mask);
+	AT(kfd_ioctl_dbg_trap_device_snapshot_args, snapshot_buf_ptr);
+	AT(kfd_ioctl_dbg_trap_device_snapshot_args, num_devices);
+	AT(kfd_ioctl_dbg_trap_device_snapshot_args, entry_size);
+	SIZE(kfd_ioctl_dbg_trap_args);
+	AT(kfd_ioctl_dbg_trap_args, pid);
+	AT(kfd_ioctl_dbg_trap_args, op);
+	AT(kfd_ioctl_dbg_trap_args, enable);
+	AT(kfd_ioctl_dbg_trap_args, send_runtime_event);
+	AT(kfd_ioctl_dbg_trap_args, set_exceptions_enabled);
+	AT(kfd_ioctl_dbg_trap_args, launch_override);
+	AT(kfd_ioctl_dbg_trap_args, launch_mode);
+	AT(kfd_ioctl_dbg_trap_args, suspend_queues);
+	AT(kfd_ioctl_dbg_trap_args, resume_queues);
+	AT(kfd_ioctl_dbg_trap_args, set_node_address_watch);
+	AT(kfd_ioctl_dbg_trap_args, clear_node_address_watch);
+	AT(kfd_ioctl_dbg_trap_args, set_flags);
+	AT(kfd_ioctl_dbg_trap_args, query_debug_event);
+	AT(kfd_ioctl_dbg_trap_args, query_exception_info);
+	AT(kfd_ioctl_dbg_trap_args, queue_snapshot);
+	AT(kfd_ioctl_dbg_trap_args, device_snapshot);
+}
 
-static const struct gp_abi_pair events[] = {
-	SIZE(struct gp_kfd_clocks, struct kfd_ioctl_get_clock_counters_args),
-	FIELD(struct gp_kfd_clocks, gpu,
-	      struct kfd_ioctl_get_clock_counters_args, gpu_clock_counter),
-	FIELD(struct gp_kfd_clocks, cpu,
-	      struct kfd_ioctl_get_clock_counters_args, cpu_clock_counter),
-	FIELD(struct gp_kfd_clocks, system,
-	      struct kfd_ioctl_get_clock_counters_args, system_clock_counter),
-	FIELD(struct gp_kfd_clocks, system_hz,
-	      struct kfd_ioctl_get_clock_counters_args, system_clock_freq),
-	FIELD(struct gp_kfd_clocks, gpu_id, struct kfd_ioctl_get_clock_counters_args, gpu_id),
-	SIZE(struct gp_kfd_create_event, struct kfd_ioctl_create_event_args),
-	FIELD(struct gp_kfd_create_event, page_offset,
-	      struct kfd_ioctl_create_event_args, event_page_offset),
-	FIELD(struct gp_kfd_create_event, trigger,
-	      struct kfd_ioctl_create_event_args, event_trigger_data),
-	FIELD(struct gp_kfd_create_event, type, struct kfd_ioctl_create_event_args, event_type),
-	FIELD(struct gp_kfd_create_event, auto_reset,
-	      struct kfd_ioctl_create_event_args, auto_reset),
-	FIELD(struct gp_kfd_create_event, node_id, struct kfd_ioctl_create_event_args, node_id),
-	FIELD(struct gp_kfd_create_event, event_id, struct kfd_ioctl_create_event_args, event_id),
-	FIELD(struct gp_kfd_create_event, slot,
-	      struct kfd_ioctl_create_event_args, event_slot_index),
-	SIZE(struct gp_kfd_event, struct kfd_ioctl_destroy_event_args),
-	FIELD(struct gp_kfd_event, event_id, struct kfd_ioctl_destroy_event_args, event_id),
-	SIZE(struct gp_kfd_event, struct kfd_ioctl_set_event_args),
-	FIELD(struct gp_kfd_event, event_id, struct kfd_ioctl_set_event_args, event_id),
-	SIZE(struct gp_kfd_event, struct kfd_ioctl_reset_event_args),
-	FIELD(struct gp_kfd_event, event_id, struct kfd_ioctl_reset_event_args, event_id),
-	SIZE(struct gp_kfd_memory_fault, struct kfd_hsa_memory_exception_data),
-	FIELD(struct gp_kfd_memory_fault, not_present,
-	      struct kfd_hsa_memory_exception_data, failure.NotPresent),
-	FIELD(struct gp_kfd_memory_fault, read_only,
-	      struct kfd_hsa_memory_exception_data, failure.ReadOnly),
-	FIELD(struct gp_kfd_memory_fault, no_execute,
-	      struct kfd_hsa_memory_exception_data, failure.NoExecute),
-	FIELD(struct gp_kfd_memory_fault, imprecise,
-	      struct kfd_hsa_memory_exception_data, failure.imprecise),
-	FIELD(struct gp_kfd_memory_fault, address, struct kfd_hsa_memory_exception_data, va),
-	FIELD(struct gp_kfd_memory_fault, gpu_id, struct kfd_hsa_memory_exception_data, gpu_id),
-	FIELD(struct gp_kfd_memory_fault, kind, struct kfd_hsa_memory_exception_data, ErrorType),
-	SIZE(struct gp_kfd_hw_fault, struct kfd_hsa_hw_exception_data),
-	FIELD(struct gp_kfd_hw_fault, reset_type, struct kfd_hsa_hw_exception_data, reset_type),
-	FIELD(struct gp_kfd_hw_fault, reset_cause, struct kfd_hsa_hw_exception_data, reset_cause),
-	FIELD(struct gp_kfd_hw_fault, memory_lost, struct kfd_hsa_hw_exception_data, memory_lost),
-	FIELD(struct gp_kfd_hw_fault, gpu_id, struct kfd_hsa_hw_exception_data, gpu_id),
-	SIZE(struct gp_kfd_event_data, struct kfd_event_data),
-	FIELD(struct gp_kfd_event_data, memory, struct kfd_event_data, memory_exception_data),
-	FIELD(struct gp_kfd_event_data, hw, struct kfd_event_data, hw_exception_data),
-	FIELD(struct gp_kfd_event_data, age, struct kfd_event_data, signal_event_data),
-	FIELD(struct gp_kfd_event_data, extension, struct kfd_event_data, kfd_event_data_ext),
-	FIELD(struct gp_kfd_event_data, event_id, struct kfd_event_data, event_id),
-	SIZE(struct gp_kfd_wait_events, struct kfd_ioctl_wait_events_args),
-	FIELD(struct gp_kfd_wait_events, events, struct kfd_ioctl_wait_events_args, events_ptr),
-	FIELD(struct gp_kfd_wait_events, count, struct kfd_ioctl_wait_events_args, num_events),
-	FIELD(struct gp_kfd_wait_events, all, struct kfd_ioctl_wait_events_args, wait_for_all),
-	FIELD(struct gp_kfd_wait_events, timeout_ms, struct kfd_ioctl_wait_events_args, timeout),
-	FIELD(struct gp_kfd_wait_events, result, struct kfd_ioctl_wait_events_args, wait_result),
-	SIZE(struct gp_kfd_smi, struct kfd_ioctl_smi_events_args),
-	FIELD(struct gp_kfd_smi, gpu_id, struct kfd_ioctl_smi_events_args, gpuid),
-	FIELD(struct gp_kfd_smi, fd, struct kfd_ioctl_smi_events_args, anon_fd),
-	SIZE(struct gp_kfd_criu, struct kfd_ioctl_criu_args),
-	FIELD(struct gp_kfd_criu, devices, struct kfd_ioctl_criu_args, devices),
-	FIELD(struct gp_kfd_criu, bos, struct kfd_ioctl_criu_args, bos),
-	FIELD(struct gp_kfd_criu, private_data, struct kfd_ioctl_criu_args, priv_data),
-	FIELD(struct gp_kfd_criu, private_bytes, struct kfd_ioctl_criu_args, priv_data_size),
-	FIELD(struct gp_kfd_criu, device_count, struct kfd_ioctl_criu_args, num_devices),
-	FIELD(struct gp_kfd_criu, bo_count, struct kfd_ioctl_criu_args, num_bos),
-	FIELD(struct gp_kfd_criu, object_count, struct kfd_ioctl_criu_args, num_objects),
-	FIELD(struct gp_kfd_criu, pid, struct kfd_ioctl_criu_args, pid),
-	FIELD(struct gp_kfd_criu, op, struct kfd_ioctl_criu_args, op),
-};
-
-static const struct gp_abi_claim claims[] = {
-	CLAIM("KFD: ioctl numbers", calls),
-	CLAIM("KFD: types, flags and limits", constants),
-	CLAIM("KFD: the structures of queue calls", queues),
-	CLAIM("KFD: the structures of memory calls", memory),
-	CLAIM("KFD: clocks, events, SMI, CRIU: their structures", events),
-};
+/* What the driver fills. */
+static void entries(void)
+{
+	SIZE(kfd_runtime_info);
+	AT(kfd_runtime_info, r_debug);
+	AT(kfd_runtime_info, runtime_state);
+	AT(kfd_runtime_info, ttmp_setup);
+	SIZE(kfd_queue_snapshot_entry);
+	AT(kfd_queue_snapshot_entry, exception_status);
+	AT(kfd_queue_snapshot_entry, ring_base_address);
+	AT(kfd_queue_snapshot_entry, write_pointer_address);
+	AT(kfd_queue_snapshot_entry, read_pointer_address);
+	AT(kfd_queue_snapshot_entry, ctx_save_restore_address);
+	AT(kfd_queue_snapshot_entry, queue_id);
+	AT(kfd_queue_snapshot_entry, gpu_id);
+	AT(kfd_queue_snapshot_entry, ring_size);
+	AT(kfd_queue_snapshot_entry, queue_type);
+	AT(kfd_queue_snapshot_entry, ctx_save_restore_area_size);
+	AT(kfd_queue_snapshot_entry, reserved);
+	SIZE(kfd_dbg_device_info_entry);
+	AT(kfd_dbg_device_info_entry, exception_status);
+	AT(kfd_dbg_device_info_entry, lds_base);
+	AT(kfd_dbg_device_info_entry, lds_limit);
+	AT(kfd_dbg_device_info_entry, scratch_base);
+	AT(kfd_dbg_device_info_entry, scratch_limit);
+	AT(kfd_dbg_device_info_entry, gpuvm_base);
+	AT(kfd_dbg_device_info_entry, gpuvm_limit);
+	AT(kfd_dbg_device_info_entry, gpu_id);
+	AT(kfd_dbg_device_info_entry, location_id);
+	AT(kfd_dbg_device_info_entry, vendor_id);
+	AT(kfd_dbg_device_info_entry, device_id);
+	AT(kfd_dbg_device_info_entry, revision_id);
+	AT(kfd_dbg_device_info_entry, subsystem_vendor_id);
+	AT(kfd_dbg_device_info_entry, subsystem_device_id);
+	AT(kfd_dbg_device_info_entry, fw_version);
+	AT(kfd_dbg_device_info_entry, gfx_target_version);
+	AT(kfd_dbg_device_info_entry, simd_count);
+	AT(kfd_dbg_device_info_entry, max_waves_per_simd);
+	AT(kfd_dbg_device_info_entry, array_count);
+	AT(kfd_dbg_device_info_entry, simd_arrays_per_engine);
+	AT(kfd_dbg_device_info_entry, num_xcc);
+	AT(kfd_dbg_device_info_entry, capability);
+	AT(kfd_dbg_device_info_entry, debug_prop);
+	SIZE(kfd_context_save_area_header);
+	AT(kfd_context_save_area_header, wave_state.control_stack_offset);
+	AT(kfd_context_save_area_header, wave_state.control_stack_size);
+	AT(kfd_context_save_area_header, wave_state.wave_state_offset);
+	AT(kfd_context_save_area_header, wave_state.wave_state_size);
+	AT(kfd_context_save_area_header, debug_offset);
+	AT(kfd_context_save_area_header, debug_size);
+	AT(kfd_context_save_area_header, err_payload_addr);
+	AT(kfd_context_save_area_header, err_event_id);
+	AT(kfd_context_save_area_header, reserved1);
+}
 
 int main(void)
 {
-	return gp_abi_prove(claims, sizeof(claims) / sizeof(claims[0])) != 0;
+	constants();
+	calls();
+	operations();
+	entries();
+	return 0;
 }

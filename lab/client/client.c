@@ -59,11 +59,11 @@ int gp_client_call(struct gp_client *c, unsigned long request, void *arg, const 
 
 int gp_client_clock(struct gp_client *c, u64 *ret_ns)
 {
-	struct gp_kfd_clocks clocks = { .gpu_id = c->node.gpu_id };
-	int err = gp_client_call(c, GP_KFD_IOC_GET_CLOCKS, &clocks, "GET_CLOCK_COUNTERS");
+	struct kfd_ioctl_get_clock_counters_args clocks = { .gpu_id = c->node.gpu_id };
+	int err = gp_client_call(c, AMDKFD_IOC_GET_CLOCK_COUNTERS, &clocks, "GET_CLOCK_COUNTERS");
 
 	if (!err)
-		*ret_ns = clocks.gpu * CLOCK_TICK_NS;
+		*ret_ns = clocks.gpu_clock_counter * CLOCK_TICK_NS;
 	return err;
 }
 
@@ -108,13 +108,13 @@ static int open_device(const char *path)
 
 static int check_version(struct gp_client *c)
 {
-	int err = gp_client_call(c, GP_KFD_IOC_GET_VERSION, &c->version, "GET_VERSION");
+	int err = gp_client_call(c, AMDKFD_IOC_GET_VERSION, &c->version, "GET_VERSION");
 
 	if (err)
 		return err;
-	if (c->version.major != GP_KFD_MAJOR)
+	if (c->version.major_version != KFD_IOCTL_MAJOR_VERSION)
 		return gp_client_fail(EPROTO, "KFD %u.%u: only 1.x is known here",
-				      c->version.major, c->version.minor);
+				      c->version.major_version, c->version.minor_version);
 	return 0;
 }
 
@@ -128,9 +128,9 @@ static int open_render(const struct gp_node *node)
 
 static int acquire_vm(struct gp_client *c, int render_fd, const struct gp_node *node)
 {
-	struct gp_kfd_acquire_vm vm = { .drm_fd = (u32)render_fd, .gpu_id = node->gpu_id };
+	struct kfd_ioctl_acquire_vm_args vm = { .drm_fd = (u32)render_fd, .gpu_id = node->gpu_id };
 
-	return gp_client_call(c, GP_KFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
+	return gp_client_call(c, AMDKFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
 }
 
 /* The VMs of the GPUs that it does not use. */
@@ -156,8 +156,9 @@ static int acquire_others(struct gp_client *c, const char *topology)
 
 static int enter(struct gp_client *c, const struct gp_client_args *args)
 {
-	struct gp_kfd_runtime_enable enable = {
-		.mode = GP_KFD_RUNTIME_ENABLE | GP_KFD_RUNTIME_TTMP,
+	struct kfd_ioctl_runtime_enable_args enable = {
+		.mode_mask = KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK |
+			     KFD_RUNTIME_ENABLE_MODE_TTMP_SAVE_MASK,
 	};
 	int err = check_version(c);
 
@@ -169,7 +170,7 @@ static int enter(struct gp_client *c, const struct gp_client_args *args)
 		return err;
 	if (c->at_runtime)
 		c->at_runtime(true);
-	err = gp_client_call(c, GP_KFD_IOC_RUNTIME_ENABLE, &enable, "RUNTIME_ENABLE");
+	err = gp_client_call(c, AMDKFD_IOC_RUNTIME_ENABLE, &enable, "RUNTIME_ENABLE");
 	c->runtime = !err;
 	if (c->runtime && c->at_runtime)
 		c->at_runtime(true);
@@ -208,11 +209,11 @@ static void close_fd(int *fd)
 
 static void end_runtime(struct gp_client *c)
 {
-	struct gp_kfd_runtime_enable disable = { .mode = 0 };
+	struct kfd_ioctl_runtime_enable_args disable = { .mode_mask = 0 };
 
 	if (c->at_runtime)
 		c->at_runtime(false);
-	gp_client_call(c, GP_KFD_IOC_RUNTIME_ENABLE, &disable, "RUNTIME_ENABLE(0)");
+	gp_client_call(c, AMDKFD_IOC_RUNTIME_ENABLE, &disable, "RUNTIME_ENABLE(0)");
 	if (c->at_runtime)
 		c->at_runtime(false);
 	c->runtime = false;

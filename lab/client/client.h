@@ -119,7 +119,7 @@ struct gp_client {
 	int render_fd;
 	struct gp_node node;
 	struct gp_geometry geometry;
-	struct gp_kfd_version version;
+	struct kfd_ioctl_get_version_args version;
 	bool runtime;
 	bool debugs_itself;
 	u8 *doorbells;			/* mapped with the first queue */
@@ -191,13 +191,12 @@ enum gp_save_area {
 #define GP_SAVE_PADDING	(4u << 20)	/* bytes of the padding file */
 
 struct gp_queue_args {
-	enum gp_kfd_queue_type type;
+	u32 type;
 	u32 ring_bytes;		/* 0: 64 KiB */
 	u32 priority;		/* 0: 7, normal */
 	bool lowest_priority;	/* really 0 */
 	bool off;		/* percentage 0: exists, is never mapped */
 	u32 xcc;		/* of a PM4 queue */
-	u32 sdma_engine;	/* GP_KFD_QUEUE_SDMA_ENGINE */
 	enum gp_memory pointers;	/* of ring and pointers: userptr or GTT */
 	enum gp_save_area save_area;
 };
@@ -206,7 +205,7 @@ struct gp_queue_args {
 struct gp_queue {
 	struct gp_client *c;
 	u32 id;
-	u32 type;		/* enum gp_kfd_queue_type */
+	u32 type;		/* u32 */
 	u32 ring_bytes;
 	u32 percentage;		/* as the driver takes it, with the XCC */
 	u32 priority;
@@ -261,7 +260,7 @@ struct gp_event {
 };
 
 /* @auto_reset: a wait that it ends resets it. */
-int gp_event_create(struct gp_client *c, struct gp_event *e, enum gp_kfd_event_type type,
+int gp_event_create(struct gp_client *c, struct gp_event *e, u32 type,
 		    bool auto_reset);
 int gp_event_destroy(struct gp_client *c, struct gp_event *e);
 int gp_event_set(struct gp_client *c, const struct gp_event *e);
@@ -283,22 +282,23 @@ int gp_signal_wait(struct gp_client *c, const struct gp_amd_signal *s, const str
 /* Debugging, of itself or of another process ---------------------------------------- */
 
 /* Any operation; fills in @pid. What the driver returns, or -errno. */
-int gp_debug(struct gp_client *c, pid_t pid, struct gp_kfd_dbg *args, const char *what);
+int gp_debug(struct gp_client *c, pid_t pid, struct kfd_ioctl_dbg_trap_args *args,
+	     const char *what);
 /* @fd: a pipe's writing end that gets a byte per exception of @exceptions. */
 int gp_debug_enable(struct gp_client *c, pid_t pid, u64 exceptions, int fd,
-		    struct gp_kfd_runtime_info *ret);
+		    struct kfd_runtime_info *ret);
 int gp_debug_disable(struct gp_client *c, pid_t pid);
 /* At most @room entries; @ret_count: how many queues there are. */
-int gp_debug_snapshot(struct gp_client *c, pid_t pid, u64 clear, struct gp_kfd_queue_entry *entries,
-		      u32 room, u32 *ret_count);
+int gp_debug_snapshot(struct gp_client *c, pid_t pid, u64 clear,
+		      struct kfd_queue_snapshot_entry *entries, u32 room, u32 *ret_count);
 /* @ids is marked in place (GP_KFD_DBG_QUEUE_*). Returns how many were suspended, or -errno. */
 int gp_debug_suspend(struct gp_client *c, pid_t pid, u32 *ids, u32 nr, u32 grace);
 /* @ids NULL: all of the process. Returns how many were resumed, or -errno. */
 int gp_debug_resume(struct gp_client *c, pid_t pid, u32 *ids, u32 nr);
 
-/* A descriptor of SMI events, subscribed to @mask (GP_KFD_SMI_BIT); or -errno. */
+/* A descriptor of SMI events, subscribed to @mask (KFD_SMI_EVENT_MASK_FROM_INDEX); or -errno. */
 int gp_smi_open(struct gp_client *c, u64 mask);
-/* GP_KFD_CRIU_PAUSE or _UNPAUSE of this very process. */
-int gp_criu(struct gp_client *c, enum gp_kfd_criu_op op);
+/* KFD_CRIU_OP_PROCESS_INFO or _UNPAUSE of this very process. */
+int gp_criu(struct gp_client *c, enum kfd_criu_op op);
 
 #endif /* GP_LAB_CLIENT_H */

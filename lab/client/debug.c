@@ -9,22 +9,22 @@ static u64 address(const void *at)
 	return (u64)(uintptr_t)at;
 }
 
-int gp_debug(struct gp_client *c, pid_t pid, struct gp_kfd_dbg *args, const char *what)
+int gp_debug(struct gp_client *c, pid_t pid, struct kfd_ioctl_dbg_trap_args *args, const char *what)
 {
 	args->pid = (u32)pid;
-	return gp_client_call(c, GP_KFD_IOC_DBG, args, what);
+	return gp_client_call(c, AMDKFD_IOC_DBG_TRAP, args, what);
 }
 
 int gp_debug_enable(struct gp_client *c, pid_t pid, u64 exceptions, int fd,
-		    struct gp_kfd_runtime_info *ret)
+		    struct kfd_runtime_info *ret)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_ENABLE,
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_ENABLE,
 		.enable = {
-			.exceptions = exceptions,
-			.runtime_info = address(ret),
-			.runtime_info_bytes = sizeof(*ret),
-			.fd = (u32)fd,
+			.exception_mask = exceptions,
+			.rinfo_ptr = address(ret),
+			.rinfo_size = sizeof(*ret),
+			.dbg_fd = (u32)fd,
 		},
 	};
 	int err = gp_debug(c, pid, &args, "DBG_TRAP ENABLE");
@@ -36,7 +36,7 @@ int gp_debug_enable(struct gp_client *c, pid_t pid, u64 exceptions, int fd,
 
 int gp_debug_disable(struct gp_client *c, pid_t pid)
 {
-	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_DISABLE };
+	struct kfd_ioctl_dbg_trap_args args = { .op = KFD_IOC_DBG_TRAP_DISABLE };
 	int err = gp_debug(c, pid, &args, "DBG_TRAP DISABLE");
 
 	if (!err && pid == getpid())
@@ -44,30 +44,32 @@ int gp_debug_disable(struct gp_client *c, pid_t pid)
 	return err;
 }
 
-int gp_debug_snapshot(struct gp_client *c, pid_t pid, u64 clear, struct gp_kfd_queue_entry *entries,
-		      u32 room, u32 *ret_count)
+int gp_debug_snapshot(struct gp_client *c, pid_t pid, u64 clear,
+		      struct kfd_queue_snapshot_entry *entries, u32 room, u32 *ret_count)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_QUEUE_SNAPSHOT,
-		.snapshot = {
-			.clear = clear,
-			.entries = address(entries),
-			.count = room,
-			.entry_bytes = sizeof(*entries),
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT,
+		.queue_snapshot = {
+			.exception_mask = clear,
+			.snapshot_buf_ptr = address(entries),
+			.num_queues = room,
+			.entry_size = sizeof(*entries),
 		},
 	};
 	int err = gp_debug(c, pid, &args, "DBG_TRAP GET_QUEUE_SNAPSHOT");
 
 	if (!err)
-		*ret_count = args.snapshot.count;
+		*ret_count = args.queue_snapshot.num_queues;
 	return err;
 }
 
 int gp_debug_suspend(struct gp_client *c, pid_t pid, u32 *ids, u32 nr, u32 grace)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_SUSPEND,
-		.suspend = { .queue_ids = address(ids), .queues = nr, .grace = grace },
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_SUSPEND_QUEUES,
+		.suspend_queues = { .queue_array_ptr = address(ids),
+				    .num_queues = nr,
+				    .grace_period = grace },
 	};
 
 	return gp_debug(c, pid, &args, "DBG_TRAP SUSPEND_QUEUES");
@@ -75,9 +77,9 @@ int gp_debug_suspend(struct gp_client *c, pid_t pid, u32 *ids, u32 nr, u32 grace
 
 int gp_debug_resume(struct gp_client *c, pid_t pid, u32 *ids, u32 nr)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_RESUME,
-		.resume = { .queue_ids = address(ids), .queues = nr },
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_RESUME_QUEUES,
+		.resume_queues = { .queue_array_ptr = address(ids), .num_queues = nr },
 	};
 
 	return gp_debug(c, pid, &args, "DBG_TRAP RESUME_QUEUES");
@@ -85,24 +87,25 @@ int gp_debug_resume(struct gp_client *c, pid_t pid, u32 *ids, u32 nr)
 
 int gp_smi_open(struct gp_client *c, u64 mask)
 {
-	struct gp_kfd_smi args = { .gpu_id = c->node.gpu_id };
-	int err = gp_client_call(c, GP_KFD_IOC_SMI, &args, "SMI_EVENTS");
+	struct kfd_ioctl_smi_events_args args = { .gpuid = c->node.gpu_id };
+	int err = gp_client_call(c, AMDKFD_IOC_SMI_EVENTS, &args, "SMI_EVENTS");
 
 	if (err)
 		return err;
-	if (write((int)args.fd, &mask, sizeof(mask)) != sizeof(mask)) {
+	if (write((int)args.anon_fd, &mask, sizeof(mask)) != sizeof(mask)) {
 		err = gp_client_fail(errno, "SMI_EVENTS: cannot subscribe to 0x%llx",
 				     (unsigned long long)mask);
-		close((int)args.fd);
+		close((int)args.anon_fd);
 		return err;
 	}
-	return (int)args.fd;
+	return (int)args.anon_fd;
 }
 
-int gp_criu(struct gp_client *c, enum gp_kfd_criu_op op)
+int gp_criu(struct gp_client *c, enum kfd_criu_op op)
 {
-	struct gp_kfd_criu args = { .op = op };
+	struct kfd_ioctl_criu_args args = { .op = op };
 
-	return gp_client_call(c, GP_KFD_IOC_CRIU, &args,
-			      op == GP_KFD_CRIU_PAUSE ? "CRIU_OP PROCESS_INFO" : "CRIU_OP UNPAUSE");
+	return gp_client_call(c, AMDKFD_IOC_CRIU_OP, &args,
+			      op == KFD_CRIU_OP_PROCESS_INFO ? "CRIU_OP PROCESS_INFO" :
+							       "CRIU_OP UNPAUSE");
 }

@@ -17,7 +17,7 @@ enum {
 	NAP_MS		= 100,	/* a lost interrupt costs this much, not for ever */
 };
 
-static int create(struct gp_client *c, struct gp_kfd_create_event *args)
+static int create(struct gp_client *c, struct kfd_ioctl_create_event_args *args)
 {
 	int err;
 
@@ -25,51 +25,53 @@ static int create(struct gp_client *c, struct gp_kfd_create_event *args)
 		err = gp_buffer_alloc(c, &c->event_page, GP_MEMORY_GTT, GP_KFD_EVENT_PAGE_BYTES);
 		if (err)
 			return err;
-		args->page_offset = c->event_page.handle;
+		args->event_page_offset = c->event_page.handle;
 	}
-	return gp_client_call(c, GP_KFD_IOC_CREATE_EVENT, args, "CREATE_EVENT");
+	return gp_client_call(c, AMDKFD_IOC_CREATE_EVENT, args, "CREATE_EVENT");
 }
 
-int gp_event_create(struct gp_client *c, struct gp_event *e, enum gp_kfd_event_type type,
+int gp_event_create(struct gp_client *c, struct gp_event *e, u32 type,
 		    bool auto_reset)
 {
-	struct gp_kfd_create_event args = { .type = type, .auto_reset = auto_reset };
+	struct kfd_ioctl_create_event_args args = { .event_type = type, .auto_reset = auto_reset };
 	int err = create(c, &args);
 
 	/* An interrupt's number 0 means "some event": leave that one unused. */
 	if (!err && args.event_id == 0) {
-		args = (struct gp_kfd_create_event){ .type = type, .auto_reset = auto_reset };
+		args = (struct kfd_ioctl_create_event_args){ .event_type = type,
+							     .auto_reset = auto_reset };
 		err = create(c, &args);
 	}
 	if (err)
 		return err;
 	e->id = args.event_id;
-	e->slot = type == GP_KFD_EVENT_SIGNAL ? (u64 *)c->event_page.at + args.slot : NULL;
+	e->slot = type == KFD_IOC_EVENT_SIGNAL ? (u64 *)c->event_page.at + args.event_slot_index :
+						 NULL;
 	return 0;
 }
 
 int gp_event_destroy(struct gp_client *c, struct gp_event *e)
 {
-	struct gp_kfd_event args = { .event_id = e->id };
+	struct kfd_ioctl_destroy_event_args args = { .event_id = e->id };
 
-	return gp_client_call(c, GP_KFD_IOC_DESTROY_EVENT, &args, "DESTROY_EVENT");
+	return gp_client_call(c, AMDKFD_IOC_DESTROY_EVENT, &args, "DESTROY_EVENT");
 }
 
 int gp_event_set(struct gp_client *c, const struct gp_event *e)
 {
-	struct gp_kfd_event args = { .event_id = e->id };
+	struct kfd_ioctl_destroy_event_args args = { .event_id = e->id };
 
-	return gp_client_call(c, GP_KFD_IOC_SET_EVENT, &args, "SET_EVENT");
+	return gp_client_call(c, AMDKFD_IOC_SET_EVENT, &args, "SET_EVENT");
 }
 
 int gp_event_wait(struct gp_client *c, const struct gp_event *e, u32 nr, bool all, u32 timeout_ms)
 {
-	struct gp_kfd_event_data data[WAITED_MAX];
-	struct gp_kfd_wait_events args = {
-		.events = (u64)(uintptr_t)data,
-		.count = nr,
-		.all = all,
-		.timeout_ms = timeout_ms,
+	struct kfd_event_data data[WAITED_MAX];
+	struct kfd_ioctl_wait_events_args args = {
+		.events_ptr = (u64)(uintptr_t)data,
+		.num_events = nr,
+		.wait_for_all = all,
+		.timeout = timeout_ms,
 	};
 	int err;
 
@@ -78,8 +80,8 @@ int gp_event_wait(struct gp_client *c, const struct gp_event *e, u32 nr, bool al
 	memset(data, 0, sizeof(data));
 	for (u32 i = 0; i < nr; i++)
 		data[i].event_id = e[i].id;
-	err = gp_client_call(c, GP_KFD_IOC_WAIT_EVENTS, &args, "WAIT_EVENTS");
-	if (!err && args.result == GP_KFD_WAIT_TIMEOUT)
+	err = gp_client_call(c, AMDKFD_IOC_WAIT_EVENTS, &args, "WAIT_EVENTS");
+	if (!err && args.wait_result == KFD_IOC_WAIT_RESULT_TIMEOUT)
 		return gp_client_fail(ETIME, "WAIT_EVENTS: nothing within %u ms", timeout_ms);
 	return err;
 }

@@ -89,12 +89,12 @@ static int resume(struct bench *b)
 
 static int evict(struct bench *b)
 {
-	return gp_criu(&b->c, GP_KFD_CRIU_PAUSE);
+	return gp_criu(&b->c, KFD_CRIU_OP_PROCESS_INFO);
 }
 
 static int restore(struct bench *b)
 {
-	return gp_criu(&b->c, GP_KFD_CRIU_UNPAUSE);
+	return gp_criu(&b->c, KFD_CRIU_OP_UNPAUSE);
 }
 
 static int update_off(struct bench *b)
@@ -241,7 +241,7 @@ static void print_row(const char *name, u32 queues, const struct sample *s, u32 
 
 static int start_kernels(struct bench *b, const struct way *way)
 {
-	struct gp_queue_args args = { .type = GP_KFD_QUEUE_AQL };
+	struct gp_queue_args args = { .type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL };
 	u32 waves = gp_node_waves(&b->c.node), groups;
 	u32 i, count;
 	int r = 0;
@@ -257,13 +257,13 @@ static int start_kernels(struct bench *b, const struct way *way)
 	if (!r && way->mechanism && gp_hand_mechanism(way->mechanism))
 		r = gp_client_say(EIO, "the module refuses %s", way->mechanism);
 	if (!r && way->debug) {
-		struct gp_kfd_queue_entry entries[MAX_QUEUES];
-		struct gp_kfd_runtime_info info;
+		struct kfd_queue_snapshot_entry entries[MAX_QUEUES];
+		struct kfd_runtime_info info;
 
 		r = gp_debug_enable(&b->c, getpid(), 0, b->pipe[1], &info);
 		/* A queue that is new to the debugger cannot be suspended. */
 		if (!r)
-			r = gp_debug_snapshot(&b->c, getpid(), GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW),
+			r = gp_debug_snapshot(&b->c, getpid(), KFD_EC_MASK(EC_QUEUE_NEW),
 					      entries, MAX_QUEUES, &count);
 	}
 	return r;

@@ -211,7 +211,7 @@ static int measure(const char *name, u32 wanted, u64 rest_ns)
 static int open_all(pid_t victim)
 {
 	struct gp_work_args work = { .slots = 1, .workgroup_ns = KERNEL_NS, .seed = 1 };
-	struct gp_queue_args queue = { .type = GP_KFD_QUEUE_AQL };
+	struct gp_queue_args queue = { .type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL };
 	u64 from;
 
 	if (gp_client_open(&l.c, &(struct gp_client_args){ 0 }) ||

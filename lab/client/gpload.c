@@ -59,7 +59,7 @@ static void print_geometry(const struct gp_client *c)
 	const struct gp_geometry *g = &c->geometry;
 	const struct gp_node *n = &c->node;
 
-	printf("KFD %u.%u\n", c->version.major, c->version.minor);
+	printf("KFD %u.%u\n", c->version.major_version, c->version.minor_version);
 	printf("node %u, gpu_id %u, renderD%u, gfx version %u, device 0x%04x%s\n", n->node,
 	       n->gpu_id, n->render_minor, n->gfx_version, n->device_id,
 	       gp_client_is_model(c) ? ", the lab's" : "");
@@ -76,7 +76,7 @@ static int check(void)
 		.gpu = o.gpu, .all_vms = !o.one_vm, .at_runtime = o.at_runtime,
 	};
 	const struct gp_queue_args queue = {
-		.type = GP_KFD_QUEUE_AQL,
+		.type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL,
 		.pointers = o.pointers,
 		.save_area = o.save_area,
 	};

@@ -58,7 +58,7 @@ static u32 slots_for(const struct gp_load_options *o)
 static int create_queue(struct gp_load *l, struct gp_load_queue *lq)
 {
 	const struct gp_queue_args args = {
-		.type = GP_KFD_QUEUE_AQL,
+		.type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL,
 		.pointers = l->o->pointers,
 		.save_area = l->o->save_area,
 	};
@@ -71,7 +71,7 @@ static int create_queue(struct gp_load *l, struct gp_load_queue *lq)
 	if (!lq->in_flight)
 		return gp_client_fail(ENOMEM, "queue %u", lq->q.id);
 	if (l->o->wait == GP_LOAD_EVENT)
-		err = gp_event_create(&l->c, &lq->event, GP_KFD_EVENT_SIGNAL, true);
+		err = gp_event_create(&l->c, &lq->event, KFD_IOC_EVENT_SIGNAL, true);
 	return err;
 }
 

@@ -28,25 +28,28 @@ static const char *kind_name(enum gp_memory kind)
 static int kfd_alloc(struct gp_client *c, struct gp_buffer *b, u64 *offset)
 {
 	static const u32 flags[] = {
-		[GP_MEMORY_USERPTR]	= GP_KFD_MEM_USERPTR | GP_KFD_MEM_COHERENT,
-		[GP_MEMORY_GTT]		= GP_KFD_MEM_GTT | GP_KFD_MEM_COHERENT |
-					  GP_KFD_MEM_NO_SUBSTITUTE,
-		[GP_MEMORY_VRAM]	= GP_KFD_MEM_VRAM | GP_KFD_MEM_PUBLIC |
-					  GP_KFD_MEM_NO_SUBSTITUTE,
+		[GP_MEMORY_USERPTR] = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR |
+				      KFD_IOC_ALLOC_MEM_FLAGS_COHERENT,
+		[GP_MEMORY_GTT] = KFD_IOC_ALLOC_MEM_FLAGS_GTT | KFD_IOC_ALLOC_MEM_FLAGS_COHERENT |
+				  KFD_IOC_ALLOC_MEM_FLAGS_NO_SUBSTITUTE,
+		[GP_MEMORY_VRAM] = KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC |
+				   KFD_IOC_ALLOC_MEM_FLAGS_NO_SUBSTITUTE,
 	};
-	struct gp_kfd_alloc_memory args = {
-		.gpu_address = (u64)(uintptr_t)b->at,
-		.bytes = b->bytes,
+	struct kfd_ioctl_alloc_memory_of_gpu_args args = {
+		.va_addr = (u64)(uintptr_t)b->at,
+		.size = b->bytes,
 		.mmap_offset = *offset,
 		.gpu_id = c->node.gpu_id,
-		.flags = flags[b->kind] | GP_KFD_MEM_WRITABLE | GP_KFD_MEM_EXECUTABLE,
+		.flags = flags[b->kind] | KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE |
+			 KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE,
 	};
 	u32 tries = 0;
 	int err;
 
 	/* Pages that moved while the driver collected them: EAGAIN, once more. */
 	do {
-		err = gp_client_call(c, GP_KFD_IOC_ALLOC_MEMORY, &args, "ALLOC_MEMORY_OF_GPU");
+		err = gp_client_call(c, AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, &args,
+				     "ALLOC_MEMORY_OF_GPU");
 	} while (err == -EAGAIN && ++tries < ALLOC_TRIES);
 	if (err)
 		return gp_client_fail(-err, "ALLOC_MEMORY_OF_GPU of %llu bytes of %s",
@@ -59,13 +62,14 @@ static int kfd_alloc(struct gp_client *c, struct gp_buffer *b, u64 *offset)
 static int kfd_map(struct gp_client *c, struct gp_buffer *b, bool on)
 {
 	u32 gpu = c->node.gpu_id;
-	struct gp_kfd_map_memory args = {
+	struct kfd_ioctl_map_memory_to_gpu_args args = {
 		.handle = b->handle,
-		.gpu_ids = (u64)(uintptr_t)&gpu,
-		.gpus = 1,
+		.device_ids_array_ptr = (u64)(uintptr_t)&gpu,
+		.n_devices = 1,
 	};
-	int err = gp_client_call(c, on ? GP_KFD_IOC_MAP_MEMORY : GP_KFD_IOC_UNMAP_MEMORY, &args,
-				 on ? "MAP_MEMORY_TO_GPU" : "UNMAP_MEMORY_FROM_GPU");
+	int err = gp_client_call(
+		c, on ? AMDKFD_IOC_MAP_MEMORY_TO_GPU : AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, &args,
+		on ? "MAP_MEMORY_TO_GPU" : "UNMAP_MEMORY_FROM_GPU");
 
 	if (err)
 		return gp_client_fail(-err, "%s of %llu bytes of %s",
@@ -91,10 +95,10 @@ static int map_on_cpu(struct gp_client *c, struct gp_buffer *b, u64 offset)
 /* Leaves nothing behind; by bare calls, so that the line about the failure stays. */
 static void undo(struct gp_client *c, struct gp_buffer *b)
 {
-	struct gp_kfd_free_memory args = { .handle = b->handle };
+	struct kfd_ioctl_free_memory_of_gpu_args args = { .handle = b->handle };
 
 	if (b->handle)
-		ioctl(c->kfd_fd, GP_KFD_IOC_FREE_MEMORY, &args);
+		ioctl(c->kfd_fd, AMDKFD_IOC_FREE_MEMORY_OF_GPU, &args);
 	if (b->ours)
 		munmap(b->at, b->bytes);
 	*b = (struct gp_buffer){ 0 };
@@ -141,13 +145,13 @@ int gp_buffer_register(struct gp_client *c, struct gp_buffer *b, void *at, u64 b
 
 int gp_buffer_free(struct gp_client *c, struct gp_buffer *b)
 {
-	struct gp_kfd_free_memory args = { .handle = b->handle };
+	struct kfd_ioctl_free_memory_of_gpu_args args = { .handle = b->handle };
 	int err = 0;
 
 	if (b->on_gpu)
 		err = kfd_map(c, b, false);
 	if (!err && b->handle)
-		err = gp_client_call(c, GP_KFD_IOC_FREE_MEMORY, &args, "FREE_MEMORY_OF_GPU");
+		err = gp_client_call(c, AMDKFD_IOC_FREE_MEMORY_OF_GPU, &args, "FREE_MEMORY_OF_GPU");
 	if (err)
 		return err;
 	if (b->ours)

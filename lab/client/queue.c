@@ -15,16 +15,16 @@ enum {
 
 static bool computes(u32 type)
 {
-	return type == GP_KFD_QUEUE_AQL || type == GP_KFD_QUEUE_PM4;
+	return type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL || type == KFD_IOC_QUEUE_TYPE_COMPUTE;
 }
 
 /* How many bytes of the ring one step of its pointers is. */
 static u32 step(const struct gp_queue *q)
 {
 	switch (q->type) {
-	case GP_KFD_QUEUE_AQL:
+	case KFD_IOC_QUEUE_TYPE_COMPUTE_AQL:
 		return GP_AQL_PACKET_BYTES;
-	case GP_KFD_QUEUE_PM4:
+	case KFD_IOC_QUEUE_TYPE_COMPUTE:
 		return sizeof(u32);
 	default:
 		return 1;
@@ -100,39 +100,38 @@ static int map_doorbells(struct gp_client *c, u64 offset)
 	return 0;
 }
 
-static int kfd_create(struct gp_queue *q, const struct gp_queue_args *args)
+static int kfd_create(struct gp_queue *q)
 {
 	struct gp_client *c = q->c;
-	struct gp_kfd_create_queue k = {
-		.ring_base	= address(q->ring.at),
-		.write_pointer	= address(q->write),
-		.read_pointer	= address(q->read),
-		.ring_bytes	= q->ring_bytes,
-		.gpu_id		= c->node.gpu_id,
-		.type		= q->type,
-		.percentage	= q->percentage,
-		.priority	= q->priority,
-		.sdma_engine_id	= args->sdma_engine,
+	struct kfd_ioctl_create_queue_args k = {
+		.ring_base_address	= address(q->ring.at),
+		.write_pointer_address	= address(q->write),
+		.read_pointer_address	= address(q->read),
+		.ring_size		= q->ring_bytes,
+		.gpu_id			= c->node.gpu_id,
+		.queue_type		= q->type,
+		.queue_percentage	= q->percentage,
+		.queue_priority		= q->priority,
 	};
 	int err;
 
 	if (computes(q->type)) {
-		k.eop_base = address(q->eop.at);
-		k.eop_bytes = q->eop.bytes;
-		k.save_area = address(q->save.at);
-		k.save_bytes = c->geometry.save_bytes;
-		k.ctl_stack_bytes = c->geometry.ctl_stack_bytes;
+		k.eop_buffer_address = address(q->eop.at);
+		k.eop_buffer_size = q->eop.bytes;
+		k.ctx_save_restore_address = address(q->save.at);
+		k.ctx_save_restore_size = c->geometry.save_bytes;
+		k.ctl_stack_size = c->geometry.ctl_stack_bytes;
 	}
-	err = gp_client_call(c, GP_KFD_IOC_CREATE_QUEUE, &k, "CREATE_QUEUE");
+	err = gp_client_call(c, AMDKFD_IOC_CREATE_QUEUE, &k, "CREATE_QUEUE");
 	if (err)
 		return err;
 	q->id = k.queue_id;
 	q->doorbell_offset = (u32)(k.doorbell_offset & (GP_KFD_DOORBELL_BYTES - 1));
 	err = map_doorbells(c, k.doorbell_offset);
 	if (err) {
-		struct gp_kfd_destroy_queue d = { .queue_id = q->id };
+		struct kfd_ioctl_destroy_queue_args d = { .queue_id = q->id };
 
-		ioctl(c->kfd_fd, GP_KFD_IOC_DESTROY_QUEUE, &d);
+		ioctl(c->kfd_fd, AMDKFD_IOC_DESTROY_QUEUE, &d);
 		return err;
 	}
 	q->doorbell = (volatile u64 *)(c->doorbells + q->doorbell_offset);
@@ -157,40 +156,40 @@ int gp_queue_create(struct gp_client *c, struct gp_queue *q, const struct gp_que
 		.c = c,
 		.type = args->type,
 		.ring_bytes = args->ring_bytes ? args->ring_bytes : RING_BYTES,
-		.percentage = (args->off ? 0 : GP_KFD_MAX_PERCENTAGE) | args->xcc << 8,
+		.percentage = (args->off ? 0 : KFD_MAX_QUEUE_PERCENTAGE) | args->xcc << 8,
 		.priority = args->lowest_priority ? 0 : args->priority ? args->priority : NORMAL,
 	};
 	err = alloc_buffers(q, args);
 	if (err)
 		return give_up(q, err);
 	init_pointers(q);
-	if (q->type == GP_KFD_QUEUE_AQL)
+	if (q->type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL)
 		invalidate_ring(q);
-	err = kfd_create(q, args);
+	err = kfd_create(q);
 	return err ? give_up(q, err) : 0;
 }
 
 int gp_queue_destroy(struct gp_queue *q)
 {
-	struct gp_kfd_destroy_queue d = { .queue_id = q->id };
-	int err = gp_client_call(q->c, GP_KFD_IOC_DESTROY_QUEUE, &d, "DESTROY_QUEUE");
+	struct kfd_ioctl_destroy_queue_args d = { .queue_id = q->id };
+	int err = gp_client_call(q->c, AMDKFD_IOC_DESTROY_QUEUE, &d, "DESTROY_QUEUE");
 
 	return err ? err : free_buffers(q);
 }
 
 int gp_queue_update(struct gp_queue *q, u32 percentage, u32 priority)
 {
-	struct gp_kfd_update_queue u = {
-		.ring_base = address(q->ring.at),
+	struct kfd_ioctl_update_queue_args u = {
+		.ring_base_address = address(q->ring.at),
 		.queue_id = q->id,
-		.ring_bytes = q->ring_bytes,
-		.percentage = percentage | (q->percentage & ~0xffu),
-		.priority = priority,
+		.ring_size = q->ring_bytes,
+		.queue_percentage = percentage | (q->percentage & ~0xffu),
+		.queue_priority = priority,
 	};
-	int err = gp_client_call(q->c, GP_KFD_IOC_UPDATE_QUEUE, &u, "UPDATE_QUEUE");
+	int err = gp_client_call(q->c, AMDKFD_IOC_UPDATE_QUEUE, &u, "UPDATE_QUEUE");
 
 	if (!err) {
-		q->percentage = u.percentage;
+		q->percentage = u.queue_percentage;
 		q->priority = priority;
 	}
 	return err;
@@ -199,7 +198,7 @@ int gp_queue_update(struct gp_queue *q, u32 percentage, u32 priority)
 void gp_queue_ring(struct gp_queue *q)
 {
 	/* AMD's AQL doorbell takes the index of the last packet; the others the next one's. */
-	u64 value = q->type == GP_KFD_QUEUE_AQL ? q->next - 1 : q->next;
+	u64 value = q->type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL ? q->next - 1 : q->next;
 
 	__atomic_store_n(q->write, q->next, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -212,7 +211,7 @@ static u64 pending(const struct gp_queue *q)
 	u64 read = __atomic_load_n(q->read, __ATOMIC_ACQUIRE);
 	u64 steps = q->ring_bytes / step(q);
 
-	if (q->type == GP_KFD_QUEUE_PM4)
+	if (q->type == KFD_IOC_QUEUE_TYPE_COMPUTE)
 		return (q->next - (u32)read) % steps;
 	return q->next - read;
 }
@@ -238,7 +237,7 @@ int gp_aql_put(struct gp_queue *q, const union gp_aql_packet *packet)
 
 int gp_queue_put(struct gp_queue *q, const u32 *dwords, u32 nr)
 {
-	u32 per_dword = q->type == GP_KFD_QUEUE_PM4 ? 1 : sizeof(u32);
+	u32 per_dword = q->type == KFD_IOC_QUEUE_TYPE_COMPUTE ? 1 : sizeof(u32);
 	u64 steps = q->ring_bytes / step(q);
 	u32 *ring = q->ring.at;
 

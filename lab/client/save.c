@@ -91,10 +91,10 @@ static void write_headers(const struct gp_client *c, u8 *at)
 	u32 xccs = c->node.xccs;
 
 	for (u32 k = 0; k < xccs; k++) {
-		struct gp_kfd_save_header *h = (void *)(at + (u64)k * g->save_bytes);
+		struct kfd_context_save_area_header *h = (void *)(at + (u64)k * g->save_bytes);
 
 		h->debug_offset = (xccs - k) * g->save_bytes;
-		h->debug_bytes = g->debug_bytes * xccs;
+		h->debug_size = g->debug_bytes * xccs;
 	}
 }
 

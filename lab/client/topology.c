@@ -192,7 +192,7 @@ int gp_geometry(const struct gp_node *n, struct gp_geometry *ret)
 	most = n->arrays / n->xccs / n->arrays_per_engine * WAVES_PER_ENGINE;
 	g.waves = g.cus * WAVES_PER_CU < most ? g.cus * WAVES_PER_CU : most;
 	per_cu = vgpr_per_cu(n->gfx_version) + SGPR_PER_CU + LDS_PER_CU + HWREG_PER_CU;
-	g.ctl_stack_bytes = (u32)align(sizeof(struct gp_kfd_save_header) +
+	g.ctl_stack_bytes = (u32)align(sizeof(struct kfd_context_save_area_header) +
 				       g.waves * STACK_PER_WAVE + 8, PAGE);
 	g.save_bytes = g.ctl_stack_bytes + (u32)align(g.cus * per_cu, PAGE);
 	g.debug_bytes = (u32)align(g.waves * DEBUG_PER_WAVE, DEBUG_ALIGN);

@@ -91,7 +91,7 @@ int gp_work_submit(struct gp_work *w, u32 i, struct gp_queue *q, u32 workgroups,
 	s->expect_count = workgroups;
 	s->expect_sum = s->arg.key * ((u64)workgroups * (workgroups + 1ull) / 2);
 	gp_signal_init(&s->done, 1, e);
-	err = q->type == GP_KFD_QUEUE_PM4 ? put_pm4(q, &l) : put_aql(q, &l);
+	err = q->type == KFD_IOC_QUEUE_TYPE_COMPUTE ? put_pm4(q, &l) : put_aql(q, &l);
 	if (!err)
 		gp_queue_ring(q);
 	return err;

@@ -71,7 +71,7 @@ static int child_open(struct child *k)
 /* A process may debug itself. */
 static int child_attach(struct child *k)
 {
-	struct gp_kfd_runtime_info info;
+	struct kfd_runtime_info info;
 	int events[2];
 
 	if (pipe2(events, O_CLOEXEC))
@@ -81,7 +81,8 @@ static int child_attach(struct child *k)
 
 static int child_create(struct child *k, u32 i)
 {
-	const struct gp_queue_args args = { .type = GP_KFD_QUEUE_AQL, .pointers = GP_MEMORY_GTT };
+	const struct gp_queue_args args = { .type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL,
+					    .pointers = GP_MEMORY_GTT };
 	int err = gp_queue_create(&k->c, &k->q[i], &args);
 
 	if (!err)
@@ -93,7 +94,7 @@ static int child_create(struct child *k, u32 i)
 static int child_work(struct child *k)
 {
 	struct gp_event event;
-	int err = gp_event_create(&k->c, &event, GP_KFD_EVENT_SIGNAL, true);
+	int err = gp_event_create(&k->c, &event, KFD_IOC_EVENT_SIGNAL, true);
 	u32 i;
 
 	for (i = 1; i < k->nr && !err; i++)
@@ -110,10 +111,10 @@ static int child_work(struct child *k)
 
 static int child_suspend(struct child *k, u32 grace)
 {
-	struct gp_kfd_queue_entry seen[LAB_QUEUES];
+	struct kfd_queue_snapshot_entry seen[LAB_QUEUES];
 	u32 nr;
 	/* A queue that no debugger has looked at yet is not suspended. */
-	int n = gp_debug_snapshot(&k->c, getpid(), GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW),
+	int n = gp_debug_snapshot(&k->c, getpid(), KFD_EC_MASK(EC_QUEUE_NEW),
 				  seen, LAB_QUEUES, &nr);
 
 	if (n)
@@ -154,9 +155,9 @@ static int child_do(struct child *k, const struct task *t)
 		return n < 0 ? n : 0;
 	}
 	case PAUSE:
-		return gp_criu(&k->c, GP_KFD_CRIU_PAUSE);
+		return gp_criu(&k->c, KFD_CRIU_OP_PROCESS_INFO);
 	default:
-		return gp_criu(&k->c, GP_KFD_CRIU_UNPAUSE);
+		return gp_criu(&k->c, KFD_CRIU_OP_UNPAUSE);
 	}
 }
 

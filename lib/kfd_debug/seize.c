@@ -252,7 +252,7 @@ static int sleeps_there(int dir, pid_t tid, void *ctx)
 	if (!gp_sysfs_parse(text, 10, &number, &end) || number != SYS_ioctl || *end != ' ')
 		return 0;
 	rest = strchr(end + 1, ' ');
-	return rest && strtoull(rest, NULL, 16) == GP_KFD_IOC_RUNTIME_ENABLE;
+	return rest && strtoull(rest, NULL, 16) == AMDKFD_IOC_RUNTIME_ENABLE;
 }
 
 int gp_session_needs_poke(const char *proc, pid_t pid)

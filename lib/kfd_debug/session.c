@@ -16,8 +16,8 @@
 #include "vm.h"
 
 /* What we are told of: queues that are new, and a runtime that is enabled or disabled. */
-#define EC_NEW		GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW)
-#define EC_RUNTIME	GP_KFD_EC_BIT(GP_KFD_EC_RUNTIME)
+#define EC_NEW		KFD_EC_MASK(EC_QUEUE_NEW)
+#define EC_RUNTIME	KFD_EC_MASK(EC_PROCESS_RUNTIME)
 
 /* Of one look: a queue can be new only once. */
 enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES, LEAVE_TRIES = 3 };
@@ -27,19 +27,19 @@ static u64 address(const void *at)
 	return (u64)(uintptr_t)at;
 }
 
-static int call_once(const struct gp_session *s, struct gp_kfd_dbg *args)
+static int call_once(const struct gp_session *s, struct kfd_ioctl_dbg_trap_args *args)
 {
 	int r;
 
 	args->pid = (u32)s->tid;
 	do {
-		r = gp_sys->ioctl(s->kfd_fd, GP_KFD_IOC_DBG, args);
+		r = gp_sys->ioctl(s->kfd_fd, AMDKFD_IOC_DBG_TRAP, args);
 	} while (r < 0 && errno == EINTR);
 	return r < 0 ? -errno : r;
 }
 
 /* What the driver returns, or -errno. */
-static int call(struct gp_session *s, struct gp_kfd_dbg *args)
+static int call(struct gp_session *s, struct kfd_ioctl_dbg_trap_args *args)
 {
 	int r = call_once(s, args);
 
@@ -58,8 +58,9 @@ static int call(struct gp_session *s, struct gp_kfd_dbg *args)
 /* A target that waits for its debugger does so no more; or never, if said in advance. */
 static int go_on(struct gp_session *s)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_SEND_EVENT, .event.exceptions = EC_RUNTIME,
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_SEND_RUNTIME_EVENT,
+		.send_runtime_event.exception_mask = EC_RUNTIME,
 	};
 
 	return call(s, &args);
@@ -67,7 +68,7 @@ static int go_on(struct gp_session *s)
 
 static int disable(struct gp_session *s)
 {
-	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_DISABLE };
+	struct kfd_ioctl_dbg_trap_args args = { .op = KFD_IOC_DBG_TRAP_DISABLE };
 
 	return call(s, &args);
 }
@@ -93,14 +94,14 @@ static int drain_pipe(struct gp_session *s)
 
 static int query(struct gp_session *s, u64 *ret)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_QUERY_EVENT,
-		.event.exceptions = EC_NEW | EC_RUNTIME,
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT,
+		.query_debug_event.exception_mask = EC_NEW | EC_RUNTIME,
 	};
 	int err = call(s, &args);
 
 	if (!err)
-		*ret = args.event.exceptions;
+		*ret = args.query_debug_event.exception_mask;
 	return err;
 }
 
@@ -166,11 +167,11 @@ static int ended(struct gp_session *s, int err)
 
 int gp_session_refresh(struct gp_session *s, u32 *ret_new)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_QUEUE_SNAPSHOT,
-		.snapshot = {
-			.clear = EC_NEW, .entries = address(s->queues),
-			.count = GP_SESSION_QUEUES, .entry_bytes = sizeof(*s->queues),
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT,
+		.queue_snapshot = {
+			.exception_mask = EC_NEW, .snapshot_buf_ptr = address(s->queues),
+			.num_queues = GP_SESSION_QUEUES, .entry_size = sizeof(*s->queues),
 		},
 	};
 	u32 new = 0;
@@ -179,10 +180,11 @@ int gp_session_refresh(struct gp_session *s, u32 *ret_new)
 	if (err)
 		return ended(s, err);
 	s->stale = false;
-	s->nr_queues = args.snapshot.count < GP_SESSION_QUEUES ? args.snapshot.count :
-								GP_SESSION_QUEUES;
+	s->nr_queues = args.queue_snapshot.num_queues < GP_SESSION_QUEUES ?
+			       args.queue_snapshot.num_queues :
+			       GP_SESSION_QUEUES;
 	for (u32 i = 0; i < s->nr_queues; i++)
-		new += !!(s->queues[i].exceptions & EC_NEW);
+		new += !!(s->queues[i].exception_status & EC_NEW);
 	if (ret_new)
 		*ret_new = new;
 	return 0;
@@ -192,14 +194,14 @@ int gp_session_refresh(struct gp_session *s, u32 *ret_new)
 
 static int count_queues(struct gp_session *s, u32 *ret)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_QUEUE_SNAPSHOT,
-		.snapshot.entry_bytes = sizeof(struct gp_kfd_queue_entry),
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT,
+		.queue_snapshot.entry_size = sizeof(struct kfd_queue_snapshot_entry),
 	};
 	int err = call(s, &args);
 
 	if (!err)
-		*ret = args.snapshot.count;
+		*ret = args.queue_snapshot.num_queues;
 	return err;
 }
 
@@ -211,18 +213,18 @@ struct enabling {
 static int enable(void *ctx)
 {
 	struct enabling *e = ctx;
-	struct gp_kfd_runtime_info info = { 0 };
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_ENABLE,
+	struct kfd_runtime_info info = { 0 };
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_ENABLE,
 		.enable = {
-			.exceptions = EC_NEW | EC_RUNTIME,
-			.runtime_info = (u64)(uintptr_t)&info,
-			.runtime_info_bytes = sizeof(info), .fd = (u32)e->s->pipe[1],
+			.exception_mask = EC_NEW | EC_RUNTIME,
+			.rinfo_ptr = (u64)(uintptr_t)&info,
+			.rinfo_size = sizeof(info), .dbg_fd = (u32)e->s->pipe[1],
 		},
 	};
 	int err = call(e->s, &args);
 
-	e->state = info.state;
+	e->state = info.runtime_state;
 	return err;
 }
 
@@ -280,7 +282,7 @@ static int enable_if_ready(struct gp_session *s, pid_t other)
 		return gp_fail(-err, "process %d: cannot be debugged: %s", s->pid,
 			       strerrordesc_np(-err));
 	s->enabled = true;
-	if (e.state == GP_KFD_RUNTIME_ON) {
+	if (e.state == DEBUG_RUNTIME_STATE_ENABLED) {
 		/* In advance, so that it never waits for us. */
 		go_on(s);
 		return 0;
@@ -290,7 +292,7 @@ static int enable_if_ready(struct gp_session *s, pid_t other)
 	leave(s);
 	if (wake_late(s) == -EPERM)
 		gp_unseize(s->pid);
-	if (e.state != GP_KFD_RUNTIME_OFF)
+	if (e.state != DEBUG_RUNTIME_STATE_DISABLED)
 		return gp_fail(EBUSY, "process %d: the driver cannot debug it now", s->pid);
 	if (queues)
 		return gp_fail(EOPNOTSUPP, "process %d: its ROCm never enables the debug runtime",
@@ -443,9 +445,9 @@ static struct marks read_marks(const u32 *ids, u32 nr)
 	struct marks m = { 0 };
 
 	for (u32 i = 0; i < nr; i++) {
-		if (ids[i] & GP_KFD_DBG_QUEUE_ERROR)
+		if (ids[i] & KFD_DBG_QUEUE_ERROR_MASK)
 			m.failed++;
-		else if (ids[i] & GP_KFD_DBG_QUEUE_INVALID)
+		else if (ids[i] & KFD_DBG_QUEUE_INVALID_MASK)
 			m.invalid++;
 		else
 			m.good++;
@@ -455,9 +457,9 @@ static struct marks read_marks(const u32 *ids, u32 nr)
 
 static int resume_ids(struct gp_session *s, u32 *ids, u32 nr)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_RESUME,
-		.resume = { .queue_ids = address(ids), .queues = nr },
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_RESUME_QUEUES,
+		.resume_queues = { .queue_array_ptr = address(ids), .num_queues = nr },
 	};
 
 	return call(s, &args);
@@ -466,17 +468,17 @@ static int resume_ids(struct gp_session *s, u32 *ids, u32 nr)
 static int suspend_round(struct gp_session *s, u32 gpu_id, u32 grace, u32 *ids,
 			 struct gp_session_done *done)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_SUSPEND,
-		.suspend = { .queue_ids = address(ids), .grace = grace },
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_SUSPEND_QUEUES,
+		.suspend_queues = { .queue_array_ptr = address(ids), .grace_period = grace },
 	};
 	struct marks marks;
 	int r = s->stale ? gp_session_refresh(s, NULL) : 0;
 
 	if (r)
 		return r;
-	args.suspend.queues = collect(s, gpu_id, ids);
-	done->asked = args.suspend.queues;
+	args.suspend_queues.num_queues = collect(s, gpu_id, ids);
+	done->asked = args.suspend_queues.num_queues;
 	done->done = done->vanished = 0;
 	if (!done->asked)
 		return 0;

@@ -42,7 +42,7 @@ struct gp_session {
 	bool suspended;		/* SUSPEND was called since everything was resumed */
 	bool stale;		/* an id in @queues may be that of a newer queue by now */
 	u32 nr_queues;		/* as last seen by gp_session_refresh() */
-	struct gp_kfd_queue_entry *queues;	/* newest first; room for GP_SESSION_QUEUES */
+	struct kfd_queue_snapshot_entry *queues; /* newest first; room for GP_SESSION_QUEUES */
 };
 
 struct gp_session_args {

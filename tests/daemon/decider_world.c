@@ -123,7 +123,7 @@ u32 gp_holders_troubles(const struct gp_holders *m)
 	return debug->troubles;
 }
 
-int gp_holders_queues(const struct gp_holders *m, pid_t pid, struct gp_kfd_queue_entry *to,
+int gp_holders_queues(const struct gp_holders *m, pid_t pid, struct kfd_queue_snapshot_entry *to,
 		      u32 room)
 {
 	(void)m;

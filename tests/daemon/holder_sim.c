@@ -495,82 +495,82 @@ static pid_t sim_waitpid(pid_t pid, int *ret_status, int options)
 
 /* ---- the driver ---- */
 
-static int enable(struct sim_target *t, struct gp_kfd_dbg *a)
+static int enable(struct sim_target *t, struct kfd_ioctl_dbg_trap_args *a)
 {
-	struct gp_kfd_runtime_info *info = (void *)(uintptr_t)a->enable.runtime_info;
+	struct kfd_runtime_info *info = (void *)(uintptr_t)a->enable.rinfo_ptr;
 
 	if (t->debugger)
 		return EALREADY;
 	if (t->tracer != current)
 		return EPERM;
 	t->debugger = co[current].holder;
-	t->pipe = fcntl((int)a->enable.fd, F_DUPFD_CLOEXEC, 0);
-	info->state = GP_KFD_RUNTIME_ON;
+	t->pipe = fcntl((int)a->enable.dbg_fd, F_DUPFD_CLOEXEC, 0);
+	info->runtime_state = DEBUG_RUNTIME_STATE_ENABLED;
 	return 0;
 }
 
-static int suspend(struct sim_target *t, const struct gp_kfd_dbg *a)
+static int suspend(struct sim_target *t, const struct kfd_ioctl_dbg_trap_args *a)
 {
-	u32 *ids = (void *)(uintptr_t)a->suspend.queue_ids;
+	u32 *ids = (void *)(uintptr_t)a->suspend_queues.queue_array_ptr;
 
-	for (u32 i = 0; i < a->suspend.queues; i++) {
+	for (u32 i = 0; i < a->suspend_queues.num_queues; i++) {
 		if (ids[i] < t->queues)
 			t->held |= 1u << ids[i];
 		else
-			ids[i] |= GP_KFD_DBG_QUEUE_INVALID;
+			ids[i] |= KFD_DBG_QUEUE_INVALID_MASK;
 	}
 	return 0;
 }
 
-static int resume(struct sim_target *t, const struct gp_kfd_dbg *a)
+static int resume(struct sim_target *t, const struct kfd_ioctl_dbg_trap_args *a)
 {
-	const u32 *ids = (const void *)(uintptr_t)a->resume.queue_ids;
+	const u32 *ids = (const void *)(uintptr_t)a->resume_queues.queue_array_ptr;
 
 	if (!ids)
 		t->held = 0;
-	for (u32 i = 0; ids && i < a->resume.queues; i++)
+	for (u32 i = 0; ids && i < a->resume_queues.num_queues; i++)
 		t->held &= ~(1u << ids[i]);
 	return 0;
 }
 
-static int snapshot(const struct sim_target *t, struct gp_kfd_dbg *a)
+static int snapshot(const struct sim_target *t, struct kfd_ioctl_dbg_trap_args *a)
 {
-	struct gp_kfd_queue_entry *to = (void *)(uintptr_t)a->snapshot.entries;
+	struct kfd_queue_snapshot_entry *to = (void *)(uintptr_t)a->queue_snapshot.snapshot_buf_ptr;
 
-	for (u32 i = 0; i < a->snapshot.count && i < t->queues; i++)
-		to[i] = (struct gp_kfd_queue_entry){ .queue_id = i, .gpu_id = SIM_GPU };
-	a->snapshot.count = t->queues;
+	for (u32 i = 0; i < a->queue_snapshot.num_queues && i < t->queues; i++)
+		to[i] = (struct kfd_queue_snapshot_entry){ .queue_id = i, .gpu_id = SIM_GPU };
+	a->queue_snapshot.num_queues = t->queues;
 	return 0;
 }
 
 /* An errno. */
-static int answer(struct gp_kfd_dbg *a)
+static int answer(struct kfd_ioctl_dbg_trap_args *a)
 {
 	struct sim_target *t = find((pid_t)a->pid);
 
 	if (!t)
 		return ESRCH;
-	if (a->op == GP_KFD_DBG_ENABLE)
+	if (a->op == KFD_IOC_DBG_TRAP_ENABLE)
 		return enable(t, a);
 	if (t->debugger != co[current].holder)
 		return t->debugger ? EPERM : EINVAL;
 	switch (a->op) {
-	case GP_KFD_DBG_DISABLE:
+	case KFD_IOC_DBG_TRAP_DISABLE:
 		t->debugger = t->held = 0;
 		__real_close(t->pipe);
 		t->pipe = -1;
 		return 0;
-	case GP_KFD_DBG_QUEUE_SNAPSHOT:
+	case KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT:
 		return snapshot(t, a);
-	case GP_KFD_DBG_SUSPEND:
+	case KFD_IOC_DBG_TRAP_SUSPEND_QUEUES:
 		return suspend(t, a);
-	case GP_KFD_DBG_RESUME:
+	case KFD_IOC_DBG_TRAP_RESUME_QUEUES:
 		return resume(t, a);
-	case GP_KFD_DBG_QUERY_EVENT:
+	case KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT:
 		if (!t->new_queue)
 			return EAGAIN;
 		t->new_queue = false;
-		a->event.exceptions = GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW);
+		a->query_debug_event.exception_mask = KFD_EC_MASK(EC_QUEUE_NEW);
 		return 0;
 	}
 	return 0;
@@ -578,7 +578,7 @@ static int answer(struct gp_kfd_dbg *a)
 
 static int sim_ioctl(int fd, unsigned long request, void *arg)
 {
-	int err = request == GP_KFD_IOC_DBG ? answer(arg) : ENOTTY;
+	int err = request == AMDKFD_IOC_DBG_TRAP ? answer(arg) : ENOTTY;
 
 	(void)fd;
 	return err ? (int)fails(err) : 0;

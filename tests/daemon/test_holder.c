@@ -447,7 +447,7 @@ static void a_hold_that_fails_and_cannot_be_undone_ends_the_session(void **state
 	start_holder(getuid());
 	s = attach(0);
 	driver->fails = 1;
-	driver->no_memory = 1u << GP_KFD_DBG_RESUME;
+	driver->no_memory = 1u << KFD_IOC_DBG_TRAP_RESUME_QUEUES;
 	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), -EREMOTEIO);
 	expect_left(s, -EREMOTEIO);
 	end_holder();
@@ -461,18 +461,18 @@ static void a_session_that_may_not_resume_ends(void **state)
 	start_holder(getuid());
 	s = attach(0);
 	EXPECT_EQ(hold(s, fake_now() + 100 * GP_MSEC), 0);
-	driver->refused = 1u << GP_KFD_DBG_RESUME;
+	driver->refused = 1u << KFD_IOC_DBG_TRAP_RESUME_QUEUES;
 	expect_left(s, -EPERM);
 	driver->refused = 0;
 	s = attach(0);
 	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), 0);
-	driver->refused = 1u << GP_KFD_DBG_RESUME;
+	driver->refused = 1u << KFD_IOC_DBG_TRAP_RESUME_QUEUES;
 	ask(s, GP_HOLDER_RELEASE, 0);
 	EXPECT_EQ(reply(s).err, 0);
 	expect_left(s, -EPERM);
 	driver->refused = 0;
 	s = attach(0);
-	driver->refused = 1u << GP_KFD_DBG_SUSPEND;
+	driver->refused = 1u << KFD_IOC_DBG_TRAP_SUSPEND_QUEUES;
 	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), -EPERM);
 	expect_left(s, -EPERM);
 	end_holder();
@@ -486,7 +486,7 @@ static void a_holder_that_can_neither_resume_nor_leave_ends_itself(void **state)
 	start_holder(getuid());
 	s = attach(0);
 	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), 0);
-	driver->no_memory = 1u << GP_KFD_DBG_RESUME | 1u << GP_KFD_DBG_DISABLE;
+	driver->no_memory = 1u << KFD_IOC_DBG_TRAP_RESUME_QUEUES | 1u << KFD_IOC_DBG_TRAP_DISABLE;
 	close(s);
 	AWAIT(supervisor_is_gone() || holder.ended);
 	EXPECT(WIFEXITED(holder.status) && WEXITSTATUS(holder.status) == 3);
@@ -601,7 +601,7 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 	EXPECT_EQ(outcome_of(h, 64 * 4, 1), GP_DONE);
 	EXPECT(driver->target[0].held == 7 && driver->target[1].held == 7);
 	/* A start that fails is refused, and its session ends, which resumes the process. */
-	driver->no_memory = 1u << GP_KFD_DBG_RESUME;
+	driver->no_memory = 1u << KFD_IOC_DBG_TRAP_RESUME_QUEUES;
 	EXPECT_EQ(outcome_of(h, 64 * 5, 0), GP_REFUSED);
 	driver->no_memory = 0;
 	EXPECT_EQ(outcome_of(h, 64 * 6, 0), GP_DONE);

@@ -389,7 +389,7 @@ static void a_session_that_says_nonsense_is_ended(void **state)
 static void queues_come_in_several_messages_and_only_in_order(void **state)
 {
 	struct world *w = *state;
-	struct gp_kfd_queue_entry got[64];
+	struct kfd_queue_snapshot_entry got[64];
 	struct gp_holder_queues q = GP_MESSAGE(struct gp_holder_queues, GP_HOLDER_QUEUES,
 					       .total = 20);
 	int control, s;

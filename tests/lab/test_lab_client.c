@@ -290,7 +290,7 @@ static void an_aql_queue_takes_packets_until_it_is_full(void **state)
 	struct fake f;
 
 	(void)state;
-	fake_queue(&f, GP_KFD_QUEUE_AQL);
+	fake_queue(&f, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL);
 	EXPECT(gp_queue_empty(&f.q));
 	for (u32 i = 0; i < 16; i++)
 		EXPECT_EQ(gp_aql_put(&f.q, &p), 0);
@@ -312,7 +312,7 @@ static void pm4_and_sdma_rings_wrap_and_count_in_their_own_units(void **state)
 	struct fake f;
 
 	(void)state;
-	fake_queue(&f, GP_KFD_QUEUE_PM4);
+	fake_queue(&f, KFD_IOC_QUEUE_TYPE_COMPUTE);
 	EXPECT_EQ(gp_queue_put(&f.q, dw, 200), 0);
 	gp_queue_ring(&f.q);
 	EXPECT_EQ(f.doorbell, 200);
@@ -325,7 +325,7 @@ static void pm4_and_sdma_rings_wrap_and_count_in_their_own_units(void **state)
 	f.pointers.read_index = 400 % 256;	/* reported modulo the ring */
 	EXPECT(gp_queue_empty(&f.q));
 
-	fake_queue(&f, GP_KFD_QUEUE_SDMA);
+	fake_queue(&f, KFD_IOC_QUEUE_TYPE_SDMA);
 	EXPECT_EQ(gp_queue_put(&f.q, dw, 200), 0);
 	gp_queue_ring(&f.q);
 	EXPECT_EQ(f.doorbell, 800);
@@ -364,7 +364,7 @@ static void submitted_work_has_a_key_of_its_own(void **state)
 	struct fake f;
 
 	(void)state;
-	fake_queue(&f, GP_KFD_QUEUE_AQL);
+	fake_queue(&f, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL);
 	EXPECT_EQ(gp_work_submit(&w, 0, &f.q, 10, 4, NULL), 0);
 	EXPECT_EQ(gp_work_submit(&w, 1, &f.q, 10, 4, NULL), 0);
 	EXPECT(slots[0].arg.key != slots[1].arg.key);

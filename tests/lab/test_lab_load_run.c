@@ -84,19 +84,19 @@ static void advance(void)
 
 int ioctl(int fd, unsigned long request, ...)
 {
-	struct gp_kfd_clocks *clocks;
+	struct kfd_ioctl_get_clock_counters_args *clocks;
 	va_list args;
 
 	(void)fd;
 	va_start(args, request);
-	clocks = va_arg(args, struct gp_kfd_clocks *);
+	clocks = va_arg(args, struct kfd_ioctl_get_clock_counters_args *);
 	va_end(args);
-	if (request != GP_KFD_IOC_GET_CLOCKS) {
+	if (request != AMDKFD_IOC_GET_CLOCK_COUNTERS) {
 		errno = ENOTTY;
 		return -1;
 	}
 	advance();
-	clocks->gpu = dev.now_ns / 10;
+	clocks->gpu_clock_counter = dev.now_ns / 10;
 	return 0;
 }
 
@@ -134,7 +134,7 @@ static struct gp_load *fresh(const struct gp_load_options *o, enum fault fault, 
 		struct gp_queue *q = &dev.queues[i].q;
 
 		q->id = 10 + i;
-		q->type = GP_KFD_QUEUE_AQL;
+		q->type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL;
 		q->ring_bytes = sizeof(dev.ring[i]);
 		q->ring.at = dev.ring[i];
 		q->write = (u64 *)&dev.pointers[i].write_index;

@@ -88,7 +88,7 @@ static void a_suspend_that_fails_on_its_way_is_undone(void **state)
 
 	(void)state;
 	driver->queues = 2;
-	driver->no_memory = 1u << GP_KFD_DBG_QUEUE_SNAPSHOT;
+	driver->no_memory = 1u << KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT;
 	EXPECT_EQ(gp_session_suspend(&s, 0, 1, &done), -ENOMEM);
 	EXPECT_EQ(driver->suspends, 1);
 	EXPECT_EQ(driver->target[0].held, 0);

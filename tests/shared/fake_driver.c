@@ -50,9 +50,9 @@ pid_t fake_tracer_of(pid_t pid)
 	return tracer;
 }
 
-static int enable(struct fake_target *t, struct gp_kfd_dbg *a)
+static int enable(struct fake_target *t, struct kfd_ioctl_dbg_trap_args *a)
 {
-	struct gp_kfd_runtime_info *info = (void *)(uintptr_t)a->enable.runtime_info;
+	struct kfd_runtime_info *info = (void *)(uintptr_t)a->enable.rinfo_ptr;
 
 	if (t->enabled)
 		return EALREADY;
@@ -60,8 +60,8 @@ static int enable(struct fake_target *t, struct gp_kfd_dbg *a)
 		return EPERM;
 	t->enabled = true;
 	/* What a holder may do: dup() it may not. */
-	t->fd = fcntl((int)a->enable.fd, F_DUPFD_CLOEXEC, 0);
-	info->state = GP_KFD_RUNTIME_ON;
+	t->fd = fcntl((int)a->enable.dbg_fd, F_DUPFD_CLOEXEC, 0);
+	info->runtime_state = DEBUG_RUNTIME_STATE_ENABLED;
 	driver->last_ns = fake_now();
 	return 0;
 }
@@ -76,20 +76,20 @@ static int disable(struct fake_target *t)
 	return 0;
 }
 
-static int snapshot(struct gp_kfd_dbg *a)
+static int snapshot(struct kfd_ioctl_dbg_trap_args *a)
 {
-	struct gp_kfd_queue_entry *to = (void *)(uintptr_t)a->snapshot.entries;
+	struct kfd_queue_snapshot_entry *to = (void *)(uintptr_t)a->queue_snapshot.snapshot_buf_ptr;
 
-	for (u32 i = 0; i < a->snapshot.count && i < driver->queues; i++)
-		to[i] = (struct gp_kfd_queue_entry){ .queue_id = i, .gpu_id = GPU_ID };
-	a->snapshot.count = driver->queues;
+	for (u32 i = 0; i < a->queue_snapshot.num_queues && i < driver->queues; i++)
+		to[i] = (struct kfd_queue_snapshot_entry){ .queue_id = i, .gpu_id = GPU_ID };
+	a->queue_snapshot.num_queues = driver->queues;
 	return 0;
 }
 
 /* As the driver does it: one that failed is suspended for it, too. */
-static int suspend(struct fake_target *t, const struct gp_kfd_dbg *a)
+static int suspend(struct fake_target *t, const struct kfd_ioctl_dbg_trap_args *a)
 {
-	u32 *ids = (void *)(uintptr_t)a->suspend.queue_ids;
+	u32 *ids = (void *)(uintptr_t)a->suspend_queues.queue_array_ptr;
 
 	/* As on a page that its owner does not give: nothing else is kept waiting. */
 	while (driver->hangs >> (t - driver->target) & 1) {
@@ -98,36 +98,36 @@ static int suspend(struct fake_target *t, const struct gp_kfd_dbg *a)
 		pthread_mutex_lock(&driver->lock);
 	}
 	driver->suspends++;
-	driver->grace = a->suspend.grace;
-	for (u32 i = 0; i < a->suspend.queues; i++) {
+	driver->grace = a->suspend_queues.grace_period;
+	for (u32 i = 0; i < a->suspend_queues.num_queues; i++) {
 		u32 id = ids[i];
 
 		if (id >= driver->queues) {
-			ids[i] |= GP_KFD_DBG_QUEUE_INVALID;
+			ids[i] |= KFD_DBG_QUEUE_INVALID_MASK;
 			continue;
 		}
 		t->held |= 1u << id;
 		if (id == driver->fails && driver->fails_of >> (t - driver->target) & 1)
-			ids[i] |= GP_KFD_DBG_QUEUE_ERROR;
+			ids[i] |= KFD_DBG_QUEUE_ERROR_MASK;
 	}
 	return 0;
 }
 
-static int resume(struct fake_target *t, const struct gp_kfd_dbg *a)
+static int resume(struct fake_target *t, const struct kfd_ioctl_dbg_trap_args *a)
 {
-	const u32 *ids = (const void *)(uintptr_t)a->resume.queue_ids;
+	const u32 *ids = (const void *)(uintptr_t)a->resume_queues.queue_array_ptr;
 
 	driver->resumes++;
 	driver->resumed_ns = fake_now();
 	if (!ids)
 		t->held = 0;
-	for (u32 i = 0; ids && i < a->resume.queues; i++)
+	for (u32 i = 0; ids && i < a->resume_queues.num_queues; i++)
 		t->held &= ~(1u << ids[i]);
 	return 0;
 }
 
 /* An errno. */
-static int answer(struct gp_kfd_dbg *a)
+static int answer(struct kfd_ioctl_dbg_trap_args *a)
 {
 	struct fake_target *t = NULL;
 
@@ -136,7 +136,7 @@ static int answer(struct gp_kfd_dbg *a)
 			t = &driver->target[i];
 	if (!t)
 		return ESRCH;
-	if (a->op == GP_KFD_DBG_ENABLE)
+	if (a->op == KFD_IOC_DBG_TRAP_ENABLE)
 		return enable(t, a);
 	if (driver->insists && fake_tracer_of(t->pid) != gettid())
 		return EPERM;
@@ -147,11 +147,11 @@ static int answer(struct gp_kfd_dbg *a)
 	if (driver->refused >> a->op & 1)
 		return EPERM;
 	switch (a->op) {
-	case GP_KFD_DBG_DISABLE:	return disable(t);
-	case GP_KFD_DBG_QUEUE_SNAPSHOT:	return snapshot(a);
-	case GP_KFD_DBG_SUSPEND:	return suspend(t, a);
-	case GP_KFD_DBG_RESUME:		return resume(t, a);
-	case GP_KFD_DBG_QUERY_EVENT:	return EAGAIN;
+	case KFD_IOC_DBG_TRAP_DISABLE:	return disable(t);
+	case KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT:	return snapshot(a);
+	case KFD_IOC_DBG_TRAP_SUSPEND_QUEUES:	return suspend(t, a);
+	case KFD_IOC_DBG_TRAP_RESUME_QUEUES:		return resume(t, a);
+	case KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT:	return EAGAIN;
 	}
 	return 0;
 }
@@ -159,15 +159,15 @@ static int answer(struct gp_kfd_dbg *a)
 /* In the place of the C library's. */
 int ioctl(int fd, unsigned long request, ...)
 {
-	struct gp_kfd_dbg *a;
+	struct kfd_ioctl_dbg_trap_args *a;
 	va_list args;
 
 	(void)fd;
 	va_start(args, request);
-	a = va_arg(args, struct gp_kfd_dbg *);
+	a = va_arg(args, struct kfd_ioctl_dbg_trap_args *);
 	va_end(args);
 	errno = ENOTTY;
-	if (request == GP_KFD_IOC_DBG) {
+	if (request == AMDKFD_IOC_DBG_TRAP) {
 		pthread_mutex_lock(&driver->lock);
 		errno = answer(a);
 		pthread_mutex_unlock(&driver->lock);

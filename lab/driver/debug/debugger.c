@@ -25,27 +25,28 @@ void debugger_attach(struct debugger *d, const struct target *t, u64 exceptions)
 	debugger_open(d);
 	seize(t->pid);
 	NEED(debugger_enable(d, t->pid, exceptions) == 0);
-	NEED(d->info.state == GP_KFD_RUNTIME_ON);
+	NEED(d->info.runtime_state == DEBUG_RUNTIME_STATE_ENABLED);
 	NEED(debugger_clear_new(d, t->pid, &queues) == 0);
 }
 
 int debugger_op(struct debugger *d, pid_t pid, u32 op)
 {
-	struct gp_kfd_dbg args = { .op = op };
+	struct kfd_ioctl_dbg_trap_args args = { .op = op };
 
 	return gp_debug(&d->c, pid, &args, "DBG_TRAP");
 }
 
 int debugger_clear_new(struct debugger *d, pid_t pid, u32 *ret_queues)
 {
-	struct gp_kfd_queue_entry entries[8];
+	struct kfd_queue_snapshot_entry entries[8];
 
 	return gp_debug_snapshot(&d->c, pid, NEW, entries, 8, ret_queues);
 }
 
 int debugger_send_runtime(struct debugger *d, pid_t pid)
 {
-	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_SEND_EVENT, .event.exceptions = RUNTIME };
+	struct kfd_ioctl_dbg_trap_args args = { .op = KFD_IOC_DBG_TRAP_SEND_RUNTIME_EVENT,
+						.send_runtime_event.exception_mask = RUNTIME };
 
 	return gp_debug(&d->c, pid, &args, "DBG_TRAP SEND_RUNTIME_EVENT");
 }

@@ -51,7 +51,7 @@ static void both(const struct target *t, bool on)
 static void disable_resumes(void)
 {
 	struct target t = two_busy_queues();
-	struct gp_kfd_queue_entry e[2];
+	struct kfd_queue_snapshot_entry e[2];
 	struct debugger d;
 	u32 count;
 
@@ -67,7 +67,7 @@ static void disable_resumes(void)
 	EQ(debugger_enable(&d, t.pid, 0), 0);
 	EQ(gp_debug_snapshot(&d.c, t.pid, 0, e, 1, &count), 0);
 	EQ(count, 3);
-	EQ(e[0].exceptions, 0);
+	EQ(e[0].exception_status, 0);
 	EQ(debugger_suspend(&d, &t, 2), 1);
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	EQ(gp_debug_disable(&d.c, t.pid), -EINVAL);

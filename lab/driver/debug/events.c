@@ -6,48 +6,52 @@
 
 #include "story.h"
 
-static int query(struct debugger *d, pid_t pid, u64 clear, struct gp_kfd_dbg_event *ret)
+static int query(struct debugger *d, pid_t pid, u64 clear,
+		 struct kfd_ioctl_dbg_trap_query_debug_event_args *ret)
 {
-	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_QUERY_EVENT, .event.exceptions = clear };
+	struct kfd_ioctl_dbg_trap_args args = { .op = KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT,
+						.query_debug_event.exception_mask = clear };
 	int err = gp_debug(&d->c, pid, &args, "DBG_TRAP QUERY_DEBUG_EVENT");
 
-	*ret = args.event;
+	*ret = args.query_debug_event;
 	return err;
 }
 
 static int subscribe(struct debugger *d, pid_t pid, u64 exceptions)
 {
-	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_SET_EXCEPTIONS, .exceptions = exceptions };
+	struct kfd_ioctl_dbg_trap_args args = { .op = KFD_IOC_DBG_TRAP_SET_EXCEPTIONS_ENABLED,
+						.set_exceptions_enabled.exception_mask =
+							exceptions };
 
 	return gp_debug(&d->c, pid, &args, "DBG_TRAP SET_EXCEPTIONS_ENABLED");
 }
 
 /* What QUERY_EXCEPTION_INFO answered. */
 static struct {
-	struct gp_kfd_runtime_info runtime;
+	struct kfd_runtime_info runtime;
 	u32 bytes;
 } answer;
 
 static int info(struct debugger *d, pid_t pid, u32 code, u32 source, bool clear)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_QUERY_INFO,
-		.info = {
-			.info = (u64)(uintptr_t)&answer.runtime,
-			.info_bytes = sizeof(answer.runtime),
-			.source_id = source, .code = code, .clear = clear,
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_QUERY_EXCEPTION_INFO,
+		.query_exception_info = {
+			.info_ptr = (u64)(uintptr_t)&answer.runtime,
+			.info_size = sizeof(answer.runtime),
+			.source_id = source, .exception_code = code, .clear_exception = clear,
 		},
 	};
 	int err = gp_debug(&d->c, pid, &args, "DBG_TRAP QUERY_EXCEPTION_INFO");
 
-	answer.bytes = args.info.info_bytes;
+	answer.bytes = args.query_exception_info.info_size;
 	return err;
 }
 
 static void query_events(void)
 {
 	struct target t = target_ready(2);
-	struct gp_kfd_dbg_event e;
+	struct kfd_ioctl_dbg_trap_query_debug_event_args e;
 	struct debugger d;
 
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
@@ -59,7 +63,7 @@ static void query_events(void)
 	EQ(subscribe(&d, t.pid, NEW), 0);
 	EQ(debugger_bytes(&d), 1);		/* one byte, for two queues */
 	EQ(query(&d, t.pid, 0, &e), 0);
-	EQ(e.exceptions, NEW);
+	EQ(e.exception_mask, NEW);
 	EQ(e.queue_id, t.queue[1]);		/* the newest first */
 	EQ(e.gpu_id, d.c.node.gpu_id);
 	EQ(query(&d, t.pid, NEW, &e), 0);
@@ -77,7 +81,7 @@ static void query_events(void)
 static void deleted_queue(void)
 {
 	struct target t = target_ready(2);
-	struct gp_kfd_dbg_event e;
+	struct kfd_ioctl_dbg_trap_query_debug_event_args e;
 	struct debugger d;
 
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
@@ -86,13 +90,13 @@ static void deleted_queue(void)
 	EQ(target_ask(&t, ASK_DESTROY, 1), 0);
 	EQ(debugger_bytes(&d), 1);
 	EQ(query(&d, t.pid, 0, &e), 0);
-	EQ(e.exceptions, DELETE);
+	EQ(e.exception_mask, DELETE);
 	EQ(e.gpu_id, d.c.node.gpu_id);
 	EQ(e.queue_id, 0);			/* a device's event: it does not say which */
-	EQ(info(&d, t.pid, GP_KFD_EC_QUEUE_DELETE, 1, true), -EINVAL);
-	EQ(info(&d, t.pid, GP_KFD_EC_QUEUE_DELETE, d.c.node.gpu_id, true), 0);
+	EQ(info(&d, t.pid, EC_DEVICE_QUEUE_DELETE, 1, true), -EINVAL);
+	EQ(info(&d, t.pid, EC_DEVICE_QUEUE_DELETE, d.c.node.gpu_id, true), 0);
 	EQ(answer.bytes, 0);
-	EQ(info(&d, t.pid, GP_KFD_EC_QUEUE_DELETE, d.c.node.gpu_id, true), -ENODATA);
+	EQ(info(&d, t.pid, EC_DEVICE_QUEUE_DELETE, d.c.node.gpu_id, true), -ENODATA);
 	EQ(query(&d, t.pid, 0, &e), -EAGAIN);
 	target_ends_right(&t);
 }
@@ -107,22 +111,23 @@ static void exception_info(void)
 	debugger_open(&d);
 	seize(t.pid);
 	EQ(debugger_enable(&d, t.pid, 0), 0);
-	EQ(debugger_op(&d, t.pid, GP_KFD_DBG_QUERY_INFO), -EINVAL);	/* nowhere to put it */
-	EQ(info(&d, t.pid, GP_KFD_EC_QUEUE_NEW, 99, false), -EINVAL);
+	EQ(debugger_op(&d, t.pid, KFD_IOC_DBG_TRAP_QUERY_EXCEPTION_INFO),
+	   -EINVAL); /* nowhere to put it */
+	EQ(info(&d, t.pid, EC_QUEUE_NEW, 99, false), -EINVAL);
 	EQ(info(&d, t.pid, 0, queue, false), -EINVAL);
 	EQ(info(&d, t.pid, 60, queue, false), -EINVAL);
-	EQ(info(&d, t.pid, GP_KFD_EC_WAVE_TRAP, queue, false), -ENODATA);
-	EQ(info(&d, t.pid, GP_KFD_EC_QUEUE_NEW, queue, true), 0);
+	EQ(info(&d, t.pid, EC_QUEUE_WAVE_TRAP, queue, false), -ENODATA);
+	EQ(info(&d, t.pid, EC_QUEUE_NEW, queue, true), 0);
 	EQ(answer.bytes, 0);
-	EQ(info(&d, t.pid, GP_KFD_EC_QUEUE_NEW, queue, true), -ENODATA);
+	EQ(info(&d, t.pid, EC_QUEUE_NEW, queue, true), -ENODATA);
 	EQ(debugger_suspend(&d, &t, 0), 1);
-	EQ(info(&d, t.pid, GP_KFD_EC_RUNTIME, 0, false), -ENODATA);
+	EQ(info(&d, t.pid, EC_PROCESS_RUNTIME, 0, false), -ENODATA);
 	target_tell(&t, ASK_RUNTIME, 0);
 	CHECK(target_sleeps_in(t.pid, "kfd_ioctl_runtime_enable"));
 	memset(&answer, 0xee, sizeof(answer));
-	EQ(info(&d, t.pid, GP_KFD_EC_RUNTIME, 0, true), 0);
+	EQ(info(&d, t.pid, EC_PROCESS_RUNTIME, 0, true), 0);
 	EQ(answer.bytes, sizeof(answer.runtime));
-	EQ(answer.runtime.state, GP_KFD_RUNTIME_OFF);
+	EQ(answer.runtime.runtime_state, DEBUG_RUNTIME_STATE_DISABLED);
 	EQ(answer.runtime.r_debug, 0);
 	EQ(debugger_bytes(&d), 0);		/* raised, but not subscribed */
 	EQ(debugger_send_runtime(&d, t.pid), 0);
@@ -133,16 +138,17 @@ static void exception_info(void)
 static void send_to_nobody(void)
 {
 	struct target t = target_ready(1);
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_SEND_EVENT,
-		.event = { .exceptions = GP_KFD_EC_BIT(GP_KFD_EC_DEVICE_MEMORY), .gpu_id = 1 },
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_SEND_RUNTIME_EVENT,
+		.send_runtime_event = { .exception_mask = KFD_EC_MASK(EC_DEVICE_MEMORY_VIOLATION),
+					.gpu_id = 1 },
 	};
 	struct debugger d;
 
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
 	debugger_attach(&d, &t, 0);
 	EQ(gp_debug(&d.c, t.pid, &args, "SEND_RUNTIME_EVENT"), -ENODEV);
-	args.event.exceptions = 0;
+	args.send_runtime_event.exception_mask = 0;
 	EQ(gp_debug(&d.c, t.pid, &args, "SEND_RUNTIME_EVENT"), 0);
 	target_ends_right(&t);
 }

@@ -61,10 +61,10 @@ static void eviction_inside(void)
 	struct debugger d;
 
 	hold(&t, &d);
-	EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_PAUSE), 0);
+	EQ(target_ask(&t, ASK_CRIU, KFD_CRIU_OP_PROCESS_INFO), 0);
 	CHECK(device_maps(t.pid, t.ring[1], false));
 	OFF;
-	EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
+	EQ(target_ask(&t, ASK_CRIU, KFD_CRIU_OP_UNPAUSE), 0);
 	CHECK(device_maps(t.pid, t.ring[1], true));
 	OFF;
 	EQ(debugger_resume(&d, &t, 0), 1);
@@ -79,12 +79,12 @@ static void resume_while_evicted(void)
 	struct debugger d;
 
 	hold(&t, &d);
-	EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_PAUSE), 0);
+	EQ(target_ask(&t, ASK_CRIU, KFD_CRIU_OP_PROCESS_INFO), 0);
 	before = device_counts();
 	EQ(debugger_resume(&d, &t, 0), 1);
 	SAW(&before, 0, 0, 0);
 	OFF;
-	EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
+	EQ(target_ask(&t, ASK_CRIU, KFD_CRIU_OP_UNPAUSE), 0);
 	ON;
 	target_ends_right(&t);
 }
@@ -97,11 +97,11 @@ static void suspend_while_evicted(void)
 
 	hold(&t, &d);
 	EQ(debugger_resume(&d, &t, 0), 1);
-	EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_PAUSE), 0);
+	EQ(target_ask(&t, ASK_CRIU, KFD_CRIU_OP_PROCESS_INFO), 0);
 	before = device_counts();
 	EQ(debugger_suspend(&d, &t, 0), 1);
 	SAW(&before, 0, 0, 0);
-	EQ(target_ask(&t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
+	EQ(target_ask(&t, ASK_CRIU, KFD_CRIU_OP_UNPAUSE), 0);
 	CHECK(device_maps(t.pid, t.ring[1], true));
 	OFF;
 	EQ(debugger_resume(&d, &t, 0), 1);
@@ -111,7 +111,7 @@ static void suspend_while_evicted(void)
 
 static void destroy_blocks(void)
 {
-	struct gp_kfd_queue_entry e[2];
+	struct kfd_queue_snapshot_entry e[2];
 	struct target t;
 	struct debugger d;
 	u32 count;
@@ -184,7 +184,7 @@ static void exit_is_not_blocked(void)
 	EQ(kill(t.pid, SIGKILL), 0);
 	CHECK(driver_forgot(t.pid));
 	OFF;
-	EQ(debugger_op(&d, t.pid, GP_KFD_DBG_DISABLE), -ESRCH);
+	EQ(debugger_op(&d, t.pid, KFD_IOC_DBG_TRAP_DISABLE), -ESRCH);
 }
 
 static void wave_state(void)
@@ -210,7 +210,7 @@ static void two_targets(void)
 	debugger_attach(&d, &t, 0);
 	seize(u.pid);
 	EQ(debugger_enable(&d, u.pid, 0), 0);
-	EQ(d.info.state, GP_KFD_RUNTIME_ON);
+	EQ(d.info.runtime_state, DEBUG_RUNTIME_STATE_ENABLED);
 	EQ(debugger_clear_new(&d, u.pid, &queues), 0);
 	EQ(debugger_suspend(&d, &t, 0), 1);
 	OFF;

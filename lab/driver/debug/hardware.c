@@ -25,16 +25,18 @@ static u32 process_word(u32 at)
 
 static int set_flags(struct debugger *d, pid_t pid, u32 *io)
 {
-	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_SET_FLAGS, .flags.flags = *io };
+	struct kfd_ioctl_dbg_trap_args args = { .op = KFD_IOC_DBG_TRAP_SET_FLAGS,
+						.set_flags.flags = *io };
 	int err = gp_debug(&d->c, pid, &args, "DBG_TRAP SET_FLAGS");
 
-	*io = args.flags.flags;
+	*io = args.set_flags.flags;
 	return err;
 }
 
 static int launch_mode(struct debugger *d, pid_t pid, u32 mode)
 {
-	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_LAUNCH_MODE, .launch_mode.mode = mode };
+	struct kfd_ioctl_dbg_trap_args args = { .op = KFD_IOC_DBG_TRAP_SET_WAVE_LAUNCH_MODE,
+						.launch_mode.launch_mode = mode };
 
 	return gp_debug(&d->c, pid, &args, "DBG_TRAP SET_WAVE_LAUNCH_MODE");
 }
@@ -44,7 +46,7 @@ static void flags_story(void)
 	struct target t = target_busy(1);
 	struct device_counts before;
 	struct debugger d;
-	u32 io = GP_KFD_DBG_FLAG_SINGLE_MEM;
+	u32 io = KFD_DBG_TRAP_FLAG_SINGLE_MEM_OP;
 
 	debugger_attach(&d, &t, 0);
 	EQ(process_word(DW_FLAGS) & SINGLE_MEMOPS, 0);
@@ -53,9 +55,9 @@ static void flags_story(void)
 	SAW(&before, 1, 1, 2);
 	EQ(io, 0);
 	EQ(process_word(DW_FLAGS) & SINGLE_MEMOPS, SINGLE_MEMOPS);
-	io = GP_KFD_DBG_FLAG_SINGLE_ALU;
+	io = KFD_DBG_TRAP_FLAG_SINGLE_ALU_OP;
 	EQ(set_flags(&d, t.pid, &io), -EACCES);
-	EQ(io, GP_KFD_DBG_FLAG_SINGLE_MEM);	/* the flags as they are */
+	EQ(io, KFD_DBG_TRAP_FLAG_SINGLE_MEM_OP);	/* the flags as they are */
 	EQ(process_word(DW_FLAGS) & SINGLE_MEMOPS, SINGLE_MEMOPS);
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	EQ(process_word(DW_FLAGS) & SINGLE_MEMOPS, 0);
@@ -76,19 +78,21 @@ static void launch_modes(void)
 	EQ(launch_mode(&d, t.pid, 3), 0);
 	SAW(&before, 1, 1, 2);
 	EQ(process_word(DW_SPI), TRAP_EN | 3 << 1);
-	EQ(launch_mode(&d, t.pid, GP_KFD_LAUNCH_HALT), 0);
-	EQ(process_word(DW_SPI), TRAP_EN | GP_KFD_LAUNCH_HALT << 1);
+	EQ(launch_mode(&d, t.pid, KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT), 0);
+	EQ(process_word(DW_SPI), TRAP_EN | KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT << 1);
 	EQ(launch_mode(&d, t.pid, 256), 0);	/* a byte reaches the driver's check */
 	EQ(process_word(DW_SPI), TRAP_EN);
-	EQ(launch_mode(&d, t.pid, GP_KFD_LAUNCH_HALT), 0);
+	EQ(launch_mode(&d, t.pid, KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT), 0);
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	EQ(process_word(DW_SPI), TRAP_EN);
 	target_ends_right(&t);
 }
 
-static int override(struct debugger *d, pid_t pid, struct gp_kfd_dbg_launch_override *io)
+static int override(struct debugger *d, pid_t pid,
+		    struct kfd_ioctl_dbg_trap_set_wave_launch_override_args *io)
 {
-	struct gp_kfd_dbg args = { .op = GP_KFD_DBG_LAUNCH_OVERRIDE, .launch_override = *io };
+	struct kfd_ioctl_dbg_trap_args args = { .op = KFD_IOC_DBG_TRAP_SET_WAVE_LAUNCH_OVERRIDE,
+						.launch_override = *io };
 	int err = gp_debug(&d->c, pid, &args, "DBG_TRAP SET_WAVE_LAUNCH_OVERRIDE");
 
 	*io = args.launch_override;
@@ -98,24 +102,30 @@ static int override(struct debugger *d, pid_t pid, struct gp_kfd_dbg_launch_over
 static void launch_override(void)
 {
 	struct target t = target_busy(1);
-	struct gp_kfd_dbg_launch_override o = { .mode = 2 };
+	struct kfd_ioctl_dbg_trap_set_wave_launch_override_args o = { .override_mode = 2 };
 	struct device_counts before;
 	struct debugger d;
 
 	debugger_attach(&d, &t, 0);
 	EQ(override(&d, t.pid, &o), -EPERM);
-	o = (struct gp_kfd_dbg_launch_override){ .enable = 1u << 20, .support = 1u << 20 };
+	o = (struct kfd_ioctl_dbg_trap_set_wave_launch_override_args){
+		.enable_mask = 1u << 20, .support_request_mask = 1u << 20
+	};
 	EQ(override(&d, t.pid, &o), -EACCES);
-	EQ(o.support, 0xc00001ff);	/* nine exceptions, start and end of a wave */
-	o = (struct gp_kfd_dbg_launch_override){ .enable = 0x81, .support = 0x80 };
+	EQ(o.support_request_mask, 0xc00001ff);	/* nine exceptions, start and end of a wave */
+	o = (struct kfd_ioctl_dbg_trap_set_wave_launch_override_args){
+		.enable_mask = 0x81, .support_request_mask = 0x80
+	};
 	before = device_counts();
 	EQ(override(&d, t.pid, &o), 0);
 	SAW(&before, 1, 1, 2);
-	EQ(o.enable, 0);		/* what was on before */
+	EQ(o.enable_mask, 0);		/* what was on before */
 	EQ(process_word(DW_SPI), TRAP_EN | 0x80 << 4);
-	o = (struct gp_kfd_dbg_launch_override){ .mode = 1, .enable = 0x1, .support = 0x1 };
+	o = (struct kfd_ioctl_dbg_trap_set_wave_launch_override_args){
+		.override_mode = 1, .enable_mask = 0x1, .support_request_mask = 0x1
+	};
 	EQ(override(&d, t.pid, &o), 0);
-	EQ(o.enable, 0x80);
+	EQ(o.enable_mask, 0x80);
 	EQ(process_word(DW_SPI), TRAP_EN | 0x81 << 4 | 1 << 13);
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	EQ(process_word(DW_SPI), TRAP_EN);
@@ -124,22 +134,23 @@ static void launch_override(void)
 
 static int set_watch(struct debugger *d, pid_t pid, u32 gpu, u32 *ret_id)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_SET_WATCH,
-		.set_watch = {
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_SET_NODE_ADDRESS_WATCH,
+		.set_node_address_watch = {
 			.address = 0x12345680, .mode = 3, .mask = 0x7fffff80, .gpu_id = gpu,
 		},
 	};
 	int err = gp_debug(&d->c, pid, &args, "DBG_TRAP SET_NODE_ADDRESS_WATCH");
 
-	*ret_id = args.set_watch.id;
+	*ret_id = args.set_node_address_watch.id;
 	return err;
 }
 
 static int clear_watch(struct debugger *d, pid_t pid, u32 gpu, u32 id)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_CLEAR_WATCH, .clear_watch = { .gpu_id = gpu, .id = id },
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_CLEAR_NODE_ADDRESS_WATCH,
+		.clear_node_address_watch = { .gpu_id = gpu, .id = id },
 	};
 
 	return gp_debug(&d->c, pid, &args, "DBG_TRAP CLEAR_NODE_ADDRESS_WATCH");
@@ -204,7 +215,7 @@ static void without_hws(void)
 	struct debugger d;
 
 	debugger_open(&d);
-	for (u32 op = 0; op <= GP_KFD_DBG_DEVICE_SNAPSHOT; op++) {
+	for (u32 op = 0; op <= KFD_IOC_DBG_TRAP_GET_DEVICE_SNAPSHOT; op++) {
 		EQ(debugger_op(&d, getpid(), op), -EINVAL);
 		EQ(debugger_op(&d, 0x3ffff0, op), -EINVAL);
 	}

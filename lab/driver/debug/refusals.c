@@ -13,15 +13,25 @@
 enum { NO_PROCESS = 0x3ffff0, KERNEL_THREAD = 2, NO_SUCH_OP = 99 };
 
 static const u32 hardware_ops[] = {
-	GP_KFD_DBG_LAUNCH_OVERRIDE, GP_KFD_DBG_LAUNCH_MODE, GP_KFD_DBG_SUSPEND, GP_KFD_DBG_RESUME,
-	GP_KFD_DBG_SET_WATCH, GP_KFD_DBG_CLEAR_WATCH, GP_KFD_DBG_SET_FLAGS,
+	KFD_IOC_DBG_TRAP_SET_WAVE_LAUNCH_OVERRIDE,
+	KFD_IOC_DBG_TRAP_SET_WAVE_LAUNCH_MODE,
+	KFD_IOC_DBG_TRAP_SUSPEND_QUEUES,
+	KFD_IOC_DBG_TRAP_RESUME_QUEUES,
+	KFD_IOC_DBG_TRAP_SET_NODE_ADDRESS_WATCH,
+	KFD_IOC_DBG_TRAP_CLEAR_NODE_ADDRESS_WATCH,
+	KFD_IOC_DBG_TRAP_SET_FLAGS,
 };
 
 /* Those that ask for nothing of the arguments first. */
 static const u32 other_ops[] = {
-	GP_KFD_DBG_DISABLE, GP_KFD_DBG_SET_EXCEPTIONS, GP_KFD_DBG_SEND_EVENT,
-	GP_KFD_DBG_QUERY_EVENT, GP_KFD_DBG_QUERY_INFO, GP_KFD_DBG_QUEUE_SNAPSHOT,
-	GP_KFD_DBG_DEVICE_SNAPSHOT, NO_SUCH_OP,
+	KFD_IOC_DBG_TRAP_DISABLE,
+	KFD_IOC_DBG_TRAP_SET_EXCEPTIONS_ENABLED,
+	KFD_IOC_DBG_TRAP_SEND_RUNTIME_EVENT,
+	KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT,
+	KFD_IOC_DBG_TRAP_QUERY_EXCEPTION_INFO,
+	KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT,
+	KFD_IOC_DBG_TRAP_GET_DEVICE_SNAPSHOT,
+	NO_SUCH_OP,
 };
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
@@ -130,7 +140,7 @@ static void detached_debugger_stays(void)
 	CHECK(device_maps(t.pid, t.ring[0], true));
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	/* With the session the right is gone. */
-	EQ(debugger_op(&d, t.pid, GP_KFD_DBG_DISABLE), -EPERM);
+	EQ(debugger_op(&d, t.pid, KFD_IOC_DBG_TRAP_DISABLE), -EPERM);
 	EQ(debugger_enable(&d, t.pid, 0), -EPERM);
 	target_ends_right(&t);
 }
@@ -147,7 +157,7 @@ static void runtime_off_forbids_hardware(void)
 	debugger_open(&d);
 	seize(t.pid);
 	EQ(debugger_enable(&d, t.pid, 0), 0);
-	EQ(d.info.state, GP_KFD_RUNTIME_OFF);
+	EQ(d.info.runtime_state, DEBUG_RUNTIME_STATE_DISABLED);
 	for (size_t i = 0; i < COUNT(hardware_ops); i++)
 		EQ(debugger_op(&d, t.pid, hardware_ops[i]), -EPERM);
 	EQ(debugger_clear_new(&d, t.pid, &queues), 0);
@@ -163,7 +173,7 @@ static void *self_calls(void *arg)
 
 	/* Its own process by the id of a thread, from a thread: nobody traces anybody. */
 	EQ(debugger_enable(d, (pid_t)syscall(SYS_gettid), 0), 0);
-	EQ(d->info.state, GP_KFD_RUNTIME_OFF);
+	EQ(d->info.runtime_state, DEBUG_RUNTIME_STATE_DISABLED);
 	EQ(gp_debug_disable(&d->c, getpid()), 0);
 	return NULL;
 }
@@ -194,7 +204,7 @@ static int second_debugger(const struct target *t)
 	int right = 0;
 
 	debugger_open(&d);
-	right += debugger_op(&d, t->pid, GP_KFD_DBG_DISABLE) == -EPERM;
+	right += debugger_op(&d, t->pid, KFD_IOC_DBG_TRAP_DISABLE) == -EPERM;
 	seize(t->pid);
 	right += debugger_enable(&d, t->pid, 0) == -EALREADY;
 	detach(t->pid);

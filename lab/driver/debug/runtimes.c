@@ -7,7 +7,7 @@
 
 #include "story.h"
 
-enum { ENABLE = GP_KFD_RUNTIME_ENABLE };
+enum { ENABLE = KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK };
 
 #define ASLEEP(t)							\
 do {									\
@@ -35,7 +35,7 @@ static void enable_twice_or_late(void)
 
 static void disable_waits(void)
 {
-	struct gp_kfd_dbg query = { .op = GP_KFD_DBG_QUERY_EVENT };
+	struct kfd_ioctl_dbg_trap_args query = { .op = KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT };
 	struct target t = target_busy(1);
 	struct debugger d;
 
@@ -47,9 +47,9 @@ static void disable_waits(void)
 	CHECK(device_maps(t.pid, t.ring[0], true));
 	EQ(debugger_suspend(&d, &t, 0), -EPERM);
 	EQ(debugger_bytes(&d), 1);
-	query.event.exceptions = RUNTIME;
+	query.query_debug_event.exception_mask = RUNTIME;
 	EQ(gp_debug(&d.c, t.pid, &query, "QUERY_DEBUG_EVENT"), 0);
-	EQ(query.event.exceptions, RUNTIME);
+	EQ(query.query_debug_event.exception_mask, RUNTIME);
 	CHECK(!target_answers(&t, 100));
 	EQ(debugger_send_runtime(&d, t.pid), 0);
 	EQ(target_answer(&t), 0);
@@ -140,7 +140,7 @@ static void death_in_shutdown(void)
 
 static void poked_one_is_silent(void)
 {
-	struct gp_kfd_dbg query = { .op = GP_KFD_DBG_QUERY_EVENT };
+	struct kfd_ioctl_dbg_trap_args query = { .op = KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT };
 	struct target t = target_start();
 	struct debugger d;
 	pid_t pid;
@@ -158,7 +158,7 @@ static void poked_one_is_silent(void)
 	debugger_open(&d);
 	seize(t.pid);
 	EQ(debugger_enable(&d, t.pid, RUNTIME), 0);
-	EQ(d.info.state, GP_KFD_RUNTIME_ON);
+	EQ(d.info.runtime_state, DEBUG_RUNTIME_STATE_ENABLED);
 	target_tell(&t, ASK_RUNTIME, 0);
 	ASLEEP(t);
 	EQ(debugger_bytes(&d), 0);

@@ -17,11 +17,11 @@ struct myself {
 	u32 used;
 };
 
-static void open_myself(struct myself *m, enum gp_kfd_queue_type type)
+static void open_myself(struct myself *m, u32 type)
 {
 	struct gp_work_args w = { .slots = SLOTS, .workgroup_ns = KERNEL_NS, .seed = 7 };
-	struct gp_kfd_runtime_info info;
-	struct gp_kfd_queue_entry e;
+	struct kfd_runtime_info info;
+	struct kfd_queue_snapshot_entry e;
 	u32 count;
 
 	*m = (struct myself){ .used = 0 };
@@ -29,10 +29,10 @@ static void open_myself(struct myself *m, enum gp_kfd_queue_type type)
 	NEED(gp_work_init(&m->work, &m->c, &w) == 0);
 	NEED(gp_queue_create(&m->c, &m->q, &(struct gp_queue_args){ .type = type }) == 0);
 	NEED(gp_debug_enable(&m->c, getpid(), 0, 1, &info) == 0);
-	EQ(info.state, GP_KFD_RUNTIME_ON);
+	EQ(info.runtime_state, DEBUG_RUNTIME_STATE_ENABLED);
 	EQ(gp_debug_snapshot(&m->c, getpid(), NEW, &e, 1, &count), 0);
 	EQ(e.queue_id, m->q.id);
-	EQ(e.type, type);
+	EQ(e.queue_type, type);
 }
 
 static int suspend_myself(struct myself *m)
@@ -81,7 +81,7 @@ static void self_debug(void)
 	struct myself m;
 
 	EQ(target_ask(&other, ASK_LONG, 0), 0);
-	open_myself(&m, GP_KFD_QUEUE_AQL);
+	open_myself(&m, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL);
 	submit(&m);
 	submit(&m);
 	EQ(suspend_myself(&m), 1);
@@ -102,12 +102,12 @@ static void self_debug(void)
 /* The header of each XCC, which the driver writes, says what the device saved. */
 static u32 xccs_with_waves(const struct myself *m)
 {
-	const struct gp_kfd_save_header *h;
+	const struct kfd_context_save_area_header *h;
 	u32 with = 0;
 
 	for (u32 xcc = 0; xcc < m->c.node.xccs; xcc++) {
 		h = (void *)((u8 *)m->q.save.at + (u64)xcc * m->c.geometry.save_bytes);
-		with += h->wave_state_bytes > 0 && h->ctl_stack_bytes > 0;
+		with += h->wave_state.wave_state_size > 0 && h->wave_state.control_stack_size > 0;
 	}
 	return with;
 }
@@ -117,7 +117,7 @@ static void save_area_is_told(void)
 	struct myself m;
 	int tries;
 
-	open_myself(&m, GP_KFD_QUEUE_AQL);
+	open_myself(&m, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL);
 	/* Until it was caught in the middle of its kernel. */
 	for (tries = 0; tries < TRIES; tries++) {
 		submit(&m);
@@ -144,7 +144,7 @@ static void others_are_preempted(void)
 	struct myself m;
 	int tries;
 
-	open_myself(&m, GP_KFD_QUEUE_AQL);
+	open_myself(&m, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL);
 	for (tries = 0; tries < TRIES; tries++) {
 		EQ(target_ask(&other, ASK_LONG, 0), 0);
 		before = device_counts();
@@ -166,7 +166,7 @@ static void sdma(void)
 	struct myself m;
 	u32 fence[4];
 
-	open_myself(&m, GP_KFD_QUEUE_SDMA);
+	open_myself(&m, KFD_IOC_QUEUE_TYPE_SDMA);
 	NEED(gp_buffer_alloc(&m.c, &word, GP_MEMORY_GTT, 4096) == 0);
 	fence[0] = FENCE;
 	fence[1] = (u32)(uintptr_t)word.at;
@@ -197,7 +197,7 @@ static void exit_under_self_debug(void)
 	EQ(target_ask(&other, ASK_LONG, 0), 0);
 	pid = fork();
 	if (!pid) {
-		open_myself(&m, GP_KFD_QUEUE_AQL);
+		open_myself(&m, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL);
 		submit(&m);
 		_exit(suspend_myself(&m) == 1 ? 0 : 1);
 	}

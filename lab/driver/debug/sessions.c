@@ -10,23 +10,23 @@
 
 static int enable(struct debugger *d, pid_t pid, int fd, void *info, u32 *bytes)
 {
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_ENABLE,
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_ENABLE,
 		.enable = {
-			.exceptions = NEW | DELETE, .runtime_info = (u64)(uintptr_t)info,
-			.runtime_info_bytes = *bytes, .fd = (u32)fd,
+			.exception_mask = NEW | DELETE, .rinfo_ptr = (u64)(uintptr_t)info,
+			.rinfo_size = *bytes, .dbg_fd = (u32)fd,
 		},
 	};
 	int err = gp_debug(&d->c, pid, &args, "DBG_TRAP ENABLE");
 
-	*bytes = args.enable.runtime_info_bytes;
+	*bytes = args.enable.rinfo_size;
 	return err;
 }
 
 static void enable_tells_the_runtime(void)
 {
 	struct target t = target_busy(1);
-	struct gp_kfd_runtime_info info;
+	struct kfd_runtime_info info;
 	struct device_counts before;
 	struct debugger d;
 	u32 bytes = 8, first = 0, last = 0;
@@ -43,12 +43,12 @@ static void enable_tells_the_runtime(void)
 	EQ(first, 1);
 	EQ(last, 0x40);
 	EQ(bytes, 16);
-	EQ(info.state, 0xeeeeeeee);	/* only what was asked for */
+	EQ(info.runtime_state, 0xeeeeeeee);	/* only what was asked for */
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	bytes = 1000;
 	EQ(enable(&d, t.pid, d.pipe[1], &info, &bytes), 0);
 	EQ(bytes, 16);
-	EQ(info.state, GP_KFD_RUNTIME_ON);
+	EQ(info.runtime_state, DEBUG_RUNTIME_STATE_ENABLED);
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	target_ends_right(&t);
 }
@@ -56,7 +56,7 @@ static void enable_tells_the_runtime(void)
 static void enable_fails(void)
 {
 	struct target t = target_busy(1);
-	struct gp_kfd_runtime_info info;
+	struct kfd_runtime_info info;
 	struct debugger d;
 	u32 bytes = 16, queues;
 
@@ -78,8 +78,8 @@ static void enable_fails(void)
 static void eventfd_is_silent(void)
 {
 	struct target t = target_ready(0);
-	struct gp_kfd_dbg query = { .op = GP_KFD_DBG_QUERY_EVENT };
-	struct gp_kfd_runtime_info info;
+	struct kfd_ioctl_dbg_trap_args query = { .op = KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT };
+	struct kfd_runtime_info info;
 	int fd = eventfd(0, EFD_NONBLOCK);
 	struct debugger d;
 	u32 bytes = 16;
@@ -93,7 +93,7 @@ static void eventfd_is_silent(void)
 	EQ(read(fd, &count, sizeof(count)), -1);
 	EQ(errno, EAGAIN);
 	EQ(gp_debug(&d.c, t.pid, &query, "QUERY_DEBUG_EVENT"), 0);
-	EQ(query.event.exceptions, NEW);
+	EQ(query.query_debug_event.exception_mask, NEW);
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	target_ends_right(&t);
 }
@@ -102,8 +102,8 @@ static void eventfd_is_silent(void)
 static void full_pipe(int flags, bool blocks)
 {
 	struct target t = target_busy(1);
-	struct gp_kfd_runtime_info info;
-	struct gp_kfd_dbg query = { .op = GP_KFD_DBG_QUERY_EVENT };
+	struct kfd_runtime_info info;
+	struct kfd_ioctl_dbg_trap_args query = { .op = KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT };
 	char page[4096] = { 0 };
 	struct debugger d;
 	u32 bytes = 16;
@@ -124,7 +124,7 @@ static void full_pipe(int flags, bool blocks)
 	t.queue[1] = (u32)target_answer(&t);
 	CHECK((int)t.queue[1] >= 0);
 	EQ(gp_debug(&d.c, t.pid, &query, "QUERY_DEBUG_EVENT"), 0);
-	EQ(query.event.queue_id, t.queue[1]);
+	EQ(query.query_debug_event.queue_id, t.queue[1]);
 	if (blocks)
 		EQ(read(p[0], page, sizeof(page)), 1);
 	EQ(target_ask(&t, ASK_SHORT, 1), 0);
@@ -152,10 +152,10 @@ static void enable_comes_first(void)
 	seize(t.pid);
 	/* The driver makes its own record of a process that has not opened it. */
 	EQ(debugger_enable(&d, t.pid, NEW | RUNTIME), 0);
-	EQ(d.info.state, GP_KFD_RUNTIME_OFF);
+	EQ(d.info.runtime_state, DEBUG_RUNTIME_STATE_DISABLED);
 	EQ(target_ask(&t, ASK_OPEN, 1), 0);
 	EQ(debugger_bytes(&d), 0);
-	target_tell(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE);
+	target_tell(&t, ASK_RUNTIME, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK);
 	CHECK(target_sleeps_in(t.pid, "kfd_ioctl_runtime_enable"));
 	CHECK(!target_answers(&t, 100));
 	EQ(debugger_bytes(&d), 1);

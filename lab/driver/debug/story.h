@@ -106,7 +106,7 @@ enum ask {
 	ASK_DESTROY,		/* a: index */
 	ASK_DESTROY_RAW,	/* the same; an interruption is -EINTR and nothing is freed */
 	ASK_WAVE_STATE,		/* a: index */
-	ASK_CRIU,		/* a: enum gp_kfd_criu_op */
+	ASK_CRIU,		/* a: enum kfd_criu_op */
 	ASK_TID,		/* the id of a thread that is not the first */
 	ASK_USER,		/* a: the user it becomes */
 	ASK_EXEC,		/* becomes its own program with --sleep; no answer */
@@ -159,13 +159,13 @@ void detach(pid_t pid);
 
 /* The debugger ----------------------------------------------------------------------- */
 
-enum { NEW = 1 << 30 };		/* GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW) */
-#define DELETE	GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_DELETE)
-#define RUNTIME	GP_KFD_EC_BIT(GP_KFD_EC_RUNTIME)
+enum { NEW = 1 << 30 };		/* KFD_EC_MASK(EC_QUEUE_NEW) */
+#define DELETE	KFD_EC_MASK(EC_DEVICE_QUEUE_DELETE)
+#define RUNTIME	KFD_EC_MASK(EC_PROCESS_RUNTIME)
 
 struct debugger {
 	struct gp_client c;
-	struct gp_kfd_runtime_info info;
+	struct kfd_runtime_info info;
 	int pipe[2];		/* O_NONBLOCK */
 };
 

@@ -6,55 +6,59 @@
 
 #include "story.h"
 
-#define INVALID	GP_KFD_DBG_QUEUE_INVALID
+#define INVALID	((u32)KFD_DBG_QUEUE_INVALID_MASK)
 
 enum { UNKNOWN_ID = 777, TRIES = 10 };
 
-static int raw_snapshot(struct debugger *d, pid_t pid, struct gp_kfd_dbg_snapshot *s, u32 op)
+static int raw_snapshot(struct debugger *d, pid_t pid,
+			struct kfd_ioctl_dbg_trap_queue_snapshot_args *s, u32 op)
 {
-	struct gp_kfd_dbg args = { .op = op, .snapshot = *s };
+	struct kfd_ioctl_dbg_trap_args args = { .op = op, .queue_snapshot = *s };
 	int err = gp_debug(&d->c, pid, &args, "snapshot");
 
-	*s = args.snapshot;
+	*s = args.queue_snapshot;
 	return err;
 }
 
 static void queue_snapshot(void)
 {
 	struct target t = target_busy(2);
-	struct gp_kfd_queue_entry e[3];
-	struct gp_kfd_dbg_snapshot s = { .entries = (u64)(uintptr_t)e };
+	struct kfd_queue_snapshot_entry e[3];
+	struct kfd_ioctl_dbg_trap_queue_snapshot_args s = { .snapshot_buf_ptr = (u64)(uintptr_t)e };
 	struct debugger d;
 	u32 count = 0;
 
 	debugger_open(&d);
 	seize(t.pid);
 	EQ(debugger_enable(&d, t.pid, 0), 0);
-	EQ(raw_snapshot(&d, t.pid, &s, GP_KFD_DBG_QUEUE_SNAPSHOT), -EINVAL);	/* entry_bytes 0 */
-	s = (struct gp_kfd_dbg_snapshot){ .entry_bytes = 100, .clear = NEW };
-	EQ(raw_snapshot(&d, t.pid, &s, GP_KFD_DBG_QUEUE_SNAPSHOT), 0);
-	EQ(s.count, 2);
-	EQ(s.entry_bytes, 64);
+	EQ(raw_snapshot(&d, t.pid, &s, KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT),
+	   -EINVAL); /* entry_size 0 */
+	s = (struct kfd_ioctl_dbg_trap_queue_snapshot_args){ .entry_size = 100,
+							     .exception_mask = NEW };
+	EQ(raw_snapshot(&d, t.pid, &s, KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT), 0);
+	EQ(s.num_queues, 2);
+	EQ(s.entry_size, 64);
 	/* Nothing was copied, so nothing was cleared; one was, so one is. */
 	memset(e, 0xee, sizeof(e));
 	EQ(gp_debug_snapshot(&d.c, t.pid, NEW, e, 1, &count), 0);
 	EQ(count, 2);
 	EQ(e[0].queue_id, t.queue[1]);		/* the newest first */
-	EQ(e[0].exceptions, NEW);
+	EQ(e[0].exception_status, NEW);
 	EQ(e[1].queue_id, 0xeeeeeeee);
 	EQ(gp_debug_snapshot(&d.c, t.pid, 0, e, 3, &count), 0);
 	EQ(count, 2);
-	EQ(e[0].exceptions, 0);
-	EQ(e[1].exceptions, NEW);
+	EQ(e[0].exception_status, 0);
+	EQ(e[1].exception_status, NEW);
 	EQ(e[1].queue_id, t.queue[0]);
-	EQ(e[1].ring_base, t.ring[0]);
+	EQ(e[1].ring_base_address, t.ring[0]);
 	EQ(e[1].gpu_id, d.c.node.gpu_id);
-	EQ(e[1].type, GP_KFD_QUEUE_AQL);
-	EQ(e[1].ring_bytes, 65536);
-	EQ(e[1].save_bytes, d.c.geometry.save_bytes);
-	CHECK(e[1].read_pointer && e[1].write_pointer && e[1].save_area);
-	s = (struct gp_kfd_dbg_snapshot){ .entry_bytes = 64, .count = 2 };
-	EQ(raw_snapshot(&d, t.pid, &s, GP_KFD_DBG_QUEUE_SNAPSHOT), -EFAULT);
+	EQ(e[1].queue_type, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL);
+	EQ(e[1].ring_size, 65536);
+	EQ(e[1].ctx_save_restore_area_size, d.c.geometry.save_bytes);
+	CHECK(e[1].read_pointer_address && e[1].write_pointer_address &&
+	      e[1].ctx_save_restore_address);
+	s = (struct kfd_ioctl_dbg_trap_queue_snapshot_args){ .entry_size = 64, .num_queues = 2 };
+	EQ(raw_snapshot(&d, t.pid, &s, KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT), -EFAULT);
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	target_ends_right(&t);
 }
@@ -62,22 +66,24 @@ static void queue_snapshot(void)
 static void snapshot_stride(void)
 {
 	struct target t = target_ready(2);
-	struct { struct gp_kfd_queue_entry e; u64 mine[4]; } wide[2];
-	struct gp_kfd_dbg_snapshot s = {
-		.entries = (u64)(uintptr_t)wide, .count = 2, .entry_bytes = sizeof(wide[0]),
+	struct { struct kfd_queue_snapshot_entry e; u64 mine[4]; } wide[2];
+	struct kfd_ioctl_dbg_trap_queue_snapshot_args s = {
+		.snapshot_buf_ptr = (u64)(uintptr_t)wide,
+		.num_queues = 2,
+		.entry_size = sizeof(wide[0]),
 	};
 	struct debugger d;
 
 	EQ(target_ask(&t, ASK_SHORT, 1), 0);
 	debugger_attach(&d, &t, 0);
 	memset(wide, 0xee, sizeof(wide));
-	EQ(raw_snapshot(&d, t.pid, &s, GP_KFD_DBG_QUEUE_SNAPSHOT), 0);
+	EQ(raw_snapshot(&d, t.pid, &s, KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT), 0);
 	EQ(wide[1].e.queue_id, t.queue[0]);
 	EQ(wide[0].mine[0], 0xeeeeeeeeeeeeeeee);
 	memset(wide, 0xee, sizeof(wide));
-	s.entry_bytes = 44;	/* up to the queue's id */
-	EQ(raw_snapshot(&d, t.pid, &s, GP_KFD_DBG_QUEUE_SNAPSHOT), 0);
-	EQ(s.entry_bytes, 44);
+	s.entry_size = 44;	/* up to the queue's id */
+	EQ(raw_snapshot(&d, t.pid, &s, KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT), 0);
+	EQ(s.entry_size, 44);
 	EQ(((u32 *)wide)[10], t.queue[1]);
 	EQ(((u32 *)wide)[21], t.queue[0]);
 	EQ(((u32 *)wide)[22], 0xeeeeeeee);
@@ -87,20 +93,23 @@ static void snapshot_stride(void)
 static void device_snapshot(void)
 {
 	struct target t = target_ready(1);
-	struct gp_kfd_device_entry e = { 0 };
-	struct gp_kfd_dbg_snapshot s = { .count = 1, .entry_bytes = sizeof(e) };
+	struct kfd_dbg_device_info_entry e = { 0 };
+	struct kfd_ioctl_dbg_trap_queue_snapshot_args s = { .num_queues = 1,
+							    .entry_size = sizeof(e) };
 	struct debugger d;
 
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
 	debugger_attach(&d, &t, 0);
-	EQ(raw_snapshot(&d, t.pid, &s, GP_KFD_DBG_DEVICE_SNAPSHOT), -EINVAL);	/* no buffer */
-	s = (struct gp_kfd_dbg_snapshot){ .entries = (u64)(uintptr_t)&e, .entry_bytes = 500 };
-	EQ(raw_snapshot(&d, t.pid, &s, GP_KFD_DBG_DEVICE_SNAPSHOT), 0);
-	EQ(s.count, 1);
-	EQ(s.entry_bytes, 120);
-	s.count = 5;
-	EQ(raw_snapshot(&d, t.pid, &s, GP_KFD_DBG_DEVICE_SNAPSHOT), 0);
-	EQ(s.count, 1);
+	EQ(raw_snapshot(&d, t.pid, &s, KFD_IOC_DBG_TRAP_GET_DEVICE_SNAPSHOT),
+	   -EINVAL); /* no buffer */
+	s = (struct kfd_ioctl_dbg_trap_queue_snapshot_args){ .snapshot_buf_ptr = (u64)(uintptr_t)&e,
+							     .entry_size = 500 };
+	EQ(raw_snapshot(&d, t.pid, &s, KFD_IOC_DBG_TRAP_GET_DEVICE_SNAPSHOT), 0);
+	EQ(s.num_queues, 1);
+	EQ(s.entry_size, 120);
+	s.num_queues = 5;
+	EQ(raw_snapshot(&d, t.pid, &s, KFD_IOC_DBG_TRAP_GET_DEVICE_SNAPSHOT), 0);
+	EQ(s.num_queues, 1);
 	EQ(e.gpu_id, d.c.node.gpu_id);
 	EQ(e.location_id, d.c.node.location_id);
 	EQ(e.vendor_id, 0x1002);
@@ -109,7 +118,7 @@ static void device_snapshot(void)
 	EQ(e.simd_count, d.c.node.simds);
 	EQ(e.num_xcc, d.c.node.xccs);
 	EQ(e.capability, d.c.node.capability);
-	EQ(e.exceptions, 0);
+	EQ(e.exception_status, 0);
 	CHECK(e.lds_limit > e.lds_base && e.scratch_limit > e.scratch_base);
 	target_ends_right(&t);
 }
@@ -117,10 +126,11 @@ static void device_snapshot(void)
 static void new_queue(void)
 {
 	struct target t = target_busy(2);
-	struct gp_kfd_dbg args = {
-		.op = GP_KFD_DBG_SUSPEND, .suspend = { .clear = NEW, .grace = 1 },
+	struct kfd_ioctl_dbg_trap_args args = {
+		.op = KFD_IOC_DBG_TRAP_SUSPEND_QUEUES,
+		.suspend_queues = { .exception_mask = NEW, .grace_period = 1 },
 	};
-	struct gp_kfd_queue_entry e[2];
+	struct kfd_queue_snapshot_entry e[2];
 	struct device_counts before;
 	struct debugger d;
 	u32 ids[2], count;
@@ -131,8 +141,8 @@ static void new_queue(void)
 	EQ(debugger_enable(&d, t.pid, NEW), 0);
 	/* Its own mask does not help, and does not clear: nothing was suspended. */
 	memcpy(ids, t.queue, sizeof(ids));
-	args.suspend.queue_ids = (u64)(uintptr_t)ids;
-	args.suspend.queues = 2;
+	args.suspend_queues.queue_array_ptr = (u64)(uintptr_t)ids;
+	args.suspend_queues.num_queues = 2;
 	before = device_counts();
 	EQ(gp_debug(&d.c, t.pid, &args, "SUSPEND"), 0);
 	SAW(&before, 0, 0, 0);

@@ -175,12 +175,12 @@ static s64 worker_pass(struct worker *w)
 
 static s64 worker_wave_state(struct worker *w, u32 index)
 {
-	struct gp_kfd_wave_state s = {
-		.ctl_stack = (u64)(uintptr_t)w->queue[index].save.at,
+	struct kfd_ioctl_get_queue_wave_state_args s = {
+		.ctl_stack_address = (u64)(uintptr_t)w->queue[index].save.at,
 		.queue_id = w->queue[index].id,
 	};
 
-	return gp_client_call(&w->c, GP_KFD_IOC_GET_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE");
+	return gp_client_call(&w->c, AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE");
 }
 
 /* Not repeated when interrupted. */
@@ -230,18 +230,19 @@ static s64 fork_sleeper(void)
 
 static s64 worker_do(struct worker *w, const struct request *r)
 {
-	struct gp_kfd_runtime_enable runtime = { .r_debug = 0x1000, .mode = r->a };
-	struct gp_kfd_destroy_queue destroy = { .queue_id = w->queue[r->a & 3].id };
+	struct kfd_ioctl_runtime_enable_args runtime = { .r_debug = 0x1000, .mode_mask = r->a };
+	struct kfd_ioctl_destroy_queue_args destroy = { .queue_id = w->queue[r->a & 3].id };
 
 	switch ((enum ask)r->what) {
 	case ASK_OPEN:
 		return worker_open(w, r->a);
 	case ASK_RUNTIME:
-		return raw(w->c.kfd_fd, GP_KFD_IOC_RUNTIME_ENABLE, &runtime);
+		return raw(w->c.kfd_fd, AMDKFD_IOC_RUNTIME_ENABLE, &runtime);
 	case ASK_QUEUE:
-		return worker_queue(w, r->a ? r->a : GP_KFD_QUEUE_AQL, GP_MEMORY_USERPTR);
+		return worker_queue(w, r->a ? r->a : KFD_IOC_QUEUE_TYPE_COMPUTE_AQL,
+				    GP_MEMORY_USERPTR);
 	case ASK_QUEUE_GTT:
-		return worker_queue(w, GP_KFD_QUEUE_AQL, GP_MEMORY_GTT);
+		return worker_queue(w, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, GP_MEMORY_GTT);
 	case ASK_RENEW:
 		return worker_renew(w, r->a);
 	case ASK_RING:
@@ -269,7 +270,7 @@ static s64 worker_do(struct worker *w, const struct request *r)
 	case ASK_DESTROY:
 		return gp_queue_destroy(&w->queue[r->a]);
 	case ASK_DESTROY_RAW:
-		return raw(w->c.kfd_fd, GP_KFD_IOC_DESTROY_QUEUE, &destroy);
+		return raw(w->c.kfd_fd, AMDKFD_IOC_DESTROY_QUEUE, &destroy);
 	case ASK_WAVE_STATE:
 		return worker_wave_state(w, r->a);
 	case ASK_CRIU:

@@ -72,7 +72,7 @@ static void victim_live(int fd, u32 queues, bool is_hit)
 	if (is_hit)
 		mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (steady_open(&s, 0, queues, is_hit ? LONG_US : SHORT_US) ||
-	    gp_event_create(&s.c, &exception, GP_KFD_EVENT_HW_EXCEPTION, false) || steady_turn(&s))
+	    gp_event_create(&s.c, &exception, KFD_IOC_EVENT_HW_EXCEPTION, false) || steady_turn(&s))
 		_exit(1);
 	ring = (u64)(uintptr_t)s.q[0].ring.at;
 	if (write(fd, &ring, sizeof(ring)) != sizeof(ring))
@@ -81,9 +81,9 @@ static void victim_live(int fd, u32 queues, bool is_hit)
 	if (queues > 1)
 		fate.drained_other = drain_queue(&s, 1, SOON_MS);
 	fate.drained = steady_drain(&s, is_hit ? STUCK_MS : SOON_MS);
-	fate.updated = gp_queue_update(&s.q[0], GP_KFD_MAX_PERCENTAGE, 5);
+	fate.updated = gp_queue_update(&s.q[0], KFD_MAX_QUEUE_PERCENTAGE, 5);
 	if (queues > 1)
-		fate.updated_other = gp_queue_update(&s.q[1], GP_KFD_MAX_PERCENTAGE, 5);
+		fate.updated_other = gp_queue_update(&s.q[1], KFD_MAX_QUEUE_PERCENTAGE, 5);
 	if (write(fd, &fate, sizeof(fate)) != sizeof(fate))
 		_exit(1);
 	/* Half of what it has is left to the driver. */
@@ -136,7 +136,8 @@ static bool smi_tells_of_reset(int fd, u32 ms)
 	char text[1024];
 	ssize_t n;
 
-	want = GP_KFD_SMI_BIT(GP_KFD_SMI_PRE_RESET) | GP_KFD_SMI_BIT(GP_KFD_SMI_POST_RESET);
+	want = KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_GPU_PRE_RESET) |
+	       KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_GPU_POST_RESET);
 	while ((seen & want) != want && now_ms() < end) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 
@@ -145,7 +146,7 @@ static bool smi_tells_of_reset(int fd, u32 ms)
 		n = read(fd, text, sizeof(text) - 1);
 		text[n > 0 ? n : 0] = '\0';
 		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-			seen |= GP_KFD_SMI_BIT(strtoul(line, NULL, 16));
+			seen |= KFD_SMI_EVENT_MASK_FROM_INDEX(strtoul(line, NULL, 16));
 	}
 	return (seen & want) == want;
 }
@@ -195,7 +196,7 @@ struct hang {
 
 static void hang(void *arg)
 {
-	static const struct gp_queue_args aql = { .type = GP_KFD_QUEUE_AQL };
+	static const struct gp_queue_args aql = { .type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL };
 	static const struct gp_client_args first_gpu;
 	const struct hang *h = arg;
 	struct victim v = victim_start(1, true);
@@ -205,8 +206,8 @@ static void hang(void *arg)
 	struct fate fate;
 
 	claim(!gp_client_open(&c, &first_gpu), "%s: the GPU is fine before it hangs", h->name);
-	smi = gp_smi_open(&c, GP_KFD_SMI_BIT(GP_KFD_SMI_PRE_RESET) |
-			      GP_KFD_SMI_BIT(GP_KFD_SMI_POST_RESET));
+	smi = gp_smi_open(&c, KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_GPU_PRE_RESET) |
+			      KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_GPU_POST_RESET));
 	claim(driver_waits(500) && !h->cause(&c), "%s: the fault can be caused", h->name);
 	err = gp_queue_create(&c, &q, &aql);
 	note("%s: CREATE_QUEUE on the hanging GPU: %d", h->name, err);
@@ -228,7 +229,7 @@ static void hang(void *arg)
 
 static void preemption_fails(void *unused)
 {
-	static const struct gp_queue_args aql = { .type = GP_KFD_QUEUE_AQL };
+	static const struct gp_queue_args aql = { .type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL };
 	static const struct gp_client_args first_gpu;
 	struct victim hit = victim_start(2, true), other = victim_start(1, false);
 	int log = kernel_log_open();
@@ -265,15 +266,15 @@ static void preemption_fails(void *unused)
 static int print_available(void)
 {
 	static const struct gp_client_args first_gpu;
-	struct gp_kfd_available_memory args = { 0 };
+	struct kfd_ioctl_get_available_memory_args args = { 0 };
 	struct gp_client c;
 
 	if (gp_client_open(&c, &first_gpu))
 		return 1;
 	args.gpu_id = c.node.gpu_id;
-	if (gp_client_call(&c, GP_KFD_IOC_AVAILABLE_MEMORY, &args, "AVAILABLE_MEMORY") < 0)
+	if (gp_client_call(&c, AMDKFD_IOC_AVAILABLE_MEMORY, &args, "AVAILABLE_MEMORY") < 0)
 		return 1;
-	printf("%llu\n", (unsigned long long)args.bytes);
+	printf("%llu\n", (unsigned long long)args.available);
 	return 0;
 }
 

@@ -43,15 +43,15 @@ static int suspend(struct steady *s)
 /* Nobody reads what the driver writes for it. */
 static int debug_self(struct steady *s)
 {
-	struct gp_kfd_queue_entry entries[STEADY_QUEUES];
-	struct gp_kfd_runtime_info info;
+	struct kfd_queue_snapshot_entry entries[STEADY_QUEUES];
+	struct kfd_runtime_info info;
 	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	int err = fd < 0 ? -errno : gp_debug_enable(&s->c, getpid(), 0, fd, &info);
 	u32 n;
 
 	/* A queue that its debugger has not seen yet cannot be suspended. */
 	if (!err)
-		err = gp_debug_snapshot(&s->c, getpid(), GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW),
+		err = gp_debug_snapshot(&s->c, getpid(), KFD_EC_MASK(EC_QUEUE_NEW),
 					entries, STEADY_QUEUES, &n);
 	if (fd >= 0)
 		close(fd);
@@ -79,17 +79,17 @@ static int update_off(struct steady *s)
 
 static int update_on(struct steady *s)
 {
-	return update(s, GP_KFD_MAX_PERCENTAGE);
+	return update(s, KFD_MAX_QUEUE_PERCENTAGE);
 }
 
 static int pause_process(struct steady *s)
 {
-	return gp_criu(&s->c, GP_KFD_CRIU_PAUSE);
+	return gp_criu(&s->c, KFD_CRIU_OP_PROCESS_INFO);
 }
 
 static int unpause_process(struct steady *s)
 {
-	return gp_criu(&s->c, GP_KFD_CRIU_UNPAUSE);
+	return gp_criu(&s->c, KFD_CRIU_OP_UNPAUSE);
 }
 
 /* Another process appears, works, and is killed in the middle of it. */
@@ -180,7 +180,7 @@ static void scribble(struct gp_queue *q)
 
 	for (u32 xcc = 0; xcc < q->c->node.xccs; xcc++) {
 		u8 *at = (u8 *)q->save.at + (u64)xcc * g->save_bytes;
-		u64 from = sizeof(struct gp_kfd_save_header);
+		u64 from = sizeof(struct kfd_context_save_area_header);
 
 		memset(at + from, 0x5a, g->ctl_stack_bytes + GP_SAVE_REAL / 2 - from);
 	}

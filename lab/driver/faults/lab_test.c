@@ -177,7 +177,7 @@ int steady_open(struct steady *s, u32 gpu, u32 queues, u32 kernel_us)
 		.workgroup_ns = kernel_us * 1000ull,
 		.seed = (u64)getpid(),
 	};
-	const struct gp_queue_args queue = { .type = GP_KFD_QUEUE_AQL };
+	const struct gp_queue_args queue = { .type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL };
 	int err;
 
 	memset(s, 0, sizeof(*s));

@@ -58,7 +58,7 @@ static struct gp_queue *pick(struct actor *a)
 {
 	u32 i = any(a, QUEUES);
 
-	return a->exists[i] && a->q[i].type == GP_KFD_QUEUE_AQL ? &a->q[i] : NULL;
+	return a->exists[i] && a->q[i].type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL ? &a->q[i] : NULL;
 }
 
 static void look(struct actor *a)
@@ -76,8 +76,8 @@ static void look(struct actor *a)
 static void op_create(struct actor *a)
 {
 	struct gp_queue_args args = {
-		.type = any(a, 6) ? GP_KFD_QUEUE_AQL : GP_KFD_QUEUE_SDMA,
-		.priority = any(a, GP_KFD_MAX_PRIORITY) + 1,
+		.type = any(a, 6) ? KFD_IOC_QUEUE_TYPE_COMPUTE_AQL : KFD_IOC_QUEUE_TYPE_SDMA,
+		.priority = any(a, KFD_MAX_QUEUE_PRIORITY) + 1,
 		.off = !any(a, 5),
 		.pointers = any(a, 2) ? GP_MEMORY_USERPTR : GP_MEMORY_GTT,
 	};
@@ -109,8 +109,8 @@ static void op_update(struct actor *a)
 	struct gp_queue *q = pick(a);
 
 	if (q)
-		must(a, gp_queue_update(q, any(a, 2) * GP_KFD_MAX_PERCENTAGE,
-					any(a, GP_KFD_MAX_PRIORITY + 1)), "update");
+		must(a, gp_queue_update(q, any(a, 2) * KFD_MAX_QUEUE_PERCENTAGE,
+					any(a, KFD_MAX_QUEUE_PRIORITY + 1)), "update");
 }
 
 static void op_submit(struct actor *a)
@@ -137,10 +137,10 @@ static void op_look(struct actor *a)
 static void op_criu(struct actor *a)
 {
 	/* A debugger may just have it: then the driver refuses. */
-	if (gp_criu(&a->c, GP_KFD_CRIU_PAUSE))
+	if (gp_criu(&a->c, KFD_CRIU_OP_PROCESS_INFO))
 		return;
 	sleep_us(any(a, 10000));
-	must(a, gp_criu(&a->c, GP_KFD_CRIU_UNPAUSE), "unpause");
+	must(a, gp_criu(&a->c, KFD_CRIU_OP_UNPAUSE), "unpause");
 }
 
 /*
@@ -223,7 +223,7 @@ static void op_events(struct actor *a)
 {
 	struct gp_event e;
 
-	if (gp_event_create(&a->c, &e, GP_KFD_EVENT_SIGNAL, true)) {
+	if (gp_event_create(&a->c, &e, KFD_IOC_EVENT_SIGNAL, true)) {
 		complain(a, "event");
 		return;
 	}
@@ -286,7 +286,7 @@ static void finish(struct actor *a)
 	strcpy(storm->doing[getpid() % STORM_NAMES], "finish");
 	for (u32 i = 0; i < QUEUES; i++)
 		if (a->exists[i])
-			must(a, gp_queue_update(&a->q[i], GP_KFD_MAX_PERCENTAGE, 7), "update");
+			must(a, gp_queue_update(&a->q[i], KFD_MAX_QUEUE_PERCENTAGE, 7), "update");
 	do {
 		look(a);
 		left = 0;
@@ -313,7 +313,7 @@ static int acquire_others(struct actor *a)
 	int err = gp_topology_read(NULL, nodes, 8, &n);
 
 	for (u32 i = 0; i < n && i < 8 && !err; i++) {
-		struct gp_kfd_acquire_vm vm = { .gpu_id = nodes[i].gpu_id };
+		struct kfd_ioctl_acquire_vm_args vm = { .gpu_id = nodes[i].gpu_id };
 		char path[64];
 		int fd;
 
@@ -324,7 +324,7 @@ static int acquire_others(struct actor *a)
 		if (fd < 0)
 			return gp_client_fail(errno, "%s", path);
 		vm.drm_fd = (u32)fd;
-		err = gp_client_call(&a->c, GP_KFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
+		err = gp_client_call(&a->c, AMDKFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
 	}
 	return err;
 }

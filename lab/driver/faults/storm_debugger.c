@@ -26,11 +26,11 @@ static void let_run(pid_t pid)
 
 static void rounds(struct gp_client *c, pid_t pid, u64 *random)
 {
-	u64 new_bit = GP_KFD_EC_BIT(GP_KFD_EC_QUEUE_NEW);
+	u64 new_bit = KFD_EC_MASK(EC_QUEUE_NEW);
 	u32 turns = storm_random(random, 8) + 1;
 
 	for (u32 turn = 0; turn < turns && !storm->over; turn++) {
-		struct gp_kfd_queue_entry entries[ENTRIES];
+		struct kfd_queue_snapshot_entry entries[ENTRIES];
 		u32 ids[ENTRIES], n = 0;
 
 		let_run(pid);
@@ -52,7 +52,7 @@ static void rounds(struct gp_client *c, pid_t pid, u64 *random)
 
 static void session(struct gp_client *c, u32 seat, int fd, u64 *random)
 {
-	struct gp_kfd_runtime_info info;
+	struct kfd_runtime_info info;
 	pid_t pid = storm->pid[seat];
 	int err;
 

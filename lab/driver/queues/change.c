@@ -19,7 +19,7 @@ void priorities(struct gp_client *c)
 	struct gp_queue q;
 
 	probe_queue(c, &q);
-	for (u32 priority = 0; priority <= GP_KFD_MAX_PRIORITY; priority++) {
+	for (u32 priority = 0; priority <= KFD_MAX_QUEUE_PRIORITY; priority++) {
 		OK(gp_queue_update(&q, 100, priority));
 		probe_mqds(&m, getpid());
 		for (u32 k = 0; k < c->node.xccs; k++) {
@@ -32,12 +32,12 @@ void priorities(struct gp_client *c)
 
 static int update(struct gp_queue *q, u64 ring, u32 bytes)
 {
-	struct gp_kfd_update_queue u = {
-		.ring_base = ring, .queue_id = q->id, .ring_bytes = bytes,
-		.percentage = 100, .priority = 7,
+	struct kfd_ioctl_update_queue_args u = {
+		.ring_base_address = ring, .queue_id = q->id, .ring_size = bytes,
+		.queue_percentage = 100, .queue_priority = 7,
 	};
 
-	return gp_client_call(q->c, GP_KFD_IOC_UPDATE_QUEUE, &u, "UPDATE_QUEUE");
+	return gp_client_call(q->c, AMDKFD_IOC_UPDATE_QUEUE, &u, "UPDATE_QUEUE");
 }
 
 void null_ring(struct gp_client *c)
@@ -69,7 +69,7 @@ void ring_replaced(struct gp_client *c)
 
 	probe_work(c, &w, 6, MS);
 	OK(gp_queue_create(c, &q, &(struct gp_queue_args){
-		.type = GP_KFD_QUEUE_AQL, .ring_bytes = 4096 }));
+		.type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, .ring_bytes = 4096 }));
 	for (u32 i = 0; i < 3; i++)
 		OK(gp_work_submit(&w, i, &q, 10, 1, NULL));
 	SOON(gp_queue_empty(&q));
@@ -92,10 +92,10 @@ void ring_replaced(struct gp_client *c)
 
 static int set_mask(struct gp_queue *q, const u32 *mask, u32 words)
 {
-	struct gp_kfd_set_cu_mask m = { .queue_id = q->id, .bits = words * 32,
-					.mask = address(mask) };
+	struct kfd_ioctl_set_cu_mask_args m = { .queue_id = q->id, .num_cu_mask = words * 32,
+					.cu_mask_ptr = address(mask) };
 
-	return gp_client_call(q->c, GP_KFD_IOC_SET_CU_MASK, &m, "SET_CU_MASK");
+	return gp_client_call(q->c, AMDKFD_IOC_SET_CU_MASK, &m, "SET_CU_MASK");
 }
 
 /* Bit i is XCC i % xccs; there, engine after engine, then the next CU of each. */
@@ -170,7 +170,7 @@ void wave_state(struct gp_client *c)
 	u32 save = c->geometry.save_bytes, stack = c->geometry.ctl_stack_bytes;
 	u8 *at = mmap(NULL, c->geometry.mapping_bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	struct gp_kfd_wave_state s = { .ctl_stack = address(at) };
+	struct kfd_ioctl_get_queue_wave_state_args s = { .ctl_stack_address = address(at) };
 	struct gp_queue q;
 	struct gp_work w;
 
@@ -179,30 +179,30 @@ void wave_state(struct gp_client *c)
 	probe_queue(c, &q);
 	s.queue_id = q.id;
 	OK(gp_queue_update(&q, 0, 7));
-	OK(gp_client_call(c, GP_KFD_IOC_GET_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE"));
-	EXPECT_EQ(s.ctl_stack_used, 0);
-	EXPECT_EQ(s.save_area_used, 0);
+	OK(gp_client_call(c, AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE"));
+	EXPECT_EQ(s.ctl_stack_used_size, 0);
+	EXPECT_EQ(s.save_area_used_size, 0);
 	OK(gp_queue_update(&q, 100, 7));
 	OK(gp_work_submit(&w, 0, &q, 160, 4, NULL));
 	SOON(probe_waves() == 640);
 	OK(gp_queue_update(&q, 0, 7));
-	OK(gp_client_call(c, GP_KFD_IOC_GET_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE"));
+	OK(gp_client_call(c, AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE"));
 	for (u32 k = 0; k < c->node.xccs; k++) {
-		const struct gp_kfd_save_header *h = (void *)(at + (u64)k * save);
-		u32 used = h->ctl_stack_bytes, word = 0;
+		const struct kfd_context_save_area_header *h = (void *)(at + (u64)k * save);
+		u32 used = h->wave_state.control_stack_size, word = 0;
 
 		EXPECT(used > 0 && used <= stack);
-		EXPECT_EQ(h->ctl_stack_offset, stack - used);
-		EXPECT(h->wave_state_bytes > 0);
-		EXPECT_EQ(h->wave_state_offset, stack + h->wave_state_bytes);
-		EXPECT_EQ(h->ctl_stack_offset, probe_mqd(k, MQD_STACK_OFFSET));
-		EXPECT_EQ(h->wave_state_offset, probe_mqd(k, MQD_WAVE_OFFSET));
+		EXPECT_EQ(h->wave_state.control_stack_offset, stack - used);
+		EXPECT(h->wave_state.wave_state_size > 0);
+		EXPECT_EQ(h->wave_state.wave_state_offset, stack + h->wave_state.wave_state_size);
+		EXPECT_EQ(h->wave_state.control_stack_offset, probe_mqd(k, MQD_STACK_OFFSET));
+		EXPECT_EQ(h->wave_state.wave_state_offset, probe_mqd(k, MQD_WAVE_OFFSET));
 		for (u32 i = 0; i < used; i++)
 			word |= at[(u64)k * save + stack - used + i];
 		EXPECT(word);	/* the stack itself is there */
 		if (!k) {
-			EXPECT_EQ(s.ctl_stack_used, used);
-			EXPECT_EQ(s.save_area_used, h->wave_state_bytes);
+			EXPECT_EQ(s.ctl_stack_used_size, used);
+			EXPECT_EQ(s.save_area_used_size, h->wave_state.wave_state_size);
 		}
 	}
 	OK(gp_queue_update(&q, 100, 7));
@@ -211,9 +211,9 @@ void wave_state(struct gp_client *c)
 
 static int set_gws(struct gp_queue *q, u32 count)
 {
-	struct gp_kfd_alloc_gws g = { .queue_id = q->id, .count = count };
+	struct kfd_ioctl_alloc_queue_gws_args g = { .queue_id = q->id, .num_gws = count };
 
-	return gp_client_call(q->c, GP_KFD_IOC_ALLOC_GWS, &g, "ALLOC_QUEUE_GWS");
+	return gp_client_call(q->c, AMDKFD_IOC_ALLOC_QUEUE_GWS, &g, "ALLOC_QUEUE_GWS");
 }
 
 void gws(struct gp_client *c)
@@ -240,12 +240,12 @@ void gws(struct gp_client *c)
 
 void xnack(struct gp_client *c)
 {
-	struct gp_kfd_xnack x = { .mode = -1 };
+	struct kfd_ioctl_set_xnack_mode_args x = { .xnack_enabled = -1 };
 
 	/* Debian builds the driver without shared virtual memory, and so without this. */
-	REFUSED(gp_client_call(c, GP_KFD_IOC_SET_XNACK, &x, "SET_XNACK_MODE"), EPERM);
-	x.mode = 1;
-	REFUSED(gp_client_call(c, GP_KFD_IOC_SET_XNACK, &x, "SET_XNACK_MODE"), EPERM);
+	REFUSED(gp_client_call(c, AMDKFD_IOC_SET_XNACK_MODE, &x, "SET_XNACK_MODE"), EPERM);
+	x.xnack_enabled = 1;
+	REFUSED(gp_client_call(c, AMDKFD_IOC_SET_XNACK_MODE, &x, "SET_XNACK_MODE"), EPERM);
 }
 
 #define PROC	"/sys/class/kfd/kfd/proc/%d/"
@@ -258,9 +258,9 @@ void sysfs(struct gp_client *c)
 
 	EXPECT(probe_pasid() > 0);
 	OK(gp_queue_create(c, &a, &(struct gp_queue_args){
-		.type = GP_KFD_QUEUE_AQL, .ring_bytes = 8192 }));
-	OK(gp_queue_create(c, &p, &(struct gp_queue_args){ .type = GP_KFD_QUEUE_PM4 }));
-	OK(gp_queue_create(c, &s, &(struct gp_queue_args){ .type = GP_KFD_QUEUE_SDMA }));
+		.type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, .ring_bytes = 8192 }));
+	OK(gp_queue_create(c, &p, &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_COMPUTE }));
+	OK(gp_queue_create(c, &s, &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_SDMA }));
 	/* No newline, and the driver's own numbers of types: AQL and PM4 are one. */
 	EXPECT(!strcmp(probe_file(PROC "queues/%u/size", pid, a.id), "8192"));
 	EXPECT(!strcmp(probe_file(PROC "queues/%u/type", pid, a.id), "0"));
@@ -270,11 +270,11 @@ void sysfs(struct gp_client *c)
 	EXPECT(!strcmp(probe_file(PROC "queues/%u/gpuid", pid, a.id), text));
 	/* Not 0 on a busy machine: its memory may have been moved while it made its queues. */
 	before = atoi(probe_file(PROC "stats_%u/evicted_ms", pid, c->node.gpu_id));
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	usleep(60000);
 	/* It counts at the restore. */
 	EXPECT(atoi(probe_file(PROC "stats_%u/evicted_ms", pid, c->node.gpu_id)) == before);
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	EXPECT(atoi(probe_file(PROC "stats_%u/evicted_ms", pid, c->node.gpu_id)) >= before + 50);
 	OK(gp_queue_destroy(&s));
 	EXPECT(!strcmp(probe_file(PROC "queues/%u/type", pid, s.id), ""));
@@ -304,10 +304,11 @@ void ids_reused(struct gp_client *c)
 	struct gp_queue q[3], s;
 
 	for (u32 i = 0; i < 3; i++) {
-		OK(gp_queue_create(c, &q[i], &(struct gp_queue_args){ .type = GP_KFD_QUEUE_SDMA }));
+		OK(gp_queue_create(c, &q[i],
+				   &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_SDMA }));
 		EXPECT_EQ(q[i].id, i);
 	}
 	OK(gp_queue_destroy(&q[1]));
-	OK(gp_queue_create(c, &s, &(struct gp_queue_args){ .type = GP_KFD_QUEUE_SDMA }));
+	OK(gp_queue_create(c, &s, &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_SDMA }));
 	EXPECT_EQ(s.id, 1);
 }

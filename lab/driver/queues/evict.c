@@ -19,7 +19,9 @@ enum {
 	PAGE	= 4096,
 };
 
-#define QUEUE_EVENTS	(GP_KFD_SMI_BIT(GP_KFD_SMI_EVICTION) | GP_KFD_SMI_BIT(GP_KFD_SMI_RESTORE))
+#define QUEUE_EVENTS \
+	(KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_QUEUE_EVICTION) | \
+	 KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_QUEUE_RESTORE))
 
 void criu_pause(struct gp_client *c)
 {
@@ -28,44 +30,44 @@ void criu_pause(struct gp_client *c)
 
 	probe_work(c, &w, 2, 500ull * MS);
 	probe_queue(c, &q);
-	REFUSED(gp_criu(c, GP_KFD_CRIU_UNPAUSE), EINVAL);
+	REFUSED(gp_criu(c, KFD_CRIU_OP_UNPAUSE), EINVAL);
 	OK(gp_work_submit(&w, 0, &q, 100, 4, NULL));
 	SOON(probe_waves() == 400);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	EXPECT_EQ(probe_waves(), 0);
 	OK(gp_work_submit(&w, 1, &q, 5, 1, NULL));
 	usleep(700000);
 	EXPECT(!gp_work_done(&w, 0));
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
-	REFUSED(gp_criu(c, GP_KFD_CRIU_UNPAUSE), EINVAL);
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
+	REFUSED(gp_criu(c, KFD_CRIU_OP_UNPAUSE), EINVAL);
 	probe_finish(&w);
 	REFUSED(gp_criu(c, 5), EINVAL);	/* no such operation */
 }
 
-static struct gp_kfd_criu info(struct gp_client *c)
+static struct kfd_ioctl_criu_args info(struct gp_client *c)
 {
-	struct gp_kfd_criu args = { .op = GP_KFD_CRIU_PAUSE };
+	struct kfd_ioctl_criu_args args = { .op = KFD_CRIU_OP_PROCESS_INFO };
 
-	OK(gp_client_call(c, GP_KFD_IOC_CRIU, &args, "CRIU_OP PROCESS_INFO"));
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_client_call(c, AMDKFD_IOC_CRIU_OP, &args, "CRIU_OP PROCESS_INFO"));
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	return args;
 }
 
 void criu_counts(struct gp_client *c)
 {
-	struct gp_kfd_criu before = info(c), after;
+	struct kfd_ioctl_criu_args before = info(c), after;
 	struct gp_queue q;
 	struct gp_event e;
 
 	EXPECT_EQ(before.pid, getpid());
-	EXPECT_EQ(before.device_count, 1);
+	EXPECT_EQ(before.num_devices, 1);
 	probe_queue(c, &q);
 	after = info(c);
-	EXPECT_EQ(after.object_count - before.object_count, 1);
-	EXPECT_EQ(after.bo_count - before.bo_count, 4);	/* ring, pointers, EOP, save area */
-	EXPECT(after.private_bytes > before.private_bytes);
-	OK(gp_event_create(c, &e, GP_KFD_EVENT_SIGNAL, true));
-	EXPECT(info(c).object_count > after.object_count);
+	EXPECT_EQ(after.num_objects - before.num_objects, 1);
+	EXPECT_EQ(after.num_bos - before.num_bos, 4);	/* ring, pointers, EOP, save area */
+	EXPECT(after.priv_data_size > before.priv_data_size);
+	OK(gp_event_create(c, &e, KFD_IOC_EVENT_SIGNAL, true));
+	EXPECT(info(c).num_objects > after.num_objects);
 }
 
 /* Until 6.12.117 each pause evicted once more, and nobody could undo more than one. */
@@ -86,14 +88,14 @@ void criu_twice(struct gp_client *c)
 
 	probe_work(c, &w, 1, MS);
 	probe_queue(c, &q);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	OK(gp_work_submit(&w, 0, &q, 10, 1, NULL));
 	probe_pause();
 	EXPECT(!gp_work_done(&w, 0));
 	EXPECT_EQ(probe_mqd(0, MQD_ACTIVE), 0);
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
-	REFUSED(gp_criu(c, GP_KFD_CRIU_UNPAUSE), EINVAL);
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
+	REFUSED(gp_criu(c, KFD_CRIU_OP_UNPAUSE), EINVAL);
 	if (!pauses_are_counted()) {
 		probe_finish(&w);
 		return;
@@ -119,8 +121,8 @@ void criu_capability(struct gp_client *c)
 	probe_work(c, &w, 1, MS);
 	probe_queue(c, &q);
 	drop_capabilities();
-	REFUSED(gp_criu(c, GP_KFD_CRIU_PAUSE), EACCES);
-	REFUSED(gp_criu(c, GP_KFD_CRIU_UNPAUSE), EACCES);
+	REFUSED(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO), EACCES);
+	REFUSED(gp_criu(c, KFD_CRIU_OP_UNPAUSE), EACCES);
 	/* Everything else about its own queues a process may do without. */
 	OK(gp_queue_update(&q, 0, 7));
 	OK(gp_work_submit(&w, 0, &q, 10, 1, NULL));
@@ -136,15 +138,15 @@ void criu_no_process(struct gp_client *c)
 
 	(void)c;
 	EXPECT(bare.kfd_fd >= 0);
-	OK(gp_criu(&bare, GP_KFD_CRIU_PAUSE));
-	OK(gp_criu(&bare, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_criu(&bare, KFD_CRIU_OP_PROCESS_INFO));
+	OK(gp_criu(&bare, KFD_CRIU_OP_UNPAUSE));
 	COSTS(&since, "pause of a process without an address space", 0, 0, 0, 0, 0);
 }
 
 /* The next line of @fd, or "" when there is none. */
 static const char *next_line(int fd)
 {
-	static char line[GP_KFD_SMI_LINE];
+	static char line[KFD_SMI_EVENT_MSG_SIZE];
 	size_t n = 0;
 
 	while (n + 1 < sizeof(line) && read(fd, line + n, 1) == 1)
@@ -182,16 +184,16 @@ void smi_lines(struct gp_client *c)
 	OK(gp_queue_update(&q, 0, 7));
 	OK(gp_queue_update(&q, 100, 7));
 	EXPECT(!*next_line(fd));
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
-	expect_line(fd, c, getpid(), GP_KFD_SMI_EVICTION, '4');
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
+	expect_line(fd, c, getpid(), KFD_SMI_EVENT_QUEUE_EVICTION, '4');
 	EXPECT(!*next_line(fd));
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
-	expect_line(fd, c, getpid(), GP_KFD_SMI_RESTORE, '0');
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
+	expect_line(fd, c, getpid(), KFD_SMI_EVENT_QUEUE_RESTORE, '0');
 	EXPECT(!*next_line(fd));
 	/* A second mask replaces the first. */
 	EXPECT_EQ(write(fd, &(u64){ 0 }, 8), 8);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	EXPECT(!*next_line(fd));
 }
 
@@ -204,8 +206,8 @@ static pid_t paused_process(void)
 
 	if (pid == 0) {
 		OK(gp_client_open(&c, &(struct gp_client_args){ 0 }));
-		OK(gp_criu(&c, GP_KFD_CRIU_PAUSE));
-		OK(gp_criu(&c, GP_KFD_CRIU_UNPAUSE));
+		OK(gp_criu(&c, KFD_CRIU_OP_PROCESS_INFO));
+		OK(gp_criu(&c, KFD_CRIU_OP_UNPAUSE));
 		_exit(0);
 	}
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
@@ -216,7 +218,7 @@ static pid_t paused_process(void)
 /* Asks for everybody's events without being allowed to; 0 if it got none. */
 static int unprivileged(int hear, int tell)
 {
-	u64 all = QUEUE_EVENTS | GP_KFD_SMI_BIT(GP_KFD_SMI_ALL_PROCESSES);
+	u64 all = QUEUE_EVENTS | KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_ALL_PROCESS);
 	struct gp_client c;
 	char byte;
 	int fd;
@@ -232,15 +234,15 @@ static int unprivileged(int hear, int tell)
 
 void smi_filter(struct gp_client *c)
 {
-	u64 all = QUEUE_EVENTS | GP_KFD_SMI_BIT(GP_KFD_SMI_ALL_PROCESSES);
+	u64 all = QUEUE_EVENTS | KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_ALL_PROCESS);
 	int own = gp_smi_open(c, QUEUE_EVENTS), every = gp_smi_open(c, all);
 	int there[2], back[2], status;
 	pid_t pid = paused_process();
 	char byte;
 
 	EXPECT(!*next_line(own));
-	expect_line(every, c, pid, GP_KFD_SMI_EVICTION, '4');
-	expect_line(every, c, pid, GP_KFD_SMI_RESTORE, '0');
+	expect_line(every, c, pid, KFD_SMI_EVENT_QUEUE_EVICTION, '4');
+	expect_line(every, c, pid, KFD_SMI_EVENT_QUEUE_RESTORE, '0');
 
 	/* The capability counts at the time of opening. */
 	EXPECT_EQ(pipe(there) | pipe(back), 0);
@@ -248,11 +250,11 @@ void smi_filter(struct gp_client *c)
 	if (pid == 0)
 		_exit(unprivileged(there[0], back[1]));
 	EXPECT_EQ(read(back[0], &byte, 1), 1);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	EXPECT_EQ(write(there[1], "g", 1), 1);
-	expect_line(own, c, getpid(), GP_KFD_SMI_EVICTION, '4');
-	expect_line(every, c, getpid(), GP_KFD_SMI_EVICTION, '4');
+	expect_line(own, c, getpid(), KFD_SMI_EVENT_QUEUE_EVICTION, '4');
+	expect_line(every, c, getpid(), KFD_SMI_EVENT_QUEUE_EVICTION, '4');
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 	EXPECT_EQ(status, 0);
 }
@@ -263,15 +265,15 @@ void smi_fifo(struct gp_client *c)
 	u32 lines = 0;
 
 	for (u32 i = 0; i < 40; i++) {
-		OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
-		OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+		OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
+		OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	}
 	for (const char *line; *(line = next_line(fd)); lines++)
 		EXPECT(strchr(line, '\n') && (line[0] == '9' || line[0] == 'a'));
 	/* 1024 bytes of them; what did not fit is not there at all. */
-	EXPECT(lines >= 1024 / GP_KFD_SMI_LINE && lines < 80);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
-	expect_line(fd, c, getpid(), GP_KFD_SMI_EVICTION, '4');
+	EXPECT(lines >= 1024 / KFD_SMI_EVENT_MSG_SIZE && lines < 80);
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
+	expect_line(fd, c, getpid(), KFD_SMI_EVENT_QUEUE_EVICTION, '4');
 }
 
 /* Evicted for that reason, and back. Returns how many attempts to restore failed. */
@@ -351,16 +353,16 @@ void evictions_nest(struct gp_client *c)
 	OK(gp_buffer_alloc(c, &b, GP_MEMORY_USERPTR, 4 * PAGE));
 	OK(gp_work_submit(&w, 0, &q, 100, 4, NULL));
 	SOON(probe_waves() == 400);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
-	expect_line(fd, c, getpid(), GP_KFD_SMI_EVICTION, '4');
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
+	expect_line(fd, c, getpid(), KFD_SMI_EVENT_QUEUE_EVICTION, '4');
 	EXPECT_EQ(madvise(b.at, PAGE, MADV_DONTNEED), 0);
 	expect_round(fd, '1');
 	/* Restored once, evicted twice: it stays off. */
 	usleep(500000);
 	EXPECT_EQ(probe_waves(), 0);
 	EXPECT(!gp_work_done(&w, 0));
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
-	expect_line(fd, c, getpid(), GP_KFD_SMI_RESTORE, '0');
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
+	expect_line(fd, c, getpid(), KFD_SMI_EVENT_QUEUE_RESTORE, '0');
 	probe_finish(&w);
 }
 
@@ -428,7 +430,7 @@ void fork_evicts(struct gp_client *c)
 
 void vram_pressure(struct gp_client *c)
 {
-	struct gp_kfd_available_memory free = { .gpu_id = c->node.gpu_id };
+	struct kfd_ioctl_get_available_memory_args free = { .gpu_id = c->node.gpu_id };
 	int fd = gp_smi_open(c, QUEUE_EVENTS), stop[2], status;
 	struct gp_buffer b;
 	struct gp_queue q;
@@ -436,8 +438,8 @@ void vram_pressure(struct gp_client *c)
 	u64 words;
 	pid_t pid;
 
-	OK(gp_client_call(c, GP_KFD_IOC_AVAILABLE_MEMORY, &free, "AVAILABLE_MEMORY"));
-	OK(gp_buffer_alloc(c, &b, GP_MEMORY_VRAM, (free.bytes / 2) & ~(u64)0x1fffff));
+	OK(gp_client_call(c, AMDKFD_IOC_AVAILABLE_MEMORY, &free, "AVAILABLE_MEMORY"));
+	OK(gp_buffer_alloc(c, &b, GP_MEMORY_VRAM, (free.available / 2) & ~(u64)0x1fffff));
 	words = b.bytes / 8;
 	for (u64 i = 0; i < words; i += 4096)
 		((volatile u64 *)b.at)[i] = i * 0x9e3779b97f4a7c15ull;

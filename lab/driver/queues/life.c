@@ -59,15 +59,16 @@ void mqd_of_pm4(struct gp_client *c)
 {
 	struct gp_queue q;
 
-	OK(gp_queue_create(c, &q, &(struct gp_queue_args){ .type = GP_KFD_QUEUE_PM4, .xcc = 2 }));
+	OK(gp_queue_create(
+		c, &q, &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_COMPUTE, .xcc = 2 }));
 	for (u32 k = 0; k < c->node.xccs; k++) {
 		EXPECT_EQ(probe_mqd(k, MQD_TARGET_XCC), 2);
 		EXPECT_EQ(probe_mqd(k, MQD_CHUNK), 0);
 		EXPECT_EQ(probe_mqd(k, MQD_AQL), 0);
 	}
 	/* UPDATE_QUEUE takes the XCC from the same bits. */
-	q.percentage = GP_KFD_MAX_PERCENTAGE | 3 << 8;
-	OK(gp_queue_update(&q, GP_KFD_MAX_PERCENTAGE, q.priority));
+	q.percentage = KFD_MAX_QUEUE_PERCENTAGE | 3 << 8;
+	OK(gp_queue_update(&q, KFD_MAX_QUEUE_PERCENTAGE, q.priority));
 	EXPECT_EQ(probe_mqd(0, MQD_TARGET_XCC), 3);
 }
 
@@ -130,13 +131,13 @@ void mapped_and_not(struct gp_client *c)
 	/* The percentage is a switch and nothing else. */
 	OK(gp_queue_update(&q, 1, 7));
 	expect_active(c, &q, true);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	expect_active(c, &q, false);
 	/* Evicted: UPDATE_QUEUE alone does not bring it back. */
 	OK(gp_queue_update(&q, 100, 7));
 	probe_pause();
 	expect_active(c, &q, false);
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	expect_active(c, &q, true);
 }
 
@@ -210,7 +211,7 @@ void evicted_takes_work(struct gp_client *c)
 	probe_work(c, &w, 10, MS);
 	probe_work(c, &w2, 10, MS);
 	probe_queue(c, &q);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	for (u32 i = 0; i < w.slots; i++)
 		OK(gp_work_submit(&w, i, &q, 10, 1, NULL));
 	nothing_runs(&w, &q, before);
@@ -219,7 +220,7 @@ void evicted_takes_work(struct gp_client *c)
 	for (u32 i = 0; i < w2.slots; i++)
 		OK(gp_work_submit(&w2, i, &late, 10, 1, NULL));
 	nothing_runs(&w2, &late, before);
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	probe_finish(&w);
 	probe_finish(&w2);
 	EXPECT_EQ(probe_counter("workgroups_done"), before + 200);
@@ -266,7 +267,7 @@ void copies_evicted(struct gp_client *c)
 	OK(gp_buffer_alloc(c, &from, GP_MEMORY_GTT, COPY_BYTES));
 	OK(gp_buffer_alloc(c, &to, GP_MEMORY_GTT, COPY_BYTES));
 	OK(gp_buffer_alloc(c, &flag, GP_MEMORY_GTT, 4096));
-	OK(gp_queue_create(c, &q, &(struct gp_queue_args){ .type = GP_KFD_QUEUE_SDMA }));
+	OK(gp_queue_create(c, &q, &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_SDMA }));
 	src = address(from.at);
 	dst = address(to.at);
 	done = address(flag.at);
@@ -279,10 +280,10 @@ void copies_evicted(struct gp_client *c)
 	began = probe_now_ms();
 	gp_queue_ring(&q);
 	usleep(10000);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	evicted = probe_now_ms() - began;
 	EXPECT(evicted < DRIVER_WAITS_MS);
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	SOON(*(volatile u32 *)flag.at == 1);
 	copied = probe_now_ms() - began;
 	fprintf(stderr, "evicted after %llu ms, copied %u MiB in %llu ms\n",

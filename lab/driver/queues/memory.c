@@ -146,8 +146,8 @@ void event_by_signal(struct gp_client *c)
 	struct gp_queue q;
 	struct gp_work w;
 
-	OK(gp_event_create(c, &e, GP_KFD_EVENT_SIGNAL, true));
-	OK(gp_event_create(c, &other, GP_KFD_EVENT_SIGNAL, true));
+	OK(gp_event_create(c, &e, KFD_IOC_EVENT_SIGNAL, true));
+	OK(gp_event_create(c, &other, KFD_IOC_EVENT_SIGNAL, true));
 	probe_work(c, &w, 1, 300ull * MS);
 	probe_queue(c, &q);
 	OK(gp_work_submit(&w, 0, &q, 10, 1, &e));
@@ -162,10 +162,10 @@ void event_by_signal(struct gp_client *c)
 void event_timeout(struct gp_client *c)
 {
 	struct gp_event e[2], wrong = { .id = 3000 };
-	struct gp_kfd_event id = { .event_id = 3000 };
+	struct kfd_ioctl_destroy_event_args id = { .event_id = 3000 };
 
 	for (u32 i = 0; i < 2; i++)
-		OK(gp_event_create(c, &e[i], GP_KFD_EVENT_SIGNAL, false));
+		OK(gp_event_create(c, &e[i], KFD_IOC_EVENT_SIGNAL, false));
 	REFUSED(gp_event_wait(c, e, 2, false, 0), ETIME);
 	REFUSED(gp_event_wait(c, e, 2, false, 50), ETIME);
 	OK(gp_event_set(c, &e[1]));
@@ -175,7 +175,7 @@ void event_timeout(struct gp_client *c)
 	OK(gp_event_set(c, &e[0]));
 	OK(gp_event_wait(c, e, 2, true, PROBE_SOON_MS));
 	id.event_id = e[0].id;
-	OK(gp_client_call(c, GP_KFD_IOC_RESET_EVENT, &id, "RESET_EVENT"));
+	OK(gp_client_call(c, AMDKFD_IOC_RESET_EVENT, &id, "RESET_EVENT"));
 	REFUSED(gp_event_wait(c, &e[0], 1, false, 0), ETIME);
 	REFUSED(gp_event_wait(c, &wrong, 1, false, 0), EINVAL);
 	REFUSED(gp_event_set(c, &wrong), EINVAL);
@@ -187,11 +187,11 @@ void event_timeout(struct gp_client *c)
 void many_events(struct gp_client *c)
 {
 	enum { MANY = 300 };
-	static struct gp_kfd_event_data data[MANY];
+	static struct kfd_event_data data[MANY];
 	static struct gp_event e[MANY];
-	struct gp_kfd_wait_events wait = {
-		.events = (u64)(uintptr_t)data, .count = MANY, .all = 1,
-		.timeout_ms = PROBE_SOON_MS,
+	struct kfd_ioctl_wait_events_args wait = {
+		.events_ptr = (u64)(uintptr_t)data, .num_events = MANY, .wait_for_all = 1,
+		.timeout = PROBE_SOON_MS,
 	};
 	struct gp_queue q;
 	struct gp_work w;
@@ -199,12 +199,12 @@ void many_events(struct gp_client *c)
 	probe_work(c, &w, MANY, 1000);
 	probe_queue(c, &q);
 	for (u32 i = 0; i < MANY; i++) {
-		OK(gp_event_create(c, &e[i], GP_KFD_EVENT_SIGNAL, false));
+		OK(gp_event_create(c, &e[i], KFD_IOC_EVENT_SIGNAL, false));
 		data[i].event_id = e[i].id;
 		OK(gp_work_submit(&w, i, &q, 1, 1, &e[i]));
 	}
-	OK(gp_client_call(c, GP_KFD_IOC_WAIT_EVENTS, &wait, "WAIT_EVENTS"));
-	EXPECT_EQ(wait.result, GP_KFD_WAIT_DONE);
+	OK(gp_client_call(c, AMDKFD_IOC_WAIT_EVENTS, &wait, "WAIT_EVENTS"));
+	EXPECT_EQ(wait.wait_result, KFD_IOC_WAIT_RESULT_COMPLETE);
 	for (u32 i = 0; i < MANY; i++)
 		EXPECT(gp_work_done(&w, i));
 	probe_finish(&w);

@@ -69,7 +69,8 @@ static void run(const struct probe *p)
 		p->fn(NULL);
 	} else {
 		OK(gp_client_open(&c, &(struct gp_client_args){ 0 }));
-		watched = gp_smi_open(&c, GP_KFD_SMI_BIT(GP_KFD_SMI_EVICTION));
+		watched = gp_smi_open(&c,
+				      KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_QUEUE_EVICTION));
 		EXPECT(watched >= 0);
 		p->fn(&c);
 	}
@@ -156,12 +157,13 @@ int probe_all(const struct probe *probes, u32 nr, int argc, char **argv)
 
 void probe_queue(struct gp_client *c, struct gp_queue *q)
 {
-	OK(gp_queue_create(c, q, &(struct gp_queue_args){ .type = GP_KFD_QUEUE_AQL }));
+	OK(gp_queue_create(c, q,
+			   &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL }));
 }
 
 void probe_queue_off(struct gp_client *c, struct gp_queue *q)
 {
-	struct gp_queue_args args = { .type = GP_KFD_QUEUE_AQL, .off = true };
+	struct gp_queue_args args = { .type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, .off = true };
 
 	OK(gp_queue_create(c, q, &args));
 }

@@ -24,7 +24,7 @@ static u64 address(const void *at)
 /* Everything a queue needs, and the call that would make it. */
 struct parts {
 	struct gp_buffer ring, pointers, eop, save, two_pages;
-	struct gp_kfd_create_queue k;
+	struct kfd_ioctl_create_queue_args k;
 };
 
 static void make_parts(struct gp_client *c, struct parts *p)
@@ -39,26 +39,36 @@ static void make_parts(struct gp_client *c, struct parts *p)
 	OK(gp_buffer_alloc(c, &p->two_pages, GP_MEMORY_USERPTR, 2 * PAGE));
 	EXPECT(save != MAP_FAILED);
 	OK(gp_buffer_register(c, &p->save, save, g->mapping_bytes));
-	p->k = (struct gp_kfd_create_queue){
-		.ring_base = address(p->ring.at),
-		.write_pointer = address(p->pointers.at),
-		.read_pointer = address(p->pointers.at) + 64,
-		.ring_bytes = RING,
+	p->k = (struct kfd_ioctl_create_queue_args){
+		.ring_base_address = address(p->ring.at),
+		.write_pointer_address = address(p->pointers.at),
+		.read_pointer_address = address(p->pointers.at) + 64,
+		.ring_size = RING,
 		.gpu_id = c->node.gpu_id,
-		.type = GP_KFD_QUEUE_AQL,
-		.percentage = 100,
-		.priority = 7,
-		.eop_base = address(p->eop.at),
-		.eop_bytes = PAGE,
-		.save_area = address(p->save.at),
-		.save_bytes = g->save_bytes,
-		.ctl_stack_bytes = g->ctl_stack_bytes,
+		.queue_type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL,
+		.queue_percentage = 100,
+		.queue_priority = 7,
+		.eop_buffer_address = address(p->eop.at),
+		.eop_buffer_size = PAGE,
+		.ctx_save_restore_address = address(p->save.at),
+		.ctx_save_restore_size = g->save_bytes,
+		.ctl_stack_size = g->ctl_stack_bytes,
 	};
 }
 
-static int create(struct gp_client *c, struct gp_kfd_create_queue k)
+static int create(struct gp_client *c, struct kfd_ioctl_create_queue_args k)
 {
-	return gp_client_call(c, GP_KFD_IOC_CREATE_QUEUE, &k, "CREATE_QUEUE");
+	return gp_client_call(c, AMDKFD_IOC_CREATE_QUEUE, &k, "CREATE_QUEUE");
+}
+
+/* The same as an SDMA queue on @engine, which follows the structure of older headers. */
+static int create_on_engine(struct gp_client *c, struct kfd_ioctl_create_queue_args k, u32 engine)
+{
+	union gp_kfd_create_queue wide = { .args = k };
+
+	wide.args.queue_type = KFD_IOC_QUEUE_TYPE_SDMA_BY_ENG_ID;
+	wide.sdma_engine_id = engine;
+	return gp_client_call(c, GP_KFD_IOC_CREATE_QUEUE, &wide, "CREATE_QUEUE");
 }
 
 static int queues_in_sysfs(void)
@@ -71,7 +81,7 @@ static int queues_in_sysfs(void)
 
 #define CREATE_REFUSED(err, ...)					\
 do {									\
-	struct gp_kfd_create_queue k = p.k;				\
+	struct kfd_ioctl_create_queue_args k = p.k;				\
 									\
 	__VA_ARGS__;							\
 	REFUSED(create(c, k), err);					\
@@ -81,47 +91,48 @@ do {									\
 void create_refusals(struct gp_client *c)
 {
 	struct probe_hiq since = probe_hiq();
-	struct gp_kfd_destroy_queue d = { 0 };
+	struct kfd_ioctl_destroy_queue_args d = { 0 };
 	struct parts p = { 0 };
 
 	make_parts(c, &p);
-	CREATE_REFUSED(EINVAL, k.percentage = 101);
-	CREATE_REFUSED(EINVAL, k.priority = 16);
-	CREATE_REFUSED(EINVAL, k.ring_bytes = 3 * PAGE);
-	CREATE_REFUSED(EFAULT, k.ring_base = KERNEL_ADDRESS);
-	CREATE_REFUSED(EFAULT, k.read_pointer = KERNEL_ADDRESS);
-	CREATE_REFUSED(EFAULT, k.write_pointer = KERNEL_ADDRESS);
-	CREATE_REFUSED(EFAULT, k.eop_base = KERNEL_ADDRESS);
-	CREATE_REFUSED(EFAULT, k.save_area = KERNEL_ADDRESS);
-	CREATE_REFUSED(NOTSUPP, k.type = 5);
+	CREATE_REFUSED(EINVAL, k.queue_percentage = 101);
+	CREATE_REFUSED(EINVAL, k.queue_priority = 16);
+	CREATE_REFUSED(EINVAL, k.ring_size = 3 * PAGE);
+	CREATE_REFUSED(EFAULT, k.ring_base_address = KERNEL_ADDRESS);
+	CREATE_REFUSED(EFAULT, k.read_pointer_address = KERNEL_ADDRESS);
+	CREATE_REFUSED(EFAULT, k.write_pointer_address = KERNEL_ADDRESS);
+	CREATE_REFUSED(EFAULT, k.eop_buffer_address = KERNEL_ADDRESS);
+	CREATE_REFUSED(EFAULT, k.ctx_save_restore_address = KERNEL_ADDRESS);
+	CREATE_REFUSED(NOTSUPP, k.queue_type = 5);
 	CREATE_REFUSED(EINVAL, k.gpu_id++);
 	/* The ring: not mapped, not its start, not its size (0 is taken as 1024). */
-	CREATE_REFUSED(EINVAL, k.ring_base = 0);
-	CREATE_REFUSED(EINVAL, k.ring_base = NOT_MAPPED);
-	CREATE_REFUSED(EINVAL, k.ring_base += PAGE);
-	CREATE_REFUSED(EINVAL, k.ring_bytes = RING / 2);
-	CREATE_REFUSED(EINVAL, k.ring_bytes = RING * 2);
+	CREATE_REFUSED(EINVAL, k.ring_base_address = 0);
+	CREATE_REFUSED(EINVAL, k.ring_base_address = NOT_MAPPED);
+	CREATE_REFUSED(EINVAL, k.ring_base_address += PAGE);
+	CREATE_REFUSED(EINVAL, k.ring_size = RING / 2);
+	CREATE_REFUSED(EINVAL, k.ring_size = RING * 2);
 	/* The pointers: each in a mapping of one page. */
-	CREATE_REFUSED(EINVAL, k.write_pointer = 0);
-	CREATE_REFUSED(EINVAL, k.write_pointer = NOT_MAPPED);
-	CREATE_REFUSED(EINVAL, k.write_pointer = address(p.two_pages.at));
-	CREATE_REFUSED(EINVAL, k.read_pointer = NOT_MAPPED);
-	CREATE_REFUSED(EINVAL, k.read_pointer = address(p.two_pages.at) + PAGE);
-	CREATE_REFUSED(EINVAL, k.eop_bytes = PAGE / 2);
-	CREATE_REFUSED(EINVAL, k.eop_bytes = 2 * PAGE);
-	CREATE_REFUSED(EINVAL, k.eop_base = NOT_MAPPED);
-	CREATE_REFUSED(EINVAL, k.ctl_stack_bytes -= PAGE);
-	CREATE_REFUSED(EINVAL, k.ctl_stack_bytes += PAGE);
-	CREATE_REFUSED(EINVAL, k.save_bytes -= PAGE);
-	CREATE_REFUSED(EINVAL, k.save_bytes += PAGE);
-	CREATE_REFUSED(EINVAL, k.save_area = NOT_MAPPED);
-	CREATE_REFUSED(EINVAL, k.save_area = 0);
-	CREATE_REFUSED(EINVAL, k.type = GP_KFD_QUEUE_SDMA_ENGINE; k.sdma_engine_id = 99);
+	CREATE_REFUSED(EINVAL, k.write_pointer_address = 0);
+	CREATE_REFUSED(EINVAL, k.write_pointer_address = NOT_MAPPED);
+	CREATE_REFUSED(EINVAL, k.write_pointer_address = address(p.two_pages.at));
+	CREATE_REFUSED(EINVAL, k.read_pointer_address = NOT_MAPPED);
+	CREATE_REFUSED(EINVAL, k.read_pointer_address = address(p.two_pages.at) + PAGE);
+	CREATE_REFUSED(EINVAL, k.eop_buffer_size = PAGE / 2);
+	CREATE_REFUSED(EINVAL, k.eop_buffer_size = 2 * PAGE);
+	CREATE_REFUSED(EINVAL, k.eop_buffer_address = NOT_MAPPED);
+	CREATE_REFUSED(EINVAL, k.ctl_stack_size -= PAGE);
+	CREATE_REFUSED(EINVAL, k.ctl_stack_size += PAGE);
+	CREATE_REFUSED(EINVAL, k.ctx_save_restore_size -= PAGE);
+	CREATE_REFUSED(EINVAL, k.ctx_save_restore_size += PAGE);
+	CREATE_REFUSED(EINVAL, k.ctx_save_restore_address = NOT_MAPPED);
+	CREATE_REFUSED(EINVAL, k.ctx_save_restore_address = 0);
+	REFUSED(create_on_engine(c, p.k, 99), EINVAL);
+	EXPECT_EQ(queues_in_sysfs(), 0);
 	COSTS(&since, "refused calls", 0, 0, 0, 0, 0);
 	/* No refusal has kept a hold on the buffers: they do for a queue, and can then go. */
-	OK(gp_client_call(c, GP_KFD_IOC_CREATE_QUEUE, &p.k, "CREATE_QUEUE"));
+	OK(gp_client_call(c, AMDKFD_IOC_CREATE_QUEUE, &p.k, "CREATE_QUEUE"));
 	d.queue_id = p.k.queue_id;
-	OK(gp_client_call(c, GP_KFD_IOC_DESTROY_QUEUE, &d, "DESTROY_QUEUE"));
+	OK(gp_client_call(c, AMDKFD_IOC_DESTROY_QUEUE, &d, "DESTROY_QUEUE"));
 	OK(gp_buffer_free(c, &p.ring));
 	OK(gp_buffer_free(c, &p.pointers));
 	OK(gp_buffer_free(c, &p.eop));
@@ -131,7 +142,7 @@ void create_refusals(struct gp_client *c)
 
 void create_without_vm(struct gp_client *c)
 {
-	struct gp_kfd_create_queue k = { .ring_bytes = PAGE, .percentage = 100 };
+	struct kfd_ioctl_create_queue_args k = { .ring_size = PAGE, .queue_percentage = 100 };
 	struct gp_client bare = { .kfd_fd = open(GP_KFD_DEVICE, O_RDWR | O_CLOEXEC) };
 	struct gp_node node;
 	u32 nr;
@@ -143,14 +154,14 @@ void create_without_vm(struct gp_client *c)
 	REFUSED(create(&bare, k), ESRCH);
 }
 
-static int update(struct gp_queue *q, struct gp_kfd_update_queue u)
+static int update(struct gp_queue *q, struct kfd_ioctl_update_queue_args u)
 {
-	return gp_client_call(q->c, GP_KFD_IOC_UPDATE_QUEUE, &u, "UPDATE_QUEUE");
+	return gp_client_call(q->c, AMDKFD_IOC_UPDATE_QUEUE, &u, "UPDATE_QUEUE");
 }
 
 #define UPDATE_REFUSED(err, ...)					\
 do {									\
-	struct gp_kfd_update_queue u = same;				\
+	struct kfd_ioctl_update_queue_args u = same;				\
 									\
 	__VA_ARGS__;							\
 	REFUSED(update(&q, u), err);					\
@@ -158,28 +169,31 @@ do {									\
 
 void update_refusals(struct gp_client *c)
 {
-	struct gp_kfd_update_queue same;
+	struct kfd_ioctl_update_queue_args same;
 	struct probe_hiq since;
 	struct gp_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 1, 1000);
 	probe_queue(c, &q);
-	same = (struct gp_kfd_update_queue){
-		.ring_base = address(q.ring.at), .queue_id = q.id, .ring_bytes = q.ring_bytes,
-		.percentage = 100, .priority = 7,
+	same = (struct kfd_ioctl_update_queue_args){
+		.ring_base_address = address(q.ring.at),
+		.queue_id = q.id,
+		.ring_size = q.ring_bytes,
+		.queue_percentage = 100,
+		.queue_priority = 7,
 	};
 	SOON(probe_mqd(0, MQD_ACTIVE));
 	since = probe_hiq();
-	UPDATE_REFUSED(EINVAL, u.percentage = 101);
-	UPDATE_REFUSED(EINVAL, u.percentage = 255);
-	UPDATE_REFUSED(EINVAL, u.priority = 16);
-	UPDATE_REFUSED(EINVAL, u.ring_bytes = 3 * PAGE);
-	UPDATE_REFUSED(EFAULT, u.ring_base = KERNEL_ADDRESS);
-	UPDATE_REFUSED(EFAULT, u.ring_base = NOT_MAPPED);
-	UPDATE_REFUSED(EFAULT, u.ring_base += PAGE);
-	UPDATE_REFUSED(EFAULT, u.ring_bytes /= 2);
-	UPDATE_REFUSED(EFAULT, u.ring_bytes *= 2);
+	UPDATE_REFUSED(EINVAL, u.queue_percentage = 101);
+	UPDATE_REFUSED(EINVAL, u.queue_percentage = 255);
+	UPDATE_REFUSED(EINVAL, u.queue_priority = 16);
+	UPDATE_REFUSED(EINVAL, u.ring_size = 3 * PAGE);
+	UPDATE_REFUSED(EFAULT, u.ring_base_address = KERNEL_ADDRESS);
+	UPDATE_REFUSED(EFAULT, u.ring_base_address = NOT_MAPPED);
+	UPDATE_REFUSED(EFAULT, u.ring_base_address += PAGE);
+	UPDATE_REFUSED(EFAULT, u.ring_size /= 2);
+	UPDATE_REFUSED(EFAULT, u.ring_size *= 2);
 	UPDATE_REFUSED(EFAULT, u.queue_id = q.id + 1);
 	UPDATE_REFUSED(EFAULT, u.queue_id = 0xffffffff);
 	COSTS(&since, "refused updates", 0, 0, 0, 0, 0);
@@ -189,31 +203,33 @@ void update_refusals(struct gp_client *c)
 
 static int cu_mask(struct gp_queue *q, u32 id, u32 bits, const void *mask)
 {
-	struct gp_kfd_set_cu_mask m = { .queue_id = id, .bits = bits, .mask = address(mask) };
+	struct kfd_ioctl_set_cu_mask_args m = { .queue_id = id,
+						.num_cu_mask = bits,
+						.cu_mask_ptr = address(mask) };
 
-	return gp_client_call(q->c, GP_KFD_IOC_SET_CU_MASK, &m, "SET_CU_MASK");
+	return gp_client_call(q->c, AMDKFD_IOC_SET_CU_MASK, &m, "SET_CU_MASK");
 }
 
 static int wave_state_of(struct gp_client *c, u32 id, u64 to)
 {
-	struct gp_kfd_wave_state s = { .queue_id = id, .ctl_stack = to };
+	struct kfd_ioctl_get_queue_wave_state_args s = { .queue_id = id, .ctl_stack_address = to };
 
-	return gp_client_call(c, GP_KFD_IOC_GET_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE");
+	return gp_client_call(c, AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE");
 }
 
 void small_calls_refused(struct gp_client *c)
 {
-	struct gp_kfd_destroy_queue d = { .queue_id = 77 };
+	struct kfd_ioctl_destroy_queue_args d = { .queue_id = 77 };
 	static u32 mask[64] = { [0 ... 63] = ~0u };
 	u64 before = probe_hiq().runlists;
 	struct gp_queue q, s;
 	struct probe_hiq since;
 
 	probe_queue(c, &q);
-	OK(gp_queue_create(c, &s, &(struct gp_queue_args){ .type = GP_KFD_QUEUE_SDMA }));
+	OK(gp_queue_create(c, &s, &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_SDMA }));
 	SOON(probe_hiq().runlists == before + 2);
 	since = probe_hiq();
-	REFUSED(gp_client_call(c, GP_KFD_IOC_DESTROY_QUEUE, &d, "DESTROY_QUEUE"), EINVAL);
+	REFUSED(gp_client_call(c, AMDKFD_IOC_DESTROY_QUEUE, &d, "DESTROY_QUEUE"), EINVAL);
 	REFUSED(cu_mask(&q, q.id, 0, mask), EINVAL);
 	REFUSED(cu_mask(&q, q.id, 31, mask), EINVAL);
 	REFUSED(cu_mask(&q, q.id, 33, mask), EINVAL);
@@ -236,7 +252,7 @@ void small_calls_refused(struct gp_client *c)
 
 void memory_in_use(struct gp_client *c)
 {
-	struct gp_kfd_free_memory f;
+	struct kfd_ioctl_free_memory_of_gpu_args f;
 	struct gp_buffer *parts[4];
 	struct gp_queue q;
 
@@ -247,12 +263,14 @@ void memory_in_use(struct gp_client *c)
 	parts[3] = &q.save;
 	for (u32 i = 0; i < 4; i++) {
 		u32 gpu = c->node.gpu_id;
-		struct gp_kfd_map_memory m = { .handle = parts[i]->handle, .gpus = 1,
-					       .gpu_ids = address(&gpu) };
+		struct kfd_ioctl_map_memory_to_gpu_args m = { .handle = parts[i]->handle,
+							      .n_devices = 1,
+							      .device_ids_array_ptr =
+								      address(&gpu) };
 
 		f.handle = parts[i]->handle;
-		REFUSED(gp_client_call(c, GP_KFD_IOC_UNMAP_MEMORY, &m, "UNMAP"), EBUSY);
-		REFUSED(gp_client_call(c, GP_KFD_IOC_FREE_MEMORY, &f, "FREE"), EBUSY);
+		REFUSED(gp_client_call(c, AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, &m, "UNMAP"), EBUSY);
+		REFUSED(gp_client_call(c, AMDKFD_IOC_FREE_MEMORY_OF_GPU, &f, "FREE"), EBUSY);
 	}
 	OK(gp_queue_destroy(&q));
 }
@@ -273,8 +291,8 @@ static int in_child(struct gp_client *c, unsigned long request, void *arg)
 void numbers_and_owners(struct gp_client *c)
 {
 	static const u32 wrong[] = { 0x00, 0x27, 0x28, 0x50, 0x80, 0xff };
-	struct gp_kfd_criu criu = { .op = GP_KFD_CRIU_PAUSE };
-	struct gp_kfd_version v = { 0 };
+	struct kfd_ioctl_criu_args criu = { .op = KFD_CRIU_OP_PROCESS_INFO };
+	struct kfd_ioctl_get_version_args v = { 0 };
 	u32 bytes[32] = { 0 };
 
 	for (u32 i = 0; i < 6; i++) {
@@ -287,14 +305,14 @@ void numbers_and_owners(struct gp_client *c)
 	/* The first debugger's calls. */
 	for (u32 nr = 0x0d; nr <= 0x10; nr++)
 		REFUSED(gp_client_call(c, _IOW('K', nr, u64), bytes, "old debugger"), EPERM);
-	REFUSED(in_child(c, GP_KFD_IOC_GET_VERSION, &v), EBADF);
-	REFUSED(in_child(c, GP_KFD_IOC_CRIU, &criu), EBADF);
-	REFUSED(gp_client_call(c, GP_KFD_IOC_GET_VERSION, NULL, "GET_VERSION"), EFAULT);
-	REFUSED(gp_client_call(c, GP_KFD_IOC_UPDATE_QUEUE, NULL, "UPDATE_QUEUE"), EFAULT);
+	REFUSED(in_child(c, AMDKFD_IOC_GET_VERSION, &v), EBADF);
+	REFUSED(in_child(c, AMDKFD_IOC_CRIU_OP, &criu), EBADF);
+	REFUSED(gp_client_call(c, AMDKFD_IOC_GET_VERSION, NULL, "GET_VERSION"), EFAULT);
+	REFUSED(gp_client_call(c, AMDKFD_IOC_UPDATE_QUEUE, NULL, "UPDATE_QUEUE"), EFAULT);
 	/* The direction and the size are the caller's; only the number counts. */
 	OK(gp_client_call(c, _IOC(_IOC_READ, 'K', 1, 4), &v, "half of GET_VERSION"));
-	EXPECT_EQ(v.major, GP_KFD_MAJOR);
-	EXPECT_EQ(v.minor, 0);
-	OK(gp_client_call(c, GP_KFD_IOC_GET_VERSION, &v, "GET_VERSION"));
-	EXPECT_EQ(v.minor, 17);
+	EXPECT_EQ(v.major_version, KFD_IOCTL_MAJOR_VERSION);
+	EXPECT_EQ(v.minor_version, 0);
+	OK(gp_client_call(c, AMDKFD_IOC_GET_VERSION, &v, "GET_VERSION"));
+	EXPECT_EQ(v.minor_version, 17);
 }

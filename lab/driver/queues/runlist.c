@@ -80,7 +80,7 @@ void runlist_is_active(struct gp_client *c)
 
 	for (u32 i = 0; i < 5; i++)
 		OK(gp_queue_create(c, &q[i], &(struct gp_queue_args){
-			.type = GP_KFD_QUEUE_AQL, .off = i == 1 || i == 3 }));
+			.type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, .off = i == 1 || i == 3 }));
 	l = read_runlist();
 	EXPECT_EQ(l.processes, 1);
 	EXPECT_EQ(l.pasid[0], probe_pasid());
@@ -106,9 +106,9 @@ void runlist_is_active(struct gp_client *c)
 	l = read_runlist();
 	EXPECT_EQ(l.queues, 3);
 	EXPECT_EQ(l.wptr[1], (u64)(uintptr_t)q[3].write);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	EXPECT_EQ(read_runlist().dwords, 0);
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	EXPECT_EQ(read_runlist().queues, 3);
 	for (u32 i = 0; i < 5; i++)
 		OK(gp_queue_destroy(&q[i]));
@@ -186,7 +186,9 @@ void idle_process_listed(struct gp_client *c)
 
 void costs(struct gp_client *c)
 {
-	struct gp_kfd_set_cu_mask mask = { .bits = 32, .mask = (u64)(uintptr_t)&(u32){ 0xffff } };
+	struct kfd_ioctl_set_cu_mask_args mask = {
+		.num_cu_mask = 32, .cu_mask_ptr = (u64)(uintptr_t)&(u32){ 0xffff }
+	};
 	struct gp_queue a, b, o;
 	struct probe_hiq since = probe_hiq();
 
@@ -206,19 +208,19 @@ void costs(struct gp_client *c)
 	COSTS(&since, "update the last one to off", 1, 1, 0, 0, 0);
 	OK(gp_queue_update(&b, 0, 7));
 	COSTS(&since, "update with no runlist", 0, 0, 0, 0, 0);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	COSTS(&since, "evict and restore with nothing on", 0, 0, 0, 0, 0);
 	OK(gp_queue_update(&b, 100, 7));
 	COSTS(&since, "update back on", 0, 0, 1, 1, 1);
 	OK(gp_queue_update(&a, 100, 7));
 	COSTS(&since, "update the other on", 1, 1, 1, 1, 2);
 	mask.queue_id = a.id;
-	OK(gp_client_call(c, GP_KFD_IOC_SET_CU_MASK, &mask, "SET_CU_MASK"));
+	OK(gp_client_call(c, AMDKFD_IOC_SET_CU_MASK, &mask, "SET_CU_MASK"));
 	COSTS(&since, "set a CU mask", 1, 1, 1, 1, 2);
-	OK(gp_criu(c, GP_KFD_CRIU_PAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	COSTS(&since, "evict", 1, 1, 0, 0, 0);
-	OK(gp_criu(c, GP_KFD_CRIU_UNPAUSE));
+	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	COSTS(&since, "restore", 0, 0, 1, 1, 2);
 	OK(gp_queue_destroy(&o));
 	COSTS(&since, "destroy a queue that is off", 0, 0, 0, 0, 0);
@@ -326,8 +328,11 @@ static void be_of_crowd(const struct other *o, u32 type)
 	OK(gp_client_open(&c, &(struct gp_client_args){ 0 }));
 	probe_work(&c, &w, CROWD_QUEUES, 2 * MS);
 	for (u32 i = 0; i < CROWD_QUEUES; i++)
-		OK(gp_queue_create(&c, &q[i], &(struct gp_queue_args){
-			.type = type, .xcc = type == GP_KFD_QUEUE_PM4 ? i % c.node.xccs : 0 }));
+		OK(gp_queue_create(
+			&c, &q[i],
+			&(struct gp_queue_args){
+				.type = type,
+				.xcc = type == KFD_IOC_QUEUE_TYPE_COMPUTE ? i % c.node.xccs : 0 }));
 	EXPECT_EQ(write(o->hear[1], "r", 1), 1);
 	EXPECT_EQ(read(o->tell[0], &byte, 1), 1);
 	for (u32 round = 0; round < CROWD_ROUNDS; round++) {
@@ -387,11 +392,11 @@ static void crowded(u32 type)
 void crowded_aql(struct gp_client *c)
 {
 	(void)c;
-	crowded(GP_KFD_QUEUE_AQL);
+	crowded(KFD_IOC_QUEUE_TYPE_COMPUTE_AQL);
 }
 
 void crowded_pm4(struct gp_client *c)
 {
 	(void)c;
-	crowded(GP_KFD_QUEUE_PM4);
+	crowded(KFD_IOC_QUEUE_TYPE_COMPUTE);
 }

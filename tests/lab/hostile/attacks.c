@@ -100,9 +100,10 @@ s64 hostile_lock_memory(struct gp_client *c, struct gp_queue *queue)
 static void *ask_wave_state(void *queue)
 {
 	const struct gp_queue *q = queue;
-	struct gp_kfd_wave_state s = { .ctl_stack = (u64)(uintptr_t)page, .queue_id = q->id };
+	struct kfd_ioctl_get_queue_wave_state_args s = { .ctl_stack_address = (u64)(uintptr_t)page,
+							 .queue_id = q->id };
 
-	ioctl(q->c->kfd_fd, GP_KFD_IOC_GET_WAVE_STATE, &s);
+	ioctl(q->c->kfd_fd, AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &s);
 	return NULL;
 }
 

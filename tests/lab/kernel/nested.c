@@ -40,19 +40,19 @@ static void nest(int ctl, u32 task, const struct target *t, u32 round)
 	bool held_first = round & 1, released_first = round & 2;
 
 	if (!held_first)
-		EQ(target_ask(t, ASK_CRIU, GP_KFD_CRIU_PAUSE), 0);
+		EQ(target_ask(t, ASK_CRIU, KFD_CRIU_OP_PROCESS_INFO), 0);
 	/* Nothing of it is there to be taken off by a packet of ours. */
 	take_off_by(ctl, task, way, held_first ? way : "evict");
 	if (held_first)
-		EQ(target_ask(t, ASK_CRIU, GP_KFD_CRIU_PAUSE), 0);
+		EQ(target_ask(t, ASK_CRIU, KFD_CRIU_OP_PROCESS_INFO), 0);
 	EQ(mapped_of(t->pid), 0);
 	if (released_first)
 		EQ(resume(ctl, &task, 1), 0);
 	else
-		EQ(target_ask(t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
+		EQ(target_ask(t, ASK_CRIU, KFD_CRIU_OP_UNPAUSE), 0);
 	EQ(mapped_of(t->pid), 0);	/* the other still has it off */
 	if (released_first)
-		EQ(target_ask(t, ASK_CRIU, GP_KFD_CRIU_UNPAUSE), 0);
+		EQ(target_ask(t, ASK_CRIU, KFD_CRIU_OP_UNPAUSE), 0);
 	else
 		EQ(resume(ctl, &task, 1), 0);
 	CHECK(device_maps(t->pid, t->ring[0], true));
@@ -112,8 +112,8 @@ static void memory_pressure(void)
 	pid_t pid;
 
 	NEED(gp_client_open(&c, &(struct gp_client_args){ 0 }) == 0);
-	smi = gp_smi_open(&c, GP_KFD_SMI_BIT(GP_KFD_SMI_EVICTION) |
-			      GP_KFD_SMI_BIT(GP_KFD_SMI_ALL_PROCESSES));
+	smi = gp_smi_open(&c, KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_QUEUE_EVICTION) |
+			      KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_ALL_PROCESS));
 	NEED(smi >= 0 && fcntl(smi, F_SETFL, O_NONBLOCK) == 0);
 	NEED(target_ask(&t, ASK_VRAM, 32) == 0);		/* of the 64 there are */
 	for (u32 i = 0, nr = rounds(); i < nr; i++) {

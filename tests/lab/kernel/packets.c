@@ -272,7 +272,7 @@ static void direct_refuses_sdma(void)
 	struct target t = target_busy(1), other = target_ready(1);
 	u32 task = attach(ctl, t.pid);
 
-	CHECK(target_ask(&t, ASK_QUEUE, GP_KFD_QUEUE_SDMA) >= 0);
+	CHECK(target_ask(&t, ASK_QUEUE, KFD_IOC_QUEUE_TYPE_SDMA) >= 0);
 	EQ(preempt(ctl, &task, 1), 0);
 	EQ(mapped_of(t.pid), 0);
 	CHECK(!strcmp(gpu_of(ctl).mechanism, "evict"));

@@ -23,7 +23,7 @@ static s64 use_second(struct gp_client *c, struct gp_queue *queue)
 	(void)c;
 	(void)queue;
 	return err ? err : gp_queue_create(&other, &there, &(struct gp_queue_args){
-		.type = GP_KFD_QUEUE_AQL,
+		.type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL,
 	});
 }
 

@@ -46,7 +46,7 @@ static void runtime_not_ready(void)
 	EQ(try_session(&t), -EAGAIN);
 	CHECK(strstr(gp_strerror(-EAGAIN), "not ready"));
 	/* It does not wait for anybody. */
-	EQ(target_ask(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE), 0);
+	EQ(target_ask(&t, ASK_RUNTIME, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK), 0);
 	EQ(try_session(&t), 0);
 	target_queue(&t, 0);
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
@@ -63,12 +63,12 @@ int __wrap_ioctl(int fd, unsigned long call, void *arg);
 
 int __wrap_ioctl(int fd, unsigned long call, void *arg)
 {
-	const struct gp_kfd_dbg *dbg = arg;
+	const struct kfd_ioctl_dbg_trap_args *dbg = arg;
 	const struct target *t = late_one;
 
-	if (t && call == GP_KFD_IOC_DBG && dbg->op == GP_KFD_DBG_DISABLE) {
+	if (t && call == AMDKFD_IOC_DBG_TRAP && dbg->op == KFD_IOC_DBG_TRAP_DISABLE) {
 		late_one = NULL;
-		target_tell(t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE);
+		target_tell(t, ASK_RUNTIME, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK);
 		CHECK(target_sleeps_in(t->pid, "kfd_ioctl_runtime_enable"));
 	}
 	return __real_ioctl(fd, call, arg);
@@ -83,7 +83,7 @@ static void runtime_while_left(void)
 	EQ(try_session(&t), -EAGAIN);
 	NEED(target_answers(&t, 2000));
 	EQ(target_answer(&t), -EINTR);
-	EQ(target_ask(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE), 0);
+	EQ(target_ask(&t, ASK_RUNTIME, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK), 0);
 	EQ(try_session(&t), 0);
 	EQ(target_ask(&t, ASK_RUNTIME, 0), 0);
 	target_ends_right(&t);
@@ -125,12 +125,12 @@ static void runtime_off_and_on(void)
 	struct gp_session s = session_of(&t);
 
 	EQ(target_ask(&t, ASK_RUNTIME, 0), 0);
-	target_tell(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE);
+	target_tell(&t, ASK_RUNTIME, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK);
 	CHECK(wait_events(&s) & GP_SESSION_RUNTIME);
 	EQ(target_answer(&t), 0);
 	gp_session_close(&s);
 	EQ(target_ask(&t, ASK_RUNTIME, 0), 0);
-	EQ(target_ask(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE), 0);
+	EQ(target_ask(&t, ASK_RUNTIME, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK), 0);
 	target_queue(&t, 0);
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
 	EQ(try_session(&t), 0);
@@ -375,13 +375,13 @@ static void poked_one_never_waits_for_us(void)
 		NEED(debugger_enable(&d, t.pid, RUNTIME) == 0);
 		ready_until_killed();
 	}
-	target_tell(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE);
+	target_tell(&t, ASK_RUNTIME, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK);
 	CHECK(target_sleeps_in(t.pid, "kfd_ioctl_runtime_enable"));
 	kill_and_wait(pid);
 	CHECK(driver_forgot(pid));
 	EQ(gp_session_poke(t.pid), 0);
 	EQ(target_answer(&t), -EINTR);
-	EQ(target_ask(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE), 0);
+	EQ(target_ask(&t, ASK_RUNTIME, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK), 0);
 	s = session_of(&t);
 	EQ(target_ask(&t, ASK_RUNTIME, 0), 0);
 	gp_session_close(&s);

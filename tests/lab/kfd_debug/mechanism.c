@@ -248,7 +248,7 @@ static void not_ready_yet(void)
 	EQ(e.what, GP_HOLDERS_NOT_ATTACHED);
 	EQ(e.err, -EAGAIN);
 	EQ(act(m, true), GP_REFUSED);
-	EQ(target_ask(&t, ASK_RUNTIME, GP_KFD_RUNTIME_ENABLE), 0);
+	EQ(target_ask(&t, ASK_RUNTIME, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK), 0);
 	target_queue(&t, 0);
 	EQ(target_ask(&t, ASK_LONG, 0), 0);
 	attach(m, &t);

@@ -36,13 +36,13 @@ static s64 open_other(struct gp_client *c, struct gp_queue *queue)
 
 static s64 acquire_other(struct gp_client *c, struct gp_queue *queue)
 {
-	struct gp_kfd_acquire_vm vm = { 0 };
+	struct kfd_ioctl_acquire_vm_args vm = { 0 };
 	u32 gpu_id;
 
 	(void)queue;
 	vm.drm_fd = (u32)open_render(1, &gpu_id);
 	vm.gpu_id = gpu_id;
-	return gp_client_call(c, GP_KFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
+	return gp_client_call(c, AMDKFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
 }
 
 static struct target with_work(void)
@@ -105,13 +105,13 @@ static void memory_on_both(void)
 
 static s64 acquire_twice(struct gp_client *c, struct gp_queue *queue)
 {
-	struct gp_kfd_acquire_vm vm = { 0 };
+	struct kfd_ioctl_acquire_vm_args vm = { 0 };
 	u32 gpu_id;
 
 	(void)queue;
 	vm.drm_fd = (u32)open_render(0, &gpu_id);
 	vm.gpu_id = gpu_id;
-	return gp_client_call(c, GP_KFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
+	return gp_client_call(c, AMDKFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
 }
 
 static s64 duplicate(struct gp_client *c, struct gp_queue *queue)

@@ -27,20 +27,20 @@ static int wrong(struct fuzz_fds *f, const char *what, int fd)
 
 static int smi_fd(const struct gp_client *c)
 {
-	struct gp_kfd_smi smi = { .gpu_id = c->node.gpu_id };
+	struct kfd_ioctl_smi_events_args smi = { .gpuid = c->node.gpu_id };
 
-	return ioctl(c->kfd_fd, GP_KFD_IOC_SMI, &smi) ? -1 : (int)smi.fd;
+	return ioctl(c->kfd_fd, AMDKFD_IOC_SMI_EVENTS, &smi) ? -1 : (int)smi.anon_fd;
 }
 
 static int dmabuf_fd(struct gp_client *c)
 {
 	static struct gp_buffer b;
-	struct gp_kfd_export_dmabuf e = { .flags = O_CLOEXEC };
+	struct kfd_ioctl_export_dmabuf_args e = { .flags = O_CLOEXEC };
 
 	if (gp_buffer_alloc(c, &b, GP_MEMORY_GTT, 4096))
 		return -1;
 	e.handle = b.handle;
-	return ioctl(c->kfd_fd, GP_KFD_IOC_EXPORT_DMABUF, &e) ? -1 : (int)e.dmabuf_fd;
+	return ioctl(c->kfd_fd, AMDKFD_IOC_EXPORT_DMABUF, &e) ? -1 : (int)e.dmabuf_fd;
 }
 
 static int closed_fd(void)
