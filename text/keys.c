@@ -52,7 +52,7 @@ static int set_number(const struct gp_key_value *v, void *to)
 	gp_print_ns(key->min, min, sizeof(min));
 	gp_print_ns(key->max, max, sizeof(max));
 	snprintf(expected, sizeof(expected), "%s%sa time from %s to %s with a unit (ns, us, ms, s, "
-		 "min)", key->zero ? key->zero : "", key->zero ? " or " : "", min, max);
+		 "min, h)", key->zero ? key->zero : "", key->zero ? " or " : "", min, max);
 	return refuse(v, expected);
 }
 

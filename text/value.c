@@ -9,7 +9,8 @@ static const struct unit {
 	const char *name;
 	u64 ns;
 } units[] = {
-	{ "min", 60 * GP_SEC }, { "s", GP_SEC }, { "ms", GP_MSEC }, { "us", GP_USEC }, { "ns", 1 },
+	{ "h", 3600 * GP_SEC }, { "min", 60 * GP_SEC }, { "s", GP_SEC }, { "ms", GP_MSEC },
+	{ "us", GP_USEC }, { "ns", 1 },
 };
 
 enum { NR_UNITS = sizeof(units) / sizeof(units[0]), DIGITS = 18 };
@@ -185,7 +186,7 @@ u32 gp_split(const char *text, char word[][24], u32 max)
 
 void gp_print_ns(u64 ns, char *text, size_t size)
 {
-	int i = 1;	/* minutes are only read */
+	int i = 2;	/* hours and minutes are only read */
 
 	if (!ns) {
 		snprintf(text, size, "0");

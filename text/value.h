@@ -9,7 +9,7 @@
 
 #include "core/param.h"
 
-/* "200us", "1.5ms", "2s", "1min", "0". Other numbers need a unit. */
+/* "200us", "1.5ms", "2s", "1min", "1h", "0". Other numbers need a unit. */
 int gp_parse_ns(const char *text, u64 *ret);
 /* Two times of which the first may borrow the unit of the second. */
 int gp_parse_range_ns(const char *low, const char *high, u64 *a, u64 *b);

@@ -82,7 +82,7 @@ static int decimal(const char *text, u64 unit, const char **ret_end, u64 *ret)
 		for (c++; *c >= '0' && *c <= '9' && scale < 1000000000; c++, scale *= 10)
 			part = part * 10 + (u64)(*c - '0');
 	*ret_end = c;
-	*ret = whole * unit + part * unit / scale;
+	*ret = whole * unit + (u64)((unsigned __int128)part * unit / scale);
 	return 0;
 }
 
@@ -91,7 +91,10 @@ int gp_load_duration(const char *text, u64 *ret_ns)
 	static const struct {
 		const char *name;
 		u64 ns;
-	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
+	} units[] = {
+		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
+		{ "min", 60000000000 }, { "h", 3600000000000 },
+	};
 	const char *end;
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {

@@ -91,7 +91,7 @@ static void values_arrive_where_they_belong(void **state)
 
 static void times_have_units_and_are_exact(void **state)
 {
-	static const char *const bad[] = { "", "5", "1.5ns", "1.5.5ms", "ms", "-1s", "1 h", "1e3s",
+	static const char *const bad[] = { "", "5", "1.5ns", "1.5.5ms", "ms", "-1s", "1 d", "1e3s",
 		"1234567890123456789ns", "99999999999999s", "1.5 msx" };
 	u64 ns = 7;
 
@@ -105,6 +105,8 @@ static void times_have_units_and_are_exact(void **state)
 	EXPECT_EQ(ns, 1500);
 	EXPECT_EQ(gp_parse_ns("2min", &ns), 0);
 	EXPECT_EQ(ns, 120 * GP_SEC);
+	EXPECT_EQ(gp_parse_ns("1.5h", &ns), 0);
+	EXPECT_EQ(ns, 5400 * GP_SEC);
 	EXPECT_EQ(gp_parse_ns("0", &ns), 0);
 	EXPECT_EQ(ns, 0);
 }
@@ -124,7 +126,7 @@ static void a_class_may_reserve_up_to_an_hour(void **state)
 			     "budget = 3600s\ndeadline = 60min\n"));
 	expect_refused("[class a]\nperiod = 3601s\nbudget = 1s\n",
 		       "conf:2: period: invalid value '3601s' (renews the reservation); expected "
-		       "a time from 0 to 3600s with a unit (ns, us, ms, s, min)\n");
+		       "a time from 0 to 3600s with a unit (ns, us, ms, s, min, h)\n");
 }
 
 static void a_colon_separates_like_an_equals_sign(void **state)
@@ -215,10 +217,10 @@ static const struct refusal {
 	  "1 to 255\n" },
 	{ "[daemon]\nscan = 100\n",
 	  "conf:2: scan: invalid value '100' (time between two scans for processes); expected a "
-	  "time from 10ms to 10s with a unit (ns, us, ms, s, min)\n" },
+	  "time from 10ms to 10s with a unit (ns, us, ms, s, min, h)\n" },
 	{ "[daemon]\nscan = 1min\n",
 	  "conf:2: scan: invalid value '1min' (time between two scans for processes); expected a "
-	  "time from 10ms to 10s with a unit (ns, us, ms, s, min)\n" },
+	  "time from 10ms to 10s with a unit (ns, us, ms, s, min, h)\n" },
 	{ "[daemon]\nenvironment = on\n",
 	  "conf:2: environment: invalid value 'on' (whether processes may lower their class with "
 	  "GPREEMPT_CLASS); expected yes or no\n" },
@@ -338,7 +340,7 @@ static const struct refusal {
 	  "separated by commas\n"
 	  "conf:4: unknown key 'clas' in [rule]; did you mean 'class'?\n"
 	  "conf:6: budget: invalid value 'x' (GPU time reserved per period); expected a time "
-	  "from 0 to 3600s with a unit (ns, us, ms, s, min)\n" },
+	  "from 0 to 3600s with a unit (ns, us, ms, s, min, h)\n" },
 };
 
 static void every_fault_is_one_line_that_says_what_to_do(void **state)

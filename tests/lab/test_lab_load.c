@@ -116,6 +116,8 @@ static void durations_have_units_and_fractions(void **state)
 	EXPECT_EQ(ns, 300000);
 	EXPECT_EQ(gp_load_duration("7ns", &ns), 0);
 	EXPECT_EQ(ns, 7);
+	EXPECT_EQ(gp_load_duration("1.123456789h", &ns), 0);
+	EXPECT_EQ(ns, 4044444440400);
 	EXPECT_EQ(gp_load_duration("7", &ns), -EINVAL);
 	EXPECT_EQ(gp_load_duration("7 ms", &ns), -EINVAL);
 	EXPECT_EQ(gp_load_duration("", &ns), -EINVAL);

@@ -17,6 +17,7 @@ class Simulate(unittest.TestCase):
         """the result is plain data, the same for the same seed"""
         first = gpreempt.simulate(SCENARIO, length='50ms')
         self.assertEqual(first, gpreempt.simulate(SCENARIO, length='50ms'))
+        self.assertEqual(gpreempt.simulate(SCENARIO, length='0.00002h'), gpreempt.simulate(SCENARIO, length='72ms'))
         self.assertEqual(first['schema'], 1)
         self.assertGreater(first['preemptions'], 0)
         self.assertEqual((first['work_lost'], first['work_doubled']), (0, 0))
