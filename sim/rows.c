@@ -87,17 +87,37 @@ const struct gp_row gp_rows[] = {
 	{ 0 },
 };
 
-static const struct gp_row offline_alone = {
-	"offline-alone", "only the offline tasks", NULL, { NO_MONITOR, "run.only=offline" },
+/* Known by name; a comparison of all rows runs them in another way. */
+enum { OFFLINE_ALONE, CU_MASK_QUARTER, THROTTLE_16 };
+static const struct gp_row more_rows[] = {
+	[OFFLINE_ALONE] = { "offline-alone", "only the offline tasks", NULL,
+	  { NO_MONITOR, "run.only=offline" } },
+	[CU_MASK_QUARTER] = { "cu-mask-25%", "a quarter of the compute units for online tasks",
+	  NULL, { NO_MONITOR } },	/* and set_cus() */
+	[THROTTLE_16] = { "throttle-16", "XSched level 1 with 16 kernels in flight", NULL,
+	  { "monitor.placement=shim", "mechanism.name=none", "monitor.in_flight=16" } },
+	{ 0 },
 };
+
+static const struct gp_row *find_in(const struct gp_row *row, const char *name)
+{
+	while (row->name && strcmp(row->name, name))
+		row++;
+	return row->name ? row : NULL;
+}
 
 const struct gp_row *gp_row_find(const char *name)
 {
-	for (const struct gp_row *row = gp_rows; row->name; row++) {
-		if (!strcmp(row->name, name))
-			return row;
-	}
-	return strcmp(offline_alone.name, name) ? NULL : &offline_alone;
+	const struct gp_row *row = find_in(gp_rows, name);
+
+	return row ? row : find_in(more_rows, name);
+}
+
+u32 gp_row_cus(const struct gp_scenario *sc, u32 percent)
+{
+	const struct vgpu_facts *f = vgpu_profile(sc->profile);
+
+	return (u32)(vgpu_value(f, VGPU_XCCS) * vgpu_value(f, VGPU_CUS_PER_XCC)) * percent / 100;
 }
 
 /* ---- applying ---- */
@@ -135,11 +155,30 @@ static const struct gp_row *row_of(const char *row)
 
 static int unknown_row(const char *name, const struct gp_why *why)
 {
-	char names[480] = "";
+	struct gp_nearest nearest = { .word = name };
+	char instead[sizeof(nearest.all) + 32];
 
 	for (const struct gp_row *row = gp_rows; row->name; row++)
-		gp_list_name(names, sizeof(names), row->name);
-	return gp_why(why, "no row '%s'; there are %s", name, names);
+		gp_nearest_try(&nearest, row->name);
+	for (const struct gp_row *row = more_rows; row->name; row++)
+		gp_nearest_try(&nearest, row->name);
+	gp_nearest_print(&nearest, instead, sizeof(instead));
+	return gp_why(why, "no row '%s'; %s", name, instead);
+}
+
+int gp_row_check(const char *row, char *err, size_t err_size)
+{
+	struct gp_why why = { err, err_size };
+
+	return row_of(row) ? 0 : unknown_row(row, &why);
+}
+
+static int set_cus(struct gp_scenario *sc, u32 percent, const struct gp_why *why)
+{
+	char setting[32];
+
+	snprintf(setting, sizeof(setting), "gpu.online_cus=%u", gp_row_cus(sc, percent));
+	return apply_setting(sc, setting, strlen(setting), why);
 }
 
 static int apply(struct gp_scenario *sc, const char *spec, const struct gp_why *why)
@@ -153,6 +192,8 @@ static int apply(struct gp_scenario *sc, const char *spec, const struct gp_why *
 		return gp_why(why, "%s: only with [gpu] profile = %s", row->name, row->profile);
 	for (u32 i = 0; i < GP_ROW_SETTINGS && row->set[i] && !err; i++)
 		err = apply_setting(sc, row->set[i], strlen(row->set[i]), why);
+	if (!err && row == &more_rows[CU_MASK_QUARTER])
+		err = set_cus(sc, 25, why);
 	for (spec += strcspn(spec, ":"); *spec && !err; spec += strcspn(spec, ":")) {
 		spec++;
 		err = apply_setting(sc, spec, strcspn(spec, ":"), why);

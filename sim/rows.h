@@ -19,8 +19,15 @@ struct gp_row {
 };
 
 extern const struct gp_row gp_rows[];	/* in the order of a table; ends with a name of NULL */
-/* NULL if there is none. `offline-alone` is found, though it is not in gp_rows[]. */
+/*
+ * NULL if the row is unknown. Also finds rows that are not in gp_rows[]: offline-alone, and the
+ * second of each pair that gp_row_expand() makes.
+ */
 const struct gp_row *gp_row_find(const char *name);
+/* 0 if the row before the ':' in @row is known, or -EINVAL with a sentence in @err. */
+int gp_row_check(const char *row, char *err, size_t err_size);
+/* @percent of the compute units that @sc has. */
+u32 gp_row_cus(const struct gp_scenario *sc, u32 percent);
 
 /*
  * Change @sc into the row called "ROW" or "ROW:section.key=value:...".

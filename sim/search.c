@@ -40,13 +40,6 @@ static int alone_p99(const struct search *s, const char *row, u64 *ret)
 	return 0;
 }
 
-static u32 nr_cus(const struct gp_scenario *sc)
-{
-	const struct vgpu_facts *f = vgpu_profile(sc->profile);
-
-	return (u32)(vgpu_value(f, VGPU_XCCS) * vgpu_value(f, VGPU_CUS_PER_XCC));
-}
-
 static int p99_with(const struct search *s, u32 cus, u64 *ret)
 {
 	char row[GP_ROW_NAME];
@@ -62,7 +55,7 @@ static int p99_with(const struct search *s, u32 cus, u64 *ret)
  */
 static int search_cus(const struct search *s, u32 *ret)
 {
-	u32 low = 1, high = nr_cus(&s->sc) - 1;
+	u32 low = 1, high = gp_row_cus(&s->sc, 100) - 1;
 	u64 alone, wanted, p99;
 	int err = alone_p99(s, "alone", &alone);
 
@@ -131,7 +124,7 @@ static int expand_cu_mask(const struct search *s, struct gp_row_concrete ret[2])
 		return err;
 	snprintf(spec, sizeof(spec), "cu-mask:gpu.online_cus=%u", cus);
 	name_row(&ret[0], "cu-mask", spec);
-	snprintf(spec, sizeof(spec), "cu-mask:gpu.online_cus=%u", nr_cus(&s->sc) / 4);
+	snprintf(spec, sizeof(spec), "cu-mask:gpu.online_cus=%u", gp_row_cus(&s->sc, 25));
 	name_row(&ret[1], "cu-mask-25%", spec);
 	return 0;
 }

@@ -7,33 +7,9 @@
 #include "cli/command.h"
 #include "cli/term.h"
 
-static void no_such_row(const char *name)
-{
-	char names[800] = "";
-	size_t at = 0;
-
-	for (u32 i = 0; gp_rows[i].name && at < sizeof(names); i++)
-		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
-				       gp_rows[i].name);
-	gp_error("--rows: no row '%s'; there are %s", name, names);
-}
-
-/* "ours-evict" or "ours-evict:policy.linger=0". */
-static bool is_row(const char *spec)
-{
-	char name[GP_ROW_NAME];
-	size_t n = strcspn(spec, ":");
-
-	if (n >= sizeof(name))
-		return false;
-	memcpy(name, spec, n);
-	name[n] = 0;
-	return gp_row_find(name);
-}
-
 int gp_row_list_read(struct gp_row_list *list, const struct gp_options *o)
 {
-	char *word, *rest = NULL;
+	char *word, *rest = NULL, err[1024];
 	u32 n = 0;
 
 	memset(list, 0, sizeof(*list));
@@ -41,8 +17,8 @@ int gp_row_list_read(struct gp_row_list *list, const struct gp_options *o)
 		return 0;
 	snprintf(list->text, sizeof(list->text), "%s", o->rows);
 	for (word = strtok_r(list->text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-		if (!is_row(word)) {
-			no_such_row(word);
+		if (gp_row_check(word, err, sizeof(err))) {
+			gp_error("--rows: %s", err);
 			return -EINVAL;
 		}
 		if (n == GP_ROWS_MAX) {

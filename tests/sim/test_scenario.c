@@ -322,7 +322,7 @@ static void every_row_applies_to_colocate(void **state)
 	EXPECT_EQ(sc.param[GP_LINGER], GP_MSEC);
 	EXPECT_EQ(sc.param[GP_LATENCY_WEIGHT], 20);
 	EXPECT_EQ(gp_row_apply(&sc, "theirs", err, sizeof(err)), -EINVAL);
-	EXPECT(strstr(err, "there are alone, native"));
+	EXPECT(strstr(err, "expected one of alone, native"));
 }
 
 static void every_setting_of_the_scheduler_is_in_the_manual(void **state)
