@@ -236,7 +236,7 @@ exits 1 && says 'FAIL budget: the default tier stays within 0.0001 minutes of pr
 try run_suite --full --budget 0.0001
 exits 1 && says 'the full tier stays within'
 try run_suite --failed
-exits 1 && says_err 'failed by its processor time only'
+exits 1 && says_err 'failed by its processor time or by changed files only'
 
 claim "a run within its budget, or one of some tests, does not"
 try run_suite --budget 10
@@ -245,6 +245,23 @@ try run_suite --budget 0.0001 --only t
 exits 0
 try run_suite --budget 0.0001 --repeat 2
 exits 0
+
+claim "a run fails if a test leaves a file in the tree or changes one, and names it"
+mkdir -p "$tmp/copy"
+cp -r "$top/tools" "$tmp/copy/"
+echo /build >"$tmp/copy/.gitignore"
+echo old >"$tmp/copy/changed"
+echo old >"$tmp/copy/edited"
+in_copy() { git -C "$tmp/copy" -c user.name=t -c user.email=t "$@" >/dev/null; }
+in_copy init -q && in_copy add -A && in_copy commit -qm one
+echo mine >>"$tmp/copy/edited"
+copy_run() { "$tmp/copy/tools/run-tests" --build "$tmp/build"; }
+suite "echo more >>$tmp/copy/edited; mkdir -p $tmp/copy/build; touch $tmp/copy/build/new"
+try copy_run
+exits 0 && says '^1 passed, 0 failed$'
+suite "touch $tmp/copy/left; echo new >$tmp/copy/changed"
+try copy_run
+exits 1 && says '^1 passed, 1 failed$' && check test "$(grep -c '^FAIL tree: .*changed, ?? left$' "$tmp/out")" -eq 1
 
 # A tree of its own for the suites of the driver, and a kernel package whose version is in a file.
 mkdir -p "$tmp/tree/vgpu" "$tmp/bin"
