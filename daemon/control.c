@@ -15,7 +15,6 @@
 #include "lib/sys.h"
 
 enum {
-	MAX_CLIENTS = 255,		/* the low byte of a token */
 	BACKLOG = 64,
 	EVENTS_PER_RUN = 8,
 	ACCEPTS_PER_RUN = 4,
@@ -24,6 +23,10 @@ enum {
 	BURST = 64,			/* calls at once */
 	LIST_UNSENT = 64 << 10,		/* a list pauses while so much of it is unsent */
 };
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS		83
+#endif
 
 #define OUT_OF_DESCRIPTORS_NS	(100 * GP_MSEC)
 
@@ -358,7 +361,7 @@ void gp_connection_close(struct gp_control *c, struct connection *conn)
 	c->plain -= !conn->peer.privileged;
 	conn->user->connections--;
 	conn->user->streams -= conn->state == STREAMING;
-	close(conn->fd);
+	gp_control_close(c, conn->fd);
 	gp_varlink_reader_fini(&conn->in);
 	gp_varlink_writer_fini(&conn->out);
 	*conn = (struct connection){ .fd = -1 };
@@ -381,7 +384,7 @@ static void receive(struct connection *conn)
 {
 	ssize_t n = gp_varlink_receive(&conn->in, conn->fd);
 
-	if (n == -EMSGSIZE)
+	if (n == -EMSGSIZE || n == -EBADF)
 		gp_connection_end(conn, MALFORMED);
 	else if (n == 0 || (n < 0 && n != -EAGAIN))
 		gp_connection_end(conn, GONE);
@@ -481,8 +484,10 @@ static void take_in(struct gp_control *c, int fd)
 	struct client_user *user = NULL;
 	struct connection *conn = NULL;
 	struct gp_peer peer = { 0 };
-	int err;
+	int err, on = 1;
 
+	/* Else recv() drops urgent bytes, and the descriptors with them. */
+	gp_sys->setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
 	err = c->args.identify ? c->args.identify(c->args.ctx, fd, &peer) :
 				 gp_peer_identify(fd, c->group, &peer);
 	if (!err) {
@@ -492,7 +497,7 @@ static void take_in(struct gp_control *c, int fd)
 	e.data.u32 = conn ? (u32)(conn - c->conns) : 0;
 	if (!conn || gp_sys->epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e)) {
 		c->stats.refused++;
-		close(fd);
+		gp_control_close(c, fd);
 		return;
 	}
 	c->stats.accepted++;
@@ -517,18 +522,27 @@ static void listen_on(struct gp_control *c, bool on)
 		c->listening = on;
 }
 
+/* The listener stays readable, so look again only after a while. */
+static void pause_listening(struct gp_control *c)
+{
+	listen_on(c, false);
+	c->listen_again_ns = c->now_ns + OUT_OF_DESCRIPTORS_NS;
+}
+
 static void accept_some(struct gp_control *c)
 {
 	u32 i;
 	int fd;
 
 	for (i = 0; i < ACCEPTS_PER_RUN; i++) {
-		fd = gp_sys->accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-			/* The listener stays readable, so look again only after a while. */
-			listen_on(c, false);
-			c->listen_again_ns = c->now_ns + OUT_OF_DESCRIPTORS_NS;
+		/* Room for all connections. */
+		if (c->nr_doomed + GP_CONTROL_CLIENTS >= GP_CONTROL_DOOMED) {
+			pause_listening(c);
+			return;
 		}
+		fd = gp_sys->accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			pause_listening(c);
 		if (fd < 0)
 			return;
 		take_in(c, fd);
@@ -588,7 +602,9 @@ void gp_control_run(struct gp_control *c, u64 now_ns)
 			step(c, conn);
 	}
 	c->turn++;
-	c->wake_ns = c->listening ? GP_NEVER : c->listen_again_ns;
+	c->wake_ns = gp_control_dispose(c);
+	if (!c->listening && c->listen_again_ns < c->wake_ns)
+		c->wake_ns = c->listen_again_ns;
 	for (EACH(c, conn)) {
 		u64 at = conn->state ? wake_at(c, conn) : GP_NEVER;
 
@@ -641,6 +657,7 @@ static int listen_at(struct gp_control *c, const char **why)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	const struct sockaddr *to = (const struct sockaddr *)&at;
+	int no = 0;
 
 	*why = "the path of the control socket is too long";
 	if (strlen(c->args.path) >= sizeof(at.sun_path))
@@ -657,6 +674,8 @@ static int listen_at(struct gp_control *c, const char **why)
 		if (gp_sys->unlink(at.sun_path) || gp_sys->bind(c->listener, to, sizeof(at)))
 			return -errno;
 	}
+	/* No client may send descriptors (control_close.c). New in Linux 6.16. */
+	gp_sys->setsockopt(c->listener, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof(no));
 	/* Every user may connect; each call is checked. */
 	*why = "cannot open the control socket to all users";
 	if (gp_sys->chmod(at.sun_path, 0666) || gp_sys->listen(c->listener, BACKLOG))
@@ -681,8 +700,8 @@ int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, 
 	c->epoll = c->listener = -1;
 	c->wake_ns = GP_NEVER;
 	c->group = gp_peer_group(args->group);
-	if (c->args.clients > MAX_CLIENTS)
-		c->args.clients = MAX_CLIENTS;
+	if (c->args.clients > GP_CONTROL_CLIENTS)
+		c->args.clients = GP_CONTROL_CLIENTS;
 	c->conns = calloc(c->args.clients, sizeof(*c->conns));
 	c->users = calloc(2 * c->args.clients, sizeof(*c->users));
 	err = c->conns && c->users && c->args.path && !args->group == !c->args.group ? 0 : -ENOMEM;
@@ -706,6 +725,17 @@ int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, 
 	return 0;
 }
 
+/* Clients that were not taken in may have sent something, too. */
+static void close_listener(struct gp_control *c)
+{
+	int fd;
+
+	shutdown(c->listener, SHUT_RDWR);
+	while ((fd = gp_sys->accept4(c->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		gp_control_close(c, fd);
+	close(c->listener);
+}
+
 void gp_control_free(struct gp_control *c)
 {
 	struct connection *conn;
@@ -719,7 +749,9 @@ void gp_control_free(struct gp_control *c)
 	if (c->ours)
 		gp_sys->unlink(c->args.path);
 	if (c->listener >= 0)
-		close(c->listener);
+		close_listener(c);
+	c->dispose_ns = 0;
+	gp_control_dispose(c);
 	if (c->epoll >= 0)
 		close(c->epoll);
 	free(c->conns);

@@ -3,6 +3,8 @@
 #ifndef GP_DAEMON_CONTROL_PRIVATE_H
 #define GP_DAEMON_CONTROL_PRIVATE_H
 
+#include <sys/wait.h>
+
 #include "control.h"
 #include "lib/varlink.h"
 
@@ -19,6 +21,12 @@
  */
 enum connection_state { FREE, READY, ASKED, LISTING, STREAMING };
 enum end { OPEN, GONE, MALFORMED, LATE, FULL, EVICTED };
+
+enum {
+	GP_CONTROL_CLIENTS	= 255,	/* the low byte of a token */
+	GP_CONTROL_DOOMED	= 512,
+	GP_CONTROL_CLOSERS	= 8,
+};
 
 /* The share of one user. Kept after the last connection, so that reconnecting gains nothing. */
 struct client_user {
@@ -64,6 +72,13 @@ struct gp_control {
 	struct gp_control_stats stats;
 	struct connection *conns;	/* args.clients of them */
 	struct client_user *users;	/* twice as many */
+
+	/* control_close.c: connections with descriptors, and the processes that close them */
+	int doomed[GP_CONTROL_DOOMED + 1];
+	u32 nr_doomed;
+	pid_t closer[GP_CONTROL_CLOSERS];
+	u32 nr_closers;
+	u64 dispose_ns;		/* not before, unless they are many */
 };
 
 #define EACH(c, conn) \
@@ -74,6 +89,12 @@ void gp_connection_end(struct connection *conn, enum end why);
 void gp_connection_close(struct gp_control *c, struct connection *conn);
 /* It awaits nothing and has asked nothing. */
 bool gp_connection_idle(struct connection *conn);
+
+/* control_close.c */
+/* Closes a connection. Never waits, whatever the client has sent. */
+void gp_control_close(struct gp_control *c, int fd);
+/* Disposes of connections that have descriptors. Returns when to call it again; GP_NEVER. */
+u64 gp_control_dispose(struct gp_control *c);
 
 /* control_users.c */
 struct client_user *gp_control_user(struct gp_control *c, uid_t user);

@@ -171,6 +171,7 @@ const struct gp_sys gp_sys_real = {
 	.connect		= real_connect,
 	.accept4		= real_accept4,
 	.getsockopt		= getsockopt,
+	.setsockopt		= setsockopt,
 	.send			= send,
 	.sendto			= real_sendto,
 	.recv			= recv,

@@ -85,6 +85,8 @@
 	     (fd, from, bytes, flags))								\
 	CALL(getsockopt, int, (int fd, int level, int option, void *ret, socklen_t *bytes),	\
 	     (fd, level, option, ret, bytes))							\
+	CALL(setsockopt, int, (int fd, int level, int option, const void *value, socklen_t bytes), \
+	     (fd, level, option, value, bytes))							\
 	CALL(send, ssize_t, (int fd, const void *from, size_t bytes, int flags),		\
 	     (fd, from, bytes, flags))								\
 	CALL(sendto, ssize_t, (int fd, const void *from, size_t bytes, int flags,		\

@@ -92,6 +92,23 @@ int gp_varlink_feed(struct gp_varlink_reader *r, const void *bytes, size_t n)
 	return check_size(r);
 }
 
+ssize_t gp_varlink_recv(int fd, void *to, size_t room)
+{
+	struct iovec part = { .iov_base = to, .iov_len = room };
+	struct msghdr msg = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t n;
+
+	do {
+		n = gp_sys->recvmsg(fd, &msg, MSG_PEEK | MSG_DONTWAIT);
+	} while (n < 0 && errno == EINTR);
+	if (n > 0 && msg.msg_flags & MSG_CTRUNC)
+		return -EBADF;
+	/* No more than was looked at. A signal finds nothing that waits. */
+	if (n > 0)
+		n = gp_sys->recv(fd, to, (size_t)n, MSG_DONTWAIT);
+	return n < 0 ? -errno : n;
+}
+
 ssize_t gp_varlink_receive(struct gp_varlink_reader *r, int fd)
 {
 	size_t most = r->max < GP_VARLINK_READ_MAX ? r->max + 1 : GP_VARLINK_READ_MAX;
@@ -102,11 +119,9 @@ ssize_t gp_varlink_receive(struct gp_varlink_reader *r, int fd)
 	err = reserve(&r->buf, &r->room, r->len + most);
 	if (err)
 		return err;
-	do {
-		n = gp_sys->recv(fd, r->buf + r->len, most, MSG_DONTWAIT);
-	} while (n < 0 && errno == EINTR);
+	n = gp_varlink_recv(fd, r->buf + r->len, most);
 	if (n <= 0)
-		return n ? -errno : 0;
+		return n;
 	r->len += (size_t)n;
 	err = check_size(r);
 	return err ? err : n;

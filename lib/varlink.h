@@ -49,9 +49,14 @@ void gp_varlink_reader_fini(struct gp_varlink_reader *r);
  */
 int gp_varlink_feed(struct gp_varlink_reader *r, const void *bytes, size_t n);
 /*
- * One recv() without waiting, of at most GP_VARLINK_READ_MAX bytes and not much more
+ * recv() without waiting, which leaves descriptors of the other side where they are: -EBADF if the
+ * next bytes come with some. Else how many bytes, 0 at the end of the stream, or -errno.
+ */
+ssize_t gp_varlink_recv(int fd, void *to, size_t room);
+/*
+ * One gp_varlink_recv(), of at most GP_VARLINK_READ_MAX bytes and not much more
  * than the longest message. How many, 0 at the end of the stream, -EAGAIN if there
- * are none, else as gp_varlink_feed().
+ * are none, -EBADF, else as gp_varlink_feed().
  */
 ssize_t gp_varlink_receive(struct gp_varlink_reader *r, int fd);
 /* Is a whole message waiting, good or bad? */
