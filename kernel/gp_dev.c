@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "gp_client.h"
+#include "gp_dev_file.h"
 #include "gp_compat.h"
 #include "gp_dev.h"
 
@@ -23,21 +23,21 @@ static bool ends(const char *name, size_t size)
 
 /* ---- settings ---- */
 
-static int set_policy(struct gp_client *c, struct gp_dev_arg *a)
+static int set_policy(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	if (!ends(a->name.name, sizeof(a->name.name)))
 		return -EINVAL;
 	return gp_home_set_policy(a->name.name);
 }
 
-static int set_param(struct gp_client *c, struct gp_dev_arg *a)
+static int set_param(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	if (!ends(a->param.name, sizeof(a->param.name)))
 		return -EINVAL;
 	return gp_home_set_param(a->param.name, a->param.value);
 }
 
-static int set_mechanism(struct gp_client *c, struct gp_dev_arg *a)
+static int set_mechanism(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	const struct gp_uapi_mechanism *m = &a->mechanism;
 
@@ -46,7 +46,7 @@ static int set_mechanism(struct gp_client *c, struct gp_dev_arg *a)
 	return gp_home_set_mechanism(m->name, m->grace);
 }
 
-static int enable(struct gp_client *c, struct gp_dev_arg *a)
+static int enable(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	if (a->task.task > 1 || a->task.zero)
 		return -EINVAL;
@@ -85,7 +85,7 @@ static int find_members(const struct gp_dev_arg *a, struct gp_member **members)
 	return err;
 }
 
-static int join(struct gp_client *c, struct gp_dev_arg *a, struct gp_member **members)
+static int join(struct gp_dev_file *c, struct gp_dev_arg *a, struct gp_member **members)
 {
 	struct gp_target *target;
 	struct gp_class class;
@@ -102,7 +102,7 @@ static int join(struct gp_client *c, struct gp_dev_arg *a, struct gp_member **me
 	return err;
 }
 
-static int attach(struct gp_client *c, struct gp_dev_arg *a)
+static int attach(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	struct gp_member **members;
 	u32 i, nr = a->attach.nr_members;
@@ -122,7 +122,7 @@ static int attach(struct gp_client *c, struct gp_dev_arg *a)
 	return err;
 }
 
-static int detach(struct gp_client *c, struct gp_dev_arg *a)
+static int detach(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	struct gp_target *target = gp_target_find(c, a->task.task);
 
@@ -138,7 +138,7 @@ static int detach(struct gp_client *c, struct gp_dev_arg *a)
 	return 0;
 }
 
-static int set_class(struct gp_client *c, struct gp_dev_arg *a)
+static int set_class(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	struct gp_target *target = gp_target_find(c, a->set_class.task);
 	struct gp_class class;
@@ -178,7 +178,7 @@ static void look_at(const struct gp_target *t)
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 }
 
-static int trigger(struct gp_client *c, struct gp_dev_arg *a)
+static int trigger(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	struct gp_target *t;
 	bool found = false;
@@ -195,7 +195,7 @@ static int trigger(struct gp_client *c, struct gp_dev_arg *a)
 	return found || a->task.task == GP_UAPI_ALL ? 0 : -ENOENT;
 }
 
-static int hint(struct gp_client *c, struct gp_dev_arg *a)
+static int hint(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	const struct gp_uapi_hint *h = &a->hint;
 	const struct gp_target *t = gp_target_find(c, h->task);
@@ -219,11 +219,11 @@ static int hint(struct gp_client *c, struct gp_dev_arg *a)
 	return err;
 }
 
-static int selftest(struct gp_client *c, struct gp_dev_arg *a)
+static int selftest(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	struct gp_selftest test = { .why = a->selftest.why, .size = sizeof(a->selftest.why) };
 	struct gp_target *t;
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 	int err = -ENODEV;
 
 	memset(a->selftest.why, 0, sizeof(a->selftest.why));
@@ -246,7 +246,7 @@ static int selftest(struct gp_client *c, struct gp_dev_arg *a)
 
 /* ---- the table ---- */
 
-static int subscribe(struct gp_client *c, struct gp_dev_arg *a)
+static int subscribe(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	if (a->subscribe.what & ~(u32)(GP_UAPI_EVENTS | GP_UAPI_TRACE) || a->subscribe.eventfd < -1)
 		return -EINVAL;
@@ -254,13 +254,13 @@ static int subscribe(struct gp_client *c, struct gp_dev_arg *a)
 	if ((a->subscribe.what & GP_UAPI_TRACE) && !capable(CAP_SYS_PTRACE) &&
 	    !uid_eq(current_euid(), GLOBAL_ROOT_UID))
 		return -EPERM;
-	return gp_client_subscribe(c, &a->subscribe);
+	return gp_dev_file_subscribe(c, &a->subscribe);
 }
 
 static const struct call {
 	u32 cmd;
 	bool waits;		/* takes home.mutex by itself */
-	int (*call)(struct gp_client *c, struct gp_dev_arg *a);
+	int (*call)(struct gp_dev_file *c, struct gp_dev_arg *a);
 } calls[] = {
 #define CALL(name, ...)	[_IOC_NR(GP_IOC_##name) - GP_DEV_FIRST] = { GP_IOC_##name, __VA_ARGS__ }
 	CALL(VERSION, false, gp_dev_version),
@@ -321,7 +321,7 @@ static int get_extra(u32 cmd, struct gp_dev_arg *a)
 	return PTR_ERR(a->extra);
 }
 
-static int do_call(const struct call *call, struct gp_client *c, struct gp_dev_arg *a)
+static int do_call(const struct call *call, struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	int err;
 
@@ -335,7 +335,7 @@ static int do_call(const struct call *call, struct gp_client *c, struct gp_dev_a
 }
 
 /* Also after a refusal: some say why, or how far they came. */
-static int put_answer(const struct call *call, struct gp_client *c, struct gp_dev_arg *a,
+static int put_answer(const struct call *call, struct gp_dev_file *c, struct gp_dev_arg *a,
 		      void __user *to, int err)
 {
 	if (!(_IOC_DIR(call->cmd) & _IOC_READ) || !copy_to_user(to, a, _IOC_SIZE(call->cmd)))
@@ -377,7 +377,7 @@ static long gp_dev_ioctl(struct file *file, unsigned int cmd, unsigned long at)
 
 static int gp_dev_open(struct inode *inode, struct file *file)
 {
-	struct gp_client *c = gp_client_open();
+	struct gp_dev_file *c = gp_dev_file_open();
 
 	if (IS_ERR(c))
 		return PTR_ERR(c);
@@ -387,18 +387,18 @@ static int gp_dev_open(struct inode *inode, struct file *file)
 
 static int gp_dev_release(struct inode *inode, struct file *file)
 {
-	gp_client_close(file->private_data);
+	gp_dev_file_close(file->private_data);
 	return 0;
 }
 
 static ssize_t gp_dev_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
 {
-	return gp_client_read(file->private_data, to, bytes, !(file->f_flags & O_NONBLOCK));
+	return gp_dev_file_read(file->private_data, to, bytes, !(file->f_flags & O_NONBLOCK));
 }
 
 static __poll_t gp_dev_poll(struct file *file, poll_table *table)
 {
-	return gp_client_poll(file->private_data, file, table);
+	return gp_dev_file_poll(file->private_data, file, table);
 }
 
 static int gp_dev_mmap(struct file *file, struct vm_area_struct *vma)

@@ -29,15 +29,15 @@ struct gp_dev_arg {
 
 /* ---- gp_dev_read.c: with home.mutex ---- */
 
-int gp_dev_version(struct gp_client *c, struct gp_dev_arg *a);
-int gp_dev_seat(struct gp_client *c, struct gp_dev_arg *a);
-int gp_dev_gpu(struct gp_client *c, struct gp_dev_arg *a);
+int gp_dev_version(struct gp_dev_file *c, struct gp_dev_arg *a);
+int gp_dev_seat(struct gp_dev_file *c, struct gp_dev_arg *a);
+int gp_dev_gpu(struct gp_dev_file *c, struct gp_dev_arg *a);
 
 /* ---- gp_move.c: by hand. They take home.mutex themselves. ---- */
 
-int gp_dev_preempt(struct gp_client *c, struct gp_dev_arg *a);
-int gp_dev_resume(struct gp_client *c, struct gp_dev_arg *a);
+int gp_dev_preempt(struct gp_dev_file *c, struct gp_dev_arg *a);
+int gp_dev_resume(struct gp_dev_file *c, struct gp_dev_arg *a);
 /* If the driver was too busy to list the queues of @task, waits a moment until they are known. */
-void gp_move_await_known(struct gp_client *c, u32 task);
+void gp_move_await_known(struct gp_dev_file *c, u32 task);
 
 #endif /* GP_KERNEL_DEV_H */

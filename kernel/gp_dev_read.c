@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The calls of /dev/gpreempt that only read. */
-#include "gp_client.h"
+#include "gp_dev_file.h"
 #include "gp_dev.h"
 
-int gp_dev_version(struct gp_client *c, struct gp_dev_arg *a)
+int gp_dev_version(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	struct gp_uapi_version *v = &a->version;
 	const struct gp_target *t;
-	const struct gp_gpu *gpu;
+	const struct gp_kernel_gpu *gpu;
 	bool tested = true;
 
 	*v = (struct gp_uapi_version){ .version = GP_UAPI_VERSION };
@@ -68,7 +68,7 @@ static int describe_seat(const struct gp_target *t, u64 now_ns, struct gp_uapi_s
 	return 0;
 }
 
-int gp_dev_seat(struct gp_client *c, struct gp_dev_arg *a)
+int gp_dev_seat(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	struct gp_target *t = gp_target_find(c, a->seat.task);
 	unsigned long flags;
@@ -85,14 +85,14 @@ int gp_dev_seat(struct gp_client *c, struct gp_dev_arg *a)
 	return err;
 }
 
-static u32 gpu_flags(const struct gp_gpu *gpu)
+static u32 gpu_flags(const struct gp_kernel_gpu *gpu)
 {
 	return (gpu->is.mes ? GP_UAPI_MES : 0) | (gpu->direct_ok ? GP_UAPI_DIRECT_OK : 0) |
 	       (gp_kfd_isolated(gpu->node) ? GP_UAPI_ISOLATED : 0);
 }
 
 /* Under home.lock. */
-static void describe_gpu(const struct gp_gpu *gpu, struct gp_uapi_gpu *ret)
+static void describe_gpu(const struct gp_kernel_gpu *gpu, struct gp_uapi_gpu *ret)
 {
 	u64 every = gp_home.sched->devices[gpu->device].look_ns;
 
@@ -108,9 +108,9 @@ static void describe_gpu(const struct gp_gpu *gpu, struct gp_uapi_gpu *ret)
 	strscpy(ret->why_not_direct, gpu->why_not_direct, sizeof(ret->why_not_direct));
 }
 
-int gp_dev_gpu(struct gp_client *c, struct gp_dev_arg *a)
+int gp_dev_gpu(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
-	const struct gp_gpu *gpu;
+	const struct gp_kernel_gpu *gpu;
 	unsigned long flags;
 	u32 i = 0;
 

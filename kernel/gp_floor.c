@@ -14,7 +14,7 @@ MODULE_PARM_DESC(floor, "no scheduler: whoever is critical preempts whoever is p
 
 static u64 seen_ns;		/* the look that saw something; home.lock */
 
-void gp_floor_look(struct gp_gpu *gpu, u64 now_ns)
+void gp_floor_look(struct gp_kernel_gpu *gpu, u64 now_ns)
 {
 	struct gp_hot *hot = gpu->hot, *end = hot + gpu->nr_hot;
 	bool arrived = false;
@@ -39,7 +39,7 @@ void gp_floor_look(struct gp_gpu *gpu, u64 now_ns)
 }
 
 /* As the scheduler tells of a preemption. Under home.lock. */
-static void tell(const struct gp_gpu *gpu, u64 seen)
+static void tell(const struct gp_kernel_gpu *gpu, u64 seen)
 {
 	const struct gp_kfd_times *times = &gpu->crew->step.times;
 	u64 acted = times->acted_ns ? times->acted_ns : times->command_ns;
@@ -52,11 +52,11 @@ static void tell(const struct gp_gpu *gpu, u64 seen)
 	event.arg[GP_PART_COMMAND] = acted - times->command_ns;
 	event.arg[GP_PART_SAVE] = times->saved_ns - acted;
 	event.arg[GP_PART_SWITCH] = times->switched_ns - times->saved_ns;
-	gp_client_tell(&event, NULL);
+	gp_dev_file_tell(&event, NULL);
 }
 
 /* Under home.lock. */
-static void add_all(struct gp_gpu *gpu)
+static void add_all(struct gp_kernel_gpu *gpu)
 {
 	u32 task;
 
@@ -68,7 +68,7 @@ static void add_all(struct gp_gpu *gpu)
 	}
 }
 
-void gp_floor_step(struct gp_gpu *gpu)
+void gp_floor_step(struct gp_kernel_gpu *gpu)
 {
 	unsigned long flags;
 	u64 seen;

@@ -12,13 +12,13 @@
 #ifdef GP_FLOOR
 extern bool gp_floor;		/* module parameter */
 /* In place of a look, under home.lock. */
-void gp_floor_look(struct gp_gpu *gpu, u64 now_ns);
+void gp_floor_look(struct gp_kernel_gpu *gpu, u64 now_ns);
 /* The worker's half. */
-void gp_floor_step(struct gp_gpu *gpu);
+void gp_floor_step(struct gp_kernel_gpu *gpu);
 #else
 #define gp_floor	false
-static inline void gp_floor_look(struct gp_gpu *gpu, u64 now_ns) { }
-static inline void gp_floor_step(struct gp_gpu *gpu) { }
+static inline void gp_floor_look(struct gp_kernel_gpu *gpu, u64 now_ns) { }
+static inline void gp_floor_step(struct gp_kernel_gpu *gpu) { }
 #endif
 
 #endif /* GP_KERNEL_FLOOR_H */

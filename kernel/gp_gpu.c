@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "gp_client.h"
+#include "gp_dev_file.h"
 
 /* A GPU that does not answer for so long is the driver's to reset. */
 #define LAST_WAIT_MS	30000
@@ -33,9 +33,9 @@ bool gp_gpu_any_tested(void)
 	return memchr_inv(tested, 0, sizeof(tested));
 }
 
-struct gp_gpu *gp_gpu_find(const struct kfd_node *node)
+struct gp_kernel_gpu *gp_gpu_find(const struct kfd_node *node)
 {
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
 		if (gpu->node == node)
@@ -43,7 +43,7 @@ struct gp_gpu *gp_gpu_find(const struct kfd_node *node)
 	return NULL;
 }
 
-int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr)
+int gp_gpu_reserve(struct gp_kernel_gpu *gpu, u32 nr)
 {
 	struct gp_hot *hot, *old;
 	unsigned long flags;
@@ -108,16 +108,16 @@ static void del_device(u32 device)
 	spin_unlock_irqrestore(&gp_home.lock, irq);
 }
 
-static void clear(struct gp_gpu *gpu)
+static void clear(struct gp_kernel_gpu *gpu)
 {
 	kvfree(gpu->hot);
 	kvfree(gpu->crew);
 	memset(gpu, 0, sizeof(*gpu));
 }
 
-struct gp_gpu *gp_gpu_get(struct kfd_node *node)
+struct gp_kernel_gpu *gp_gpu_get(struct kfd_node *node)
 {
-	struct gp_gpu *gpu = gp_gpu_find(node);
+	struct gp_kernel_gpu *gpu = gp_gpu_find(node);
 	struct gp_kfd_gpu is;
 	unsigned long flags;
 	u32 device;
@@ -151,7 +151,7 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 	}
 	spin_lock_irqsave(&gp_home.lock, flags);
 	gpu->node = node;
-	gp_client_record_gpu(gpu);
+	gp_dev_file_record_gpu(gpu);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	wake_up_process(gpu->worker);
 	gp_grace_wake();
@@ -159,7 +159,7 @@ struct gp_gpu *gp_gpu_get(struct kfd_node *node)
 }
 
 /* Waits until the worker has put every process back on. @dead: as in drop(). */
-static void drain(struct gp_gpu *gpu, const bool *dead)
+static void drain(struct gp_kernel_gpu *gpu, const bool *dead)
 {
 	if (gp_gpu_drain(gpu, LAST_WAIT_MS, dead))
 		return;
@@ -174,7 +174,7 @@ static void drain(struct gp_gpu *gpu, const bool *dead)
  * keeps the place of the GPU taken meanwhile, and other callers from dropping it too. @dead:
  * whether the process has died whose file the caller keeps open, which shortens the wait; or NULL.
  */
-static void drop(struct gp_gpu *gpu, const bool *dead)
+static void drop(struct gp_kernel_gpu *gpu, const bool *dead)
 {
 	struct kfd_node *node = gpu->node;
 	unsigned long flags;
@@ -198,7 +198,7 @@ static void drop(struct gp_gpu *gpu, const bool *dead)
 	gp_selftest_cancel(gpu);
 	hrtimer_cancel(&gpu->look);
 	/* Now and not at the next scan, because the driver frees the memory that they pin. */
-	gp_ring_free_all(&out);
+	gp_kernel_queue_free_all(&out);
 
 	mutex_lock(&gp_home.mutex);
 	spin_lock_irqsave(&gp_home.lock, flags);
@@ -212,7 +212,7 @@ static void drop(struct gp_gpu *gpu, const bool *dead)
 
 void gp_gpu_drop_unused(const bool *dead)
 {
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 
 	mutex_lock(&gp_home.mutex);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
@@ -225,7 +225,7 @@ void gp_gpu_drop_unused(const bool *dead)
 	mutex_unlock(&gp_home.mutex);
 }
 
-static void removed(struct gp_gpu *gpu)
+static void removed(struct gp_kernel_gpu *gpu)
 {
 	struct gp_uapi_event event = { .time_ns = gp_home_now(), .gpu_id = gpu->is.gpu_id,
 				       .kind = GP_UAPI_EVENT_REMOVED };
@@ -234,7 +234,7 @@ static void removed(struct gp_gpu *gpu)
 	drop(gpu, NULL);
 	spin_lock_irqsave(&gp_home.lock, flags);
 	gp_home.stats->removals++;
-	gp_client_tell(&event, NULL);
+	gp_dev_file_tell(&event, NULL);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	wake_up_all(&gp_home.moved);
 }
@@ -255,7 +255,7 @@ bool gp_gpu_none_left(const struct kfd_process *process)
 /* Is a GPU of @dev (NULL: of any device) still known or being dropped? */
 static bool any_left(const struct device *dev)
 {
-	const struct gp_gpu *gpu;
+	const struct gp_kernel_gpu *gpu;
 
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
 		if (READ_ONCE(gpu->node) && (!dev || READ_ONCE(gpu->is.dev) == dev))
@@ -277,7 +277,7 @@ static bool any_unreaped(void)
 
 static void leaves(const struct device *dev)
 {
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 
 	mutex_lock(&gp_home.mutex);
 	leaving = dev;
@@ -325,7 +325,7 @@ int gp_gpu_init(void)
 
 void gp_gpu_fini(void)
 {
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 
 	mutex_lock(&gp_home.mutex);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)

@@ -10,20 +10,20 @@
 #define WAIT_MS		50
 
 /* Under home.lock. A GPU that is being dropped gets the driver's own grace back. */
-static u32 wanted(const struct gp_gpu *gpu)
+static u32 wanted(const struct gp_kernel_gpu *gpu)
 {
 	return gpu->gone ? 0 : gp_home.grace;
 }
 
 /* Under home.lock. */
-static bool is_asked(const struct gp_gpu *gpu)
+static bool is_asked(const struct gp_kernel_gpu *gpu)
 {
 	return !gpu->node || gpu->gone || gpu->grace_tried == gp_home.grace;
 }
 
 void gp_grace_wake(void)
 {
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 	unsigned long flags;
 
 	spin_lock_irqsave(&gp_home.lock, flags);
@@ -38,7 +38,7 @@ void gp_grace_wake(void)
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 }
 
-void gp_grace_apply(struct gp_gpu *gpu)
+void gp_grace_apply(struct gp_kernel_gpu *gpu)
 {
 	unsigned long flags;
 	u32 grace;
@@ -61,7 +61,7 @@ void gp_grace_apply(struct gp_gpu *gpu)
 /* 1: every GPU has @grace, or a later call wants another one. 0: not yet. -errno: a GPU refused. */
 static int result(u32 grace)
 {
-	const struct gp_gpu *gpu;
+	const struct gp_kernel_gpu *gpu;
 	unsigned long flags;
 	bool all = true;
 	int err = 0;

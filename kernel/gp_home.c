@@ -11,7 +11,7 @@
 /* A GPU on which somebody is off by hand is looked at by nobody: its resets are asked for. */
 #define RESETS_EVERY_NS	(100 * GP_MSEC)
 
-struct gp_home gp_home;
+struct gp_kernel_home gp_home;
 
 u64 gp_home_now(void)
 {
@@ -23,7 +23,7 @@ u64 gp_home_now(void)
 /* Those who are to think about what is due, or whoever can if they are in the driver. */
 static void wake_for(u64 devices)
 {
-	struct gp_gpu *gpu, *idle = NULL;
+	struct gp_kernel_gpu *gpu, *idle = NULL;
 	bool found = false;
 
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
@@ -52,7 +52,7 @@ static void arm_tick(u64 at_ns)
 /* Somebody is off, or nobody knows where: a reset would be the end of that. */
 static bool reset_matters(void)
 {
-	const struct gp_gpu *gpu;
+	const struct gp_kernel_gpu *gpu;
 
 	if (gp_home.stats->nr_off)
 		return true;
@@ -75,7 +75,7 @@ static u64 tick_at(u64 now_ns)
 
 static void ask_for_resets(void)
 {
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
 		if (gpu->node && !gpu->gone && gp_kfd_resets(gpu->node) != gpu->resets)
@@ -85,7 +85,7 @@ static void ask_for_resets(void)
 void gp_home_settle(u64 now_ns)
 {
 	struct gp_sched *s = gp_home.sched;
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 
 	lockdep_assert_held(&gp_home.lock);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++)
@@ -110,7 +110,7 @@ static enum hrtimer_restart tick_fires(struct hrtimer *timer)
 	gp_sched_tick(gp_home.sched, now);
 	ask_for_resets();
 	gp_home_settle(now);
-	gp_client_wake_owed();
+	gp_dev_file_wake_owed();
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	wake_up_all(&gp_home.moved);
 	return HRTIMER_NORESTART;
@@ -119,7 +119,7 @@ static enum hrtimer_restart tick_fires(struct hrtimer *timer)
 /* ---- handing out ---- */
 
 /* What was ordered and never begun: its deadline has passed, and the next order is here. */
-static void displace(struct gp_gpu *gpu, u64 now_ns)
+static void displace(struct gp_kernel_gpu *gpu, u64 now_ns)
 {
 	struct gp_answer refused = {
 		.action = gpu->order.action.id, .task = GP_NONE, .outcome = GP_REFUSED,
@@ -130,7 +130,7 @@ static void displace(struct gp_gpu *gpu, u64 now_ns)
 	gpu->order.step = false;
 }
 
-static void order_step(struct gp_gpu *gpu, const struct gp_action *action, u64 now_ns)
+static void order_step(struct gp_kernel_gpu *gpu, const struct gp_action *action, u64 now_ns)
 {
 	displace(gpu, now_ns);
 	gpu->order.step = true;
@@ -143,7 +143,7 @@ static void order_step(struct gp_gpu *gpu, const struct gp_action *action, u64 n
 void gp_home_hand_out(u64 now_ns)
 {
 	struct gp_sched *s = gp_home.sched;
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 	struct gp_todo todo;
 
 	while (gp_sched_pull(s, now_ns, gp_home.tasks, &todo)) {
@@ -366,8 +366,8 @@ static const struct gp_limits limits = {
 
 int gp_home_init(void)
 {
-	struct gp_sched_args args = { .limits = limits, .trace = { .emit = gp_client_trace } };
-	struct gp_home *h = &gp_home;
+	struct gp_sched_args args = { .limits = limits, .trace = { .emit = gp_dev_file_trace } };
+	struct gp_kernel_home *h = &gp_home;
 	int err = -ENOMEM;
 
 	mutex_init(&h->mutex);
@@ -376,7 +376,7 @@ int gp_home_init(void)
 	INIT_LIST_HEAD(&h->members);
 	INIT_LIST_HEAD(&h->clients);
 	INIT_LIST_HEAD(&h->spent);
-	INIT_WORK(&h->free_spent, gp_ring_free_work);
+	INIT_WORK(&h->free_spent, gp_kernel_queue_free_work);
 	init_waitqueue_head(&h->moved);
 	INIT_DELAYED_WORK(&h->rescan, gp_scan_work);
 	hrtimer_init(&h->tick, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
@@ -411,7 +411,7 @@ failed:
 
 void gp_home_fini(void)
 {
-	struct gp_home *h = &gp_home;
+	struct gp_kernel_home *h = &gp_home;
 
 	/* All GPUs are gone, and with them everybody who could be owed anything. */
 	cancel_delayed_work_sync(&h->rescan);

@@ -32,7 +32,7 @@
  *	gp_member.c	a process of a task: who it is, its death
  *	gp_scan.c	queues of a task that came or went
  *	gp_rescan.c	when they are looked for
- *	gp_client.c	an open descriptor: what it attached, its events
+ *	gp_dev_file.c	an open descriptor: what it attached, its events
  *	gp_dev.c	/dev/gpreempt: calls and their arguments
  *	gp_dev_read.c	those of them that only read
  *	gp_move.c	taking tasks off and letting them back by hand
@@ -71,8 +71,8 @@ enum {
 	GP_HOME_LOOK	= 64,		/* samples told at once */
 };
 
-struct gp_client;
-struct gp_gpu;
+struct gp_dev_file;
+struct gp_kernel_gpu;
 struct gp_target;
 
 /* What a look touches of a queue: one behind the other in its GPU's array. */
@@ -80,14 +80,14 @@ struct gp_hot {
 	const u64 *write, *read;	/* pinned */
 	struct gp_ring_at at;
 	u32 queue;			/* the scheduler's */
-	struct gp_ring *ring;
+	struct gp_kernel_queue *ring;
 };
 
 /* A queue that is looked at: all that a look does not need. */
-struct gp_ring {
+struct gp_kernel_queue {
 	struct list_head of_member;	/* home.lock */
 	struct gp_member *member;
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 	u32 place;			/* in gpu->hot, GP_NONE: not looked at yet */
 	bool found;			/* by the scan under way */
 	struct gp_pin read, write;
@@ -132,7 +132,7 @@ struct gp_member {
 struct gp_target {
 	struct list_head of_home;	/* home.mutex */
 	struct list_head of_client;	/* home.mutex */
-	struct gp_client *client;
+	struct gp_dev_file *client;
 	u32 handle;
 	u32 task;			/* the scheduler's, GP_NONE: no queues yet; home.lock */
 	u64 devices;			/* bit per device it sits on; home.lock */
@@ -146,7 +146,7 @@ struct gp_target {
 };
 
 /* What a worker was told to do; at most one step and one probe per task at a time. */
-struct gp_order {
+struct gp_worker_order {
 	bool step;
 	struct gp_action action;
 	u32 tasks[GP_HOME_TASKS];
@@ -155,7 +155,7 @@ struct gp_order {
 
 /* The worker's own, for the step it carries out. */
 struct gp_crew {
-	struct gp_order order;
+	struct gp_worker_order order;
 	struct gp_kfd_step step;
 	struct gp_kfd_move move[GP_HOME_MEMBERS];
 	struct gp_member *member[GP_HOME_MEMBERS];	/* of the moves, referenced */
@@ -176,7 +176,7 @@ struct gp_selftest {
 	bool done;
 };
 
-struct gp_gpu {
+struct gp_kernel_gpu {
 	struct kfd_node *node;		/* NULL: place free */
 	bool gone;			/* only what is owed is still given back */
 	struct gp_kfd_gpu is;
@@ -201,7 +201,7 @@ struct gp_gpu {
 	u64 retry_ns;			/* home.lock: not before, GP_NEVER */
 	u64 woken_ns;			/* home.lock: when it last began to work */
 	struct gp_selftest *test;	/* home.lock; the worker's once it has begun */
-	struct gp_order order;		/* under home.lock until the worker has copied it */
+	struct gp_worker_order order;		/* under home.lock until the worker has copied it */
 	struct gp_crew *crew;
 	const struct gp_way *way;	/* of the last step */
 	bool halted;			/* who is off is so by halt, and comes back by it */
@@ -216,13 +216,13 @@ struct gp_gpu {
 	u64 look_cost_ns;		/* moving average */
 };
 
-struct gp_home {
+struct gp_kernel_home {
 	struct mutex mutex;
 	spinlock_t lock;
 	struct gp_sched *sched;
 	void *memory;
 	struct hrtimer tick;
-	struct gp_gpu gpu[GP_HOME_DEVICES];
+	struct gp_kernel_gpu gpu[GP_HOME_DEVICES];
 	struct list_head targets;	/* mutex */
 	struct list_head members;	/* lock */
 	u32 nr_targets;			/* mutex */
@@ -247,7 +247,7 @@ struct gp_home {
 	struct work_struct free_spent;
 };
 
-extern struct gp_home gp_home;		/* there is one machine */
+extern struct gp_kernel_home gp_home;		/* there is one machine */
 
 /* Bounds that no caller can exceed: module parameters (gp_main.c). */
 struct gp_bounds {
@@ -288,7 +288,7 @@ int gp_home_set_mechanism(const char *name, u32 grace);
 /* Wakes the workers of GPUs on which home.grace is not set. */
 void gp_grace_wake(void);
 /* The worker sets home.grace on its GPU. */
-void gp_grace_apply(struct gp_gpu *gpu);
+void gp_grace_apply(struct gp_kernel_gpu *gpu);
 /*
  * Waits for all workers, 50 ms at most; no lock held. -EINTR, -EAGAIN: a GPU does not answer, or
  * what gp_kfd_set_grace() said on one GPU.
@@ -300,10 +300,10 @@ int gp_grace_wait(u32 grace);
 int gp_gpu_init(void);		/* listens for unbinding */
 void gp_gpu_fini(void);
 /* The GPU of @node, made on first use. With home.mutex. ERR_PTR(-ENOSPC, -ENOMEM). */
-struct gp_gpu *gp_gpu_get(struct kfd_node *node);
-struct gp_gpu *gp_gpu_find(const struct kfd_node *node);	/* NULL: not known */
+struct gp_kernel_gpu *gp_gpu_get(struct kfd_node *node);
+struct gp_kernel_gpu *gp_gpu_find(const struct kfd_node *node);	/* NULL: not known */
 /* Room for @nr queues. With home.mutex. -ENOMEM, -ENOSPC. */
-int gp_gpu_reserve(struct gp_gpu *gpu, u32 nr);
+int gp_gpu_reserve(struct gp_kernel_gpu *gpu, u32 nr);
 /*
  * Drops all GPUs when the caller is about to close the last KFD file, which keeps them there.
  * @dead: whether the process of that file has died. Takes home.mutex, but not while it waits.
@@ -317,72 +317,73 @@ bool gp_gpu_none_left(const struct kfd_process *process);
 /* ---- gp_selftest.c ---- */
 
 /* `direct`'s assumptions, by stopping and starting @target once. With home.mutex. -EBUSY. */
-int gp_selftest_begin(struct gp_gpu *gpu, const struct gp_target *target, struct gp_selftest *test);
+int gp_selftest_begin(struct gp_kernel_gpu *gpu, const struct gp_target *target,
+		      struct gp_selftest *test);
 /* Waits until the worker has finished the test; no lock held. */
 int gp_selftest_wait(struct gp_selftest *test);
 /* Fails a test that is waiting for a worker which has ended. */
-void gp_selftest_cancel(struct gp_gpu *gpu);
+void gp_selftest_cancel(struct gp_kernel_gpu *gpu);
 /* The worker's half. */
-void gp_selftest_run(struct gp_gpu *gpu);
+void gp_selftest_run(struct gp_kernel_gpu *gpu);
 
 /* ---- gp_look.c: under home.lock ---- */
 
 /* The look's timer is as the scheduler wants it. */
-void gp_gpu_arm(struct gp_gpu *gpu);
+void gp_gpu_arm(struct gp_kernel_gpu *gpu);
 /* One look now. */
-void gp_gpu_look(struct gp_gpu *gpu, u64 now_ns);
+void gp_gpu_look(struct gp_kernel_gpu *gpu, u64 now_ns);
 enum hrtimer_restart gp_gpu_look_fires(struct hrtimer *timer);
 
 /* ---- gp_worker.c ---- */
 
 /* It sleeps, whoever wakes it, until its GPU is known: wake_up_process(gpu->worker). */
-int gp_worker_new(struct gp_gpu *gpu);
-void gp_worker_stop(struct gp_gpu *gpu);
+int gp_worker_new(struct gp_kernel_gpu *gpu);
+void gp_worker_stop(struct gp_kernel_gpu *gpu);
 /* Under home.lock. */
-void gp_gpu_wake(struct gp_gpu *gpu);
+void gp_gpu_wake(struct gp_kernel_gpu *gpu);
 /* Waits until the worker has nothing left to do or to retry; at most @ms, or until *@unless. */
-bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms, const bool *unless);
+bool gp_gpu_drain(struct gp_kernel_gpu *gpu, u32 ms, const bool *unless);
 
 /* ---- gp_step.c: the worker ---- */
 
 /* A step is begun, gets its tasks under home.lock, is moved, booked under home.lock, let go. */
-void gp_step_begin(struct gp_gpu *gpu, u64 patience_ns);
+void gp_step_begin(struct gp_kernel_gpu *gpu, u64 patience_ns);
 /* The processes of @task that have to move in that direction. */
-void gp_step_add(struct gp_gpu *gpu, u32 task, bool out);
+void gp_step_add(struct gp_kernel_gpu *gpu, u32 task, bool out);
 /* In the driver: this may take as long as the GPU and the driver take. */
-const struct gp_way *gp_step_way(struct gp_gpu *gpu);
-int gp_step_move(struct gp_gpu *gpu, const struct gp_way *way);
-void gp_step_book(struct gp_gpu *gpu);
+const struct gp_way *gp_step_way(struct gp_kernel_gpu *gpu);
+int gp_step_move(struct gp_kernel_gpu *gpu, const struct gp_way *way);
+void gp_step_book(struct gp_kernel_gpu *gpu);
 void gp_step_let_go(struct gp_crew *crew);
 
 /* Carries out crew->order's step, and answers. */
-void gp_step_action(struct gp_gpu *gpu);
+void gp_step_action(struct gp_kernel_gpu *gpu);
 /* Gives every start that is owed outside of actions; false: some are left. */
-bool gp_step_orphans(struct gp_gpu *gpu);
+bool gp_step_orphans(struct gp_kernel_gpu *gpu);
 /* Its first queue there came when its task was off: nobody has taken it off. Under home.lock. */
-bool gp_step_is_stray(const struct gp_gpu *gpu, const struct gp_member *member);
+bool gp_step_is_stray(const struct gp_kernel_gpu *gpu, const struct gp_member *member);
 /* All of those are taken off. */
-void gp_step_strays(struct gp_gpu *gpu);
+void gp_step_strays(struct gp_kernel_gpu *gpu);
 /* The GPU was reset: the scheduler hears of it, nobody is owed anything. Under home.lock. */
-bool gp_step_reset(struct gp_gpu *gpu, u64 now_ns);
+bool gp_step_reset(struct gp_kernel_gpu *gpu, u64 now_ns);
 /* Has a fence come after all? */
-void gp_step_late(struct gp_gpu *gpu);
+void gp_step_late(struct gp_kernel_gpu *gpu);
 /* Who had the whole GPU halted may have died: then the others go on. */
-void gp_step_end_halt(struct gp_gpu *gpu);
+void gp_step_end_halt(struct gp_kernel_gpu *gpu);
 /* The GPU was locked for a while: it is made to be as the driver believes it is. */
-void gp_step_resync(struct gp_gpu *gpu);
+void gp_step_resync(struct gp_kernel_gpu *gpu);
 
 /* ---- gp_target.c: with home.mutex ---- */
 
 /* @members: from gp_member_find(); the caller puts them. The handle is in (*@ret)->handle. */
-int gp_target_attach(struct gp_client *client, struct gp_member *const *members, u32 nr,
+int gp_target_attach(struct gp_dev_file *client, struct gp_member *const *members, u32 nr,
 		     const struct gp_class *class, struct gp_target **ret);
 /* It is on the GPUs again, or will be as soon as a worker can; then forgotten. */
 void gp_target_detach(struct gp_target *target);
 /* All of @client, in one step. */
-void gp_target_detach_all(struct gp_client *client);
+void gp_target_detach_all(struct gp_dev_file *client);
 /* NULL: none, or ended. */
-struct gp_target *gp_target_find(const struct gp_client *client, u32 handle);
+struct gp_target *gp_target_find(const struct gp_dev_file *client, u32 handle);
 /* By the scheduler's number, under home.lock; NULL: gone. */
 struct gp_target *gp_target_of_task(u32 task);
 /* Adds what it has got so far to the sums of @to, which begin with target->before. home.lock. */
@@ -391,9 +392,9 @@ void gp_target_sum(const struct gp_target *target, u64 now_ns, struct gp_uapi_se
 void gp_target_untask(struct gp_target *target, u64 now_ns);
 /*
  * No task has a seat on @gpu any more; starts that are owed are orphans'. The rings that were
- * looked at there go to @out, for gp_ring_free_all(). Under home.lock and mutex.
+ * looked at there go to @out, for gp_kernel_queue_free_all(). Under home.lock and mutex.
  */
-void gp_target_leave_gpu(struct gp_gpu *gpu, u64 now_ns, struct list_head *out);
+void gp_target_leave_gpu(struct gp_kernel_gpu *gpu, u64 now_ns, struct list_head *out);
 
 /* ---- gp_member.c ---- */
 
@@ -409,11 +410,11 @@ void gp_member_put(struct gp_member *member);
 /* Its file's owner is not attached any more; stays while it is owed a start. Under home.lock. */
 void gp_member_leave(struct gp_member *member);
 /* Whatever was known of it on @gpu. Under home.lock. */
-void gp_member_forget_gpu(struct gp_gpu *gpu);
+void gp_member_forget_gpu(struct gp_kernel_gpu *gpu);
 /* Nobody's seat on a GPU of @dev is touched any more, whether we know it or not. home.mutex. */
 void gp_member_forget_device(const struct device *dev);
 /* A start that is owed to @member there and that no action of the scheduler gives. home.lock. */
-void gp_member_orphan(struct gp_member *member, struct gp_gpu *gpu);
+void gp_member_orphan(struct gp_member *member, struct gp_kernel_gpu *gpu);
 /* Leaves the home if nothing keeps it there. Under home.lock. */
 void gp_member_settle(struct gp_member *member);
 
@@ -430,12 +431,12 @@ int gp_target_refresh(struct gp_target *target);
 /* Nobody holds it, and it is nowhere but on: its devices may change. Under home.lock. */
 bool gp_target_at_rest(const struct gp_target *target, u64 now_ns);
 /* Out of its GPU's array and of the scheduler, under home.lock. */
-void gp_ring_out(struct gp_ring *ring, u64 now_ns);
+void gp_kernel_queue_out(struct gp_kernel_queue *ring, u64 now_ns);
 /* May wait for the driver and the process, so no lock is held. */
-void gp_ring_free_all(struct list_head *rings);
+void gp_kernel_queue_free_all(struct list_head *rings);
 /* Frees them from a workqueue. */
-void gp_ring_free_later(struct list_head *rings);
-void gp_ring_free_work(struct work_struct *work);
+void gp_kernel_queue_free_later(struct list_head *rings);
+void gp_kernel_queue_free_work(struct work_struct *work);
 
 /* ---- gp_rescan.c ---- */
 
@@ -447,12 +448,12 @@ void gp_scan_soon(u32 ms);
 /* The next one comes as they do while they matter, unless it comes sooner. */
 void gp_scan_in_time(void);
 
-/* ---- gp_client.c ---- */
+/* ---- gp_dev_file.c ---- */
 
 /* To every client that wants it (GP_UAPI_EVENTS: only the target's own). Under home.lock. */
-void gp_client_tell(const struct gp_uapi_event *event, const struct gp_target *target);
+void gp_dev_file_tell(const struct gp_uapi_event *event, const struct gp_target *target);
 /* Those who were told something while it was hushed. Under home.lock. */
-void gp_client_wake_owed(void);
+void gp_dev_file_wake_owed(void);
 
 /* ---- gp_trace.c ---- */
 
@@ -461,7 +462,7 @@ void gp_client_wake_owed(void);
  * that follow from it: nr_tasks, nr_off, decisions, stopped, started, refused, lost, late,
  * ejections and the parts. The others are counted by who does it.
  */
-void gp_client_trace(void *ctx, const struct gp_rec *rec);
+void gp_dev_file_trace(void *ctx, const struct gp_rec *rec);
 
 /* ---- gp_dev.c ---- */
 

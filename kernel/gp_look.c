@@ -9,7 +9,7 @@
  * When it is to be looked at next; GP_NEVER. No oftener than the bounds allow: the shortest
  * interval, and a share of a processor.
  */
-static u64 next_look(struct gp_gpu *gpu)
+static u64 next_look(struct gp_kernel_gpu *gpu)
 {
 	u64 looked = gp_home.sched->devices[gpu->device].looked_ns;
 	u64 at = gp_sched_look_at(gp_home.sched, gpu->device);
@@ -22,7 +22,7 @@ static u64 next_look(struct gp_gpu *gpu)
 	return max(at, looked + by_share);
 }
 
-void gp_gpu_arm(struct gp_gpu *gpu)
+void gp_gpu_arm(struct gp_kernel_gpu *gpu)
 {
 	u64 at = next_look(gpu);
 
@@ -36,7 +36,7 @@ void gp_gpu_arm(struct gp_gpu *gpu)
 		hrtimer_start(&gpu->look, ns_to_ktime(at), HRTIMER_MODE_ABS);
 }
 
-void gp_gpu_look(struct gp_gpu *gpu, u64 now_ns)
+void gp_gpu_look(struct gp_kernel_gpu *gpu, u64 now_ns)
 {
 	struct gp_sample *sample = gpu->sample;
 	struct gp_hot *hot = gpu->hot, *end = hot + gpu->nr_hot;
@@ -63,7 +63,7 @@ void gp_gpu_look(struct gp_gpu *gpu, u64 now_ns)
 	gp_home.stats->looks++;
 }
 
-static void note_cost(struct gp_gpu *gpu, u64 ns)
+static void note_cost(struct gp_kernel_gpu *gpu, u64 ns)
 {
 	gpu->look_cost_ns = gpu->look_cost_ns ? gpu->look_cost_ns - gpu->look_cost_ns / 8 + ns / 8 :
 						ns;
@@ -75,7 +75,7 @@ static void note_cost(struct gp_gpu *gpu, u64 ns)
 #define SCAN_AGAIN_NS	(5 * GP_MSEC)
 
 /* Queues came or went, or the GPU was reset: not ours to see to here. */
-static void notice(struct gp_gpu *gpu, u64 now_ns)
+static void notice(struct gp_kernel_gpu *gpu, u64 now_ns)
 {
 	const struct gp_member *m;
 
@@ -97,7 +97,7 @@ static void notice(struct gp_gpu *gpu, u64 now_ns)
 
 enum hrtimer_restart gp_gpu_look_fires(struct hrtimer *timer)
 {
-	struct gp_gpu *gpu = container_of(timer, struct gp_gpu, look);
+	struct gp_kernel_gpu *gpu = container_of(timer, struct gp_kernel_gpu, look);
 	unsigned long flags;
 	u64 now;
 

@@ -91,7 +91,7 @@ static void reap(struct work_struct *work)
 	if (last)
 		gp_gpu_drop_unused(&m->dead);
 	fput(m->file);
-	gp_ring_free_all(&m->rings);
+	gp_kernel_queue_free_all(&m->rings);
 	put_pid(m->pid);
 	if (m->notified)
 		mmu_notifier_put(&m->notifier);
@@ -132,14 +132,14 @@ void gp_member_settle(struct gp_member *m)
 	gp_member_put(m);
 }
 
-void gp_member_orphan(struct gp_member *m, struct gp_gpu *gpu)
+void gp_member_orphan(struct gp_member *m, struct gp_kernel_gpu *gpu)
 {
 	m->seat[gpu->device].orphan = true;
 	gpu->orphans = true;
 	gp_gpu_wake(gpu);
 }
 
-void gp_member_forget_gpu(struct gp_gpu *gpu)
+void gp_member_forget_gpu(struct gp_kernel_gpu *gpu)
 {
 	struct gp_member *m, *next;
 
@@ -173,10 +173,10 @@ void gp_member_forget_device(const struct device *dev)
 
 static void rings_out(struct gp_member *m, u64 now_ns)
 {
-	struct gp_ring *ring;
+	struct gp_kernel_queue *ring;
 
 	list_for_each_entry(ring, &m->rings, of_member)
-		gp_ring_out(ring, now_ns);
+		gp_kernel_queue_out(ring, now_ns);
 }
 
 void gp_member_leave(struct gp_member *m)
@@ -205,7 +205,7 @@ static void leave_target(struct gp_member *m, u64 now_ns)
 		return;
 	gp_target_untask(t, now_ns);
 	gone.task = t->handle;
-	gp_client_tell(&gone, t);
+	gp_dev_file_tell(&gone, t);
 	gp_scan_soon(0);	/* which buries it */
 }
 

@@ -4,7 +4,7 @@
 #include <linux/sort.h>
 #include <linux/bsearch.h>
 
-#include "gp_client.h"
+#include "gp_dev_file.h"
 #include "gp_dev.h"
 
 /* How long ATTACH waits for queues to be known: two or three scans (SCAN_AGAIN_MS). */
@@ -12,7 +12,7 @@
 
 /* A set of tasks by their handles, which are sorted. */
 struct set {
-	struct gp_client *client;
+	struct gp_dev_file *client;
 	u32 *handle;
 	u32 nr;
 	bool all;
@@ -218,7 +218,7 @@ static int begin(const struct set *s, const struct gp_uapi_move *m, u64 *wait_ns
 	return err;
 }
 
-static int move(struct gp_client *c, struct gp_dev_arg *a, bool out)
+static int move(struct gp_dev_file *c, struct gp_dev_arg *a, bool out)
 {
 	struct gp_uapi_move *m = &a->move;
 	struct set s = { .client = c, .handle = a->extra, .nr = m->nr_tasks, .out = out };
@@ -245,7 +245,7 @@ static int move(struct gp_client *c, struct gp_dev_arg *a, bool out)
 	return err;
 }
 
-void gp_move_await_known(struct gp_client *c, u32 task)
+void gp_move_await_known(struct gp_dev_file *c, u32 task)
 {
 	struct set s = { .client = c, .handle = &task, .nr = 1 };
 	u32 nr_done;
@@ -253,12 +253,12 @@ void gp_move_await_known(struct gp_client *c, u32 task)
 	wait_for(&s, KNOWN_NS, settled, &nr_done);
 }
 
-int gp_dev_preempt(struct gp_client *c, struct gp_dev_arg *a)
+int gp_dev_preempt(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	return move(c, a, true);
 }
 
-int gp_dev_resume(struct gp_client *c, struct gp_dev_arg *a)
+int gp_dev_resume(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	return move(c, a, false);
 }

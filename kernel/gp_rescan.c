@@ -4,7 +4,7 @@
  * is not looked at. So there is a scan now and then while one attached task could come to stand in
  * the way of another, or is held by hand.
  */
-#include "gp_client.h"
+#include "gp_dev_file.h"
 
 enum { SCAN_EVERY_MS = 100 };
 

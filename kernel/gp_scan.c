@@ -5,7 +5,7 @@
  */
 #include <linux/slab.h>
 
-#include "gp_client.h"
+#include "gp_dev_file.h"
 
 enum {
 	SCAN_ROOM	= 1024,		/* queues of one process on one GPU */
@@ -16,7 +16,7 @@ static struct gp_kfd_queue found[SCAN_ROOM];	/* home.mutex */
 
 /* ---- one queue ---- */
 
-static void ring_free(struct gp_ring *ring)
+static void ring_free(struct gp_kernel_queue *ring)
 {
 	list_del(&ring->of_member);
 	gp_pin_put(&ring->read);
@@ -24,15 +24,15 @@ static void ring_free(struct gp_ring *ring)
 	kfree(ring);
 }
 
-void gp_ring_free_all(struct list_head *rings)
+void gp_kernel_queue_free_all(struct list_head *rings)
 {
-	struct gp_ring *ring, *next;
+	struct gp_kernel_queue *ring, *next;
 
 	list_for_each_entry_safe(ring, next, rings, of_member)
 		ring_free(ring);
 }
 
-void gp_ring_free_later(struct list_head *rings)
+void gp_kernel_queue_free_later(struct list_head *rings)
 {
 	unsigned long flags;
 
@@ -42,7 +42,7 @@ void gp_ring_free_later(struct list_head *rings)
 	queue_work(gp_home.reapers, &gp_home.free_spent);
 }
 
-void gp_ring_free_work(struct work_struct *work)
+void gp_kernel_queue_free_work(struct work_struct *work)
 {
 	unsigned long flags;
 	LIST_HEAD(rings);
@@ -50,12 +50,12 @@ void gp_ring_free_work(struct work_struct *work)
 	spin_lock_irqsave(&gp_home.lock, flags);
 	list_splice_init(&gp_home.spent, &rings);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	gp_ring_free_all(&rings);
+	gp_kernel_queue_free_all(&rings);
 }
 
-void gp_ring_out(struct gp_ring *ring, u64 now_ns)
+void gp_kernel_queue_out(struct gp_kernel_queue *ring, u64 now_ns)
 {
-	struct gp_gpu *gpu = ring->gpu;
+	struct gp_kernel_gpu *gpu = ring->gpu;
 	struct gp_hot *hot;
 
 	lockdep_assert_held(&gp_home.lock);
@@ -69,9 +69,9 @@ void gp_ring_out(struct gp_ring *ring, u64 now_ns)
 }
 
 /* Under home.lock; there is room. */
-static void ring_in(struct gp_ring *ring, u32 task, u64 now_ns)
+static void ring_in(struct gp_kernel_queue *ring, u32 task, u64 now_ns)
 {
-	struct gp_gpu *gpu = ring->gpu;
+	struct gp_kernel_gpu *gpu = ring->gpu;
 	struct gp_hot *hot = &gpu->hot[gpu->nr_hot];
 	struct gp_pointers at;
 
@@ -88,9 +88,10 @@ static void ring_in(struct gp_ring *ring, u32 task, u64 now_ns)
 	ring->place = gpu->nr_hot++;
 }
 
-static struct gp_ring *ring_new(struct gp_member *m, struct gp_gpu *gpu, struct gp_kfd_queue *q)
+static struct gp_kernel_queue *ring_new(struct gp_member *m, struct gp_kernel_gpu *gpu,
+					struct gp_kfd_queue *q)
 {
-	struct gp_ring *ring;
+	struct gp_kernel_queue *ring;
 	LIST_HEAD(failed);
 	int err;
 
@@ -111,13 +112,13 @@ static struct gp_ring *ring_new(struct gp_member *m, struct gp_gpu *gpu, struct 
 	if (!err)
 		return ring;
 	list_add(&ring->of_member, &failed);
-	gp_ring_free_later(&failed);
+	gp_kernel_queue_free_later(&failed);
 	return ERR_PTR(err);
 }
 
 /* ---- the queues of one process on one GPU ---- */
 
-static bool is_same(const struct gp_ring *r, const struct gp_kfd_queue *q)
+static bool is_same(const struct gp_kernel_queue *r, const struct gp_kfd_queue *q)
 {
 	struct mm_struct *mm = r->member->mm;
 
@@ -128,10 +129,10 @@ static bool is_same(const struct gp_ring *r, const struct gp_kfd_queue *q)
 	       gp_pin_is(&r->read, mm, q->read_at, q->read_bo);
 }
 
-static struct gp_ring *known(struct gp_member *m, struct gp_gpu *gpu,
+static struct gp_kernel_queue *known(struct gp_member *m, struct gp_kernel_gpu *gpu,
 			     const struct gp_kfd_queue *q)
 {
-	struct gp_ring *r;
+	struct gp_kernel_queue *r;
 
 	list_for_each_entry(r, &m->rings, of_member)
 		if (r->gpu == gpu && is_same(r, q))
@@ -140,9 +141,9 @@ static struct gp_ring *known(struct gp_member *m, struct gp_gpu *gpu,
 }
 
 /* A queue that cannot be pinned is not looked at; it is moved with the others. -EBUSY: not now. */
-static int note(struct gp_member *m, struct gp_gpu *gpu, struct gp_kfd_queue *q)
+static int note(struct gp_member *m, struct gp_kernel_gpu *gpu, struct gp_kfd_queue *q)
 {
-	struct gp_ring *ring = known(m, gpu, q);
+	struct gp_kernel_queue *ring = known(m, gpu, q);
 	unsigned long flags;
 
 	if (ring) {
@@ -158,9 +159,9 @@ static int note(struct gp_member *m, struct gp_gpu *gpu, struct gp_kfd_queue *q)
 	return 0;
 }
 
-static void keep_as_found(struct gp_member *m, const struct gp_gpu *gpu)
+static void keep_as_found(struct gp_member *m, const struct gp_kernel_gpu *gpu)
 {
-	struct gp_ring *r;
+	struct gp_kernel_queue *r;
 
 	list_for_each_entry(r, &m->rings, of_member)
 		if (r->gpu == gpu)
@@ -168,7 +169,7 @@ static void keep_as_found(struct gp_member *m, const struct gp_gpu *gpu)
 }
 
 /* Keeps what is known of @m on @gpu until the next scan. @same: nothing has changed there. */
-static int ask_later(struct gp_member *m, struct gp_gpu *gpu, bool same)
+static int ask_later(struct gp_member *m, struct gp_kernel_gpu *gpu, bool same)
 {
 	if (gpu)
 		keep_as_found(m, gpu);
@@ -183,7 +184,7 @@ static int ask_later(struct gp_member *m, struct gp_gpu *gpu, bool same)
 static int scan_seat(struct gp_member *m, struct kfd_process_device *pdd, bool all)
 {
 	struct kfd_node *node = gp_kfd_node(pdd);
-	struct gp_gpu *gpu = gp_gpu_find(node);
+	struct gp_kernel_gpu *gpu = gp_gpu_find(node);
 	u64 stamp = gp_kfd_queues_stamp(pdd);
 	bool same = gpu && m->seat[gpu->device].stamp == stamp;
 	unsigned long flags;
@@ -224,7 +225,7 @@ static int scan_seat(struct gp_member *m, struct kfd_process_device *pdd, bool a
 
 static int scan_member(struct gp_member *m, bool all)
 {
-	struct gp_ring *ring;
+	struct gp_kernel_queue *ring;
 	int err = 0, one;
 	u32 i;
 
@@ -260,14 +261,14 @@ bool gp_target_at_rest(const struct gp_target *t, u64 now_ns)
 
 static int retask(struct gp_target *t, u64 devices, u64 now_ns, const char **why)
 {
-	struct gp_ring *ring;
+	struct gp_kernel_queue *ring;
 	u32 i;
 	int err;
 
 	for (i = 0; i < t->nr_members; i++)
 		if (t->member[i])
 			list_for_each_entry(ring, &t->member[i]->rings, of_member)
-				gp_ring_out(ring, now_ns);
+				gp_kernel_queue_out(ring, now_ns);
 	gp_target_untask(t, now_ns);
 	if (!devices)
 		return 0;
@@ -278,7 +279,7 @@ static int retask(struct gp_target *t, u64 devices, u64 now_ns, const char **why
 	}
 	t->devices = devices;
 	gp_home.of_task[t->task] = t;
-	gp_client_record_task(t);
+	gp_dev_file_record_task(t);
 	/* Of who may not be held any more it is refused, rightly. */
 	if (t->hold_until_ns > now_ns)
 		gp_sched_hold(gp_home.sched, t->task, t->hold_until_ns - now_ns, now_ns);
@@ -288,7 +289,7 @@ static int retask(struct gp_target *t, u64 devices, u64 now_ns, const char **why
 /* Takes out what was not found again; returns whether anything is different. */
 static bool sift(struct gp_target *t, u64 now_ns, struct list_head *out)
 {
-	struct gp_ring *ring, *next;
+	struct gp_kernel_queue *ring, *next;
 	bool changed = false;
 	u32 i;
 
@@ -299,7 +300,7 @@ static bool sift(struct gp_target *t, u64 now_ns, struct list_head *out)
 			changed |= !ring->found || ring->place == GP_NONE;
 			if (ring->found)
 				continue;
-			gp_ring_out(ring, now_ns);
+			gp_kernel_queue_out(ring, now_ns);
 			list_move_tail(&ring->of_member, out);
 		}
 	}
@@ -325,7 +326,7 @@ static u64 devices_of(const struct gp_target *t, u64 *queues)
 
 static void look_at_all(struct gp_target *t, u64 now_ns)
 {
-	struct gp_ring *ring;
+	struct gp_kernel_queue *ring;
 	u32 i;
 
 	for (i = 0; i < t->nr_members && t->task != GP_NONE; i++) {
@@ -340,7 +341,7 @@ static void look_at_all(struct gp_target *t, u64 now_ns)
 /* Processes of @t that came when it was off are taken off, too. Whether there are any. */
 static bool call_strays(const struct gp_target *t)
 {
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 	bool any = false;
 	u32 i;
 
@@ -369,7 +370,7 @@ static int adopt(struct gp_target *t, u64 now_ns, struct list_head *out, const c
 	t->unsettled = devices & ~t->devices;
 	look_at_all(t, now_ns);
 	if (changed)
-		gp_client_tell(&event, t);
+		gp_dev_file_tell(&event, t);
 	if (!err && call_strays(t)) {
 		t->unsettled = true;
 		err = -EAGAIN;
@@ -378,9 +379,9 @@ static int adopt(struct gp_target *t, u64 now_ns, struct list_head *out, const c
 }
 
 /* How many there are with those of @t that are not looked at yet. */
-static u32 room_for(const struct gp_target *t, const struct gp_gpu *gpu)
+static u32 room_for(const struct gp_target *t, const struct gp_kernel_gpu *gpu)
 {
-	const struct gp_ring *ring;
+	const struct gp_kernel_queue *ring;
 	unsigned long flags;
 	u32 i, nr;
 
@@ -397,7 +398,7 @@ static u32 room_for(const struct gp_target *t, const struct gp_gpu *gpu)
 /* With home.mutex nobody else puts any in. */
 static int reserve(const struct gp_target *t)
 {
-	struct gp_gpu *gpu;
+	struct gp_kernel_gpu *gpu;
 	int err = 0;
 
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES && !err; gpu++)
@@ -454,7 +455,7 @@ int gp_target_scan(struct gp_target *t, bool all, const char **why)
 	gp_home_settle(now);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	if (!list_empty(&out))
-		gp_ring_free_later(&out);
+		gp_kernel_queue_free_later(&out);
 	if (err == -EAGAIN || one == -EAGAIN)
 		gp_scan_soon(SCAN_AGAIN_MS);
 	wake_up_all(&gp_home.moved);	/* who waits until it is settled */

@@ -47,7 +47,7 @@ static int judge(const struct gp_crew *crew, struct gp_selftest *t)
 	return 0;
 }
 
-static int stop(struct gp_gpu *gpu, struct gp_selftest *t)
+static int stop(struct gp_kernel_gpu *gpu, struct gp_selftest *t)
 {
 	struct gp_kfd_step *step = &gpu->crew->step;
 	int err;
@@ -69,7 +69,7 @@ static int stop(struct gp_gpu *gpu, struct gp_selftest *t)
 	return judge(gpu->crew, t);
 }
 
-void gp_selftest_run(struct gp_gpu *gpu)
+void gp_selftest_run(struct gp_kernel_gpu *gpu)
 {
 	const struct gp_target *target;
 	struct gp_selftest *t;
@@ -107,14 +107,15 @@ void gp_selftest_run(struct gp_gpu *gpu)
 }
 
 /* Is it on the GPU, and nobody about to move it? Under home.lock. */
-static bool at_rest(const struct gp_gpu *gpu, const struct gp_target *target)
+static bool at_rest(const struct gp_kernel_gpu *gpu, const struct gp_target *target)
 {
 	const struct gp_seat *seat = gp_sched_seat(gp_home.sched, target->task, gpu->device);
 
 	return seat && seat->state == GP_ON && !gp_home.sched->devices[gpu->device].action;
 }
 
-int gp_selftest_begin(struct gp_gpu *gpu, const struct gp_target *target, struct gp_selftest *test)
+int gp_selftest_begin(struct gp_kernel_gpu *gpu, const struct gp_target *target,
+		      struct gp_selftest *test)
 {
 	unsigned long flags;
 	bool begun;
@@ -141,7 +142,7 @@ int gp_selftest_wait(struct gp_selftest *test)
 	return test->err;
 }
 
-void gp_selftest_cancel(struct gp_gpu *gpu)
+void gp_selftest_cancel(struct gp_kernel_gpu *gpu)
 {
 	unsigned long flags;
 

@@ -7,7 +7,7 @@
 
 /* ---- who ---- */
 
-static void enrol(struct gp_gpu *gpu, struct gp_member *m, u32 task, bool out)
+static void enrol(struct gp_kernel_gpu *gpu, struct gp_member *m, u32 task, bool out)
 {
 	struct gp_seat_k *seat = &m->seat[gpu->device];
 	struct gp_crew *crew = gpu->crew;
@@ -21,7 +21,7 @@ static void enrol(struct gp_gpu *gpu, struct gp_member *m, u32 task, bool out)
 	};
 }
 
-void gp_step_add(struct gp_gpu *gpu, u32 task, bool out)
+void gp_step_add(struct gp_kernel_gpu *gpu, u32 task, bool out)
 {
 	struct gp_target *t = gp_target_of_task(task);
 	u32 i;
@@ -39,7 +39,7 @@ void gp_step_add(struct gp_gpu *gpu, u32 task, bool out)
 	}
 }
 
-void gp_step_begin(struct gp_gpu *gpu, u64 patience_ns)
+void gp_step_begin(struct gp_kernel_gpu *gpu, u64 patience_ns)
 {
 	gpu->crew->step = (struct gp_kfd_step){
 		.node = gpu->node, .move = gpu->crew->move, .deadline_ns = patience_ns,
@@ -48,7 +48,7 @@ void gp_step_begin(struct gp_gpu *gpu, u64 patience_ns)
 
 /* ---- which way ---- */
 
-static void refused_direct(struct gp_gpu *gpu, const char *why)
+static void refused_direct(struct gp_kernel_gpu *gpu, const char *why)
 {
 	unsigned long flags;
 
@@ -69,7 +69,7 @@ static bool any_out(const struct gp_kfd_step *step)
 }
 
 /* The one that is wanted, unless it would refuse; starts need no other than evict. */
-const struct gp_way *gp_step_way(struct gp_gpu *gpu)
+const struct gp_way *gp_step_way(struct gp_kernel_gpu *gpu)
 {
 	const struct gp_way *way = READ_ONCE(gp_home.way);
 	struct gp_kfd_step *step = &gpu->crew->step;
@@ -91,7 +91,7 @@ const struct gp_way *gp_step_way(struct gp_gpu *gpu)
 	return way;
 }
 
-static void count(struct gp_gpu *gpu, const struct gp_way *way, int err)
+static void count(struct gp_kernel_gpu *gpu, const struct gp_way *way, int err)
 {
 	const struct gp_kfd_step *step = &gpu->crew->step;
 	unsigned long flags;
@@ -108,7 +108,7 @@ static void count(struct gp_gpu *gpu, const struct gp_way *way, int err)
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 }
 
-int gp_step_move(struct gp_gpu *gpu, const struct gp_way *way)
+int gp_step_move(struct gp_kernel_gpu *gpu, const struct gp_way *way)
 {
 	struct gp_kfd_step *step = &gpu->crew->step;
 	int err;
@@ -129,7 +129,7 @@ int gp_step_move(struct gp_gpu *gpu, const struct gp_way *way)
 /* ---- what became of them ---- */
 
 /* Is anybody off there? Those who have died are not waited for. Under home.lock. */
-static bool anybody_owes(const struct gp_gpu *gpu)
+static bool anybody_owes(const struct gp_kernel_gpu *gpu)
 {
 	const struct gp_member *m;
 
@@ -140,7 +140,7 @@ static bool anybody_owes(const struct gp_gpu *gpu)
 }
 
 /* What the driver counts is what we know; who has left is seen to. */
-void gp_step_book(struct gp_gpu *gpu)
+void gp_step_book(struct gp_kernel_gpu *gpu)
 {
 	struct gp_crew *crew = gpu->crew;
 	u32 i;
@@ -160,7 +160,7 @@ void gp_step_book(struct gp_gpu *gpu)
 	gpu->halted = gpu->way == &gp_way_halt && anybody_owes(gpu);
 }
 
-void gp_step_end_halt(struct gp_gpu *gpu)
+void gp_step_end_halt(struct gp_kernel_gpu *gpu)
 {
 	unsigned long flags;
 	bool over;
@@ -193,7 +193,7 @@ static bool nobody_knows(const struct gp_kfd_move *m)
 }
 
 /* Did every process of @task get there? Those who did not stay for a start of their own. */
-static enum gp_outcome outcome(struct gp_gpu *gpu, u32 task, bool out, int err)
+static enum gp_outcome outcome(struct gp_kernel_gpu *gpu, u32 task, bool out, int err)
 {
 	struct gp_crew *crew = gpu->crew;
 	bool all = !err || err == -EIO;
@@ -216,7 +216,7 @@ static enum gp_outcome outcome(struct gp_gpu *gpu, u32 task, bool out, int err)
 }
 
 /* Under home.lock. */
-static void answer(struct gp_gpu *gpu, int err, u64 now_ns)
+static void answer(struct gp_kernel_gpu *gpu, int err, u64 now_ns)
 {
 	const struct gp_action *action = &gpu->crew->order.action;
 	const struct gp_kfd_times *times = &gpu->crew->step.times;
@@ -243,7 +243,7 @@ static void answer(struct gp_gpu *gpu, int err, u64 now_ns)
 		};
 }
 
-static void refuse_stops(struct gp_gpu *gpu, u64 now_ns)
+static void refuse_stops(struct gp_kernel_gpu *gpu, u64 now_ns)
 {
 	struct gp_action *action = &gpu->crew->order.action;
 	struct gp_answer a = { .action = action->id, .outcome = GP_REFUSED };
@@ -258,14 +258,14 @@ static void refuse_stops(struct gp_gpu *gpu, u64 now_ns)
 }
 
 /* A task that has ended since leaves its number to another, whom nobody meant. */
-static bool still_meant(const struct gp_gpu *gpu, const struct gp_action *action, u32 task)
+static bool still_meant(const struct gp_kernel_gpu *gpu, const struct gp_action *action, u32 task)
 {
 	const struct gp_seat *seat = gp_sched_seat(gp_home.sched, task, gpu->device);
 
 	return seat && seat->action == action->id;
 }
 
-void gp_step_action(struct gp_gpu *gpu)
+void gp_step_action(struct gp_kernel_gpu *gpu)
 {
 	struct gp_action *action = &gpu->crew->order.action;
 	unsigned long flags;
@@ -293,7 +293,7 @@ void gp_step_action(struct gp_gpu *gpu)
 	gp_step_book(gpu);
 	gp_step_reset(gpu, now);
 	gp_home_settle(now);
-	gp_client_wake_owed();
+	gp_dev_file_wake_owed();
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	gp_step_let_go(gpu->crew);
 	wake_up_all(&gp_home.moved);
@@ -302,7 +302,7 @@ void gp_step_action(struct gp_gpu *gpu)
 /* ---- starts that nobody asks for ---- */
 
 /* Under home.lock. */
-static void gather_orphans(struct gp_gpu *gpu)
+static void gather_orphans(struct gp_kernel_gpu *gpu)
 {
 	struct gp_member *m;
 
@@ -314,7 +314,7 @@ static void gather_orphans(struct gp_gpu *gpu)
 	}
 }
 
-bool gp_step_orphans(struct gp_gpu *gpu)
+bool gp_step_orphans(struct gp_kernel_gpu *gpu)
 {
 	unsigned long flags;
 	bool left;
@@ -343,7 +343,7 @@ bool gp_step_orphans(struct gp_gpu *gpu)
 
 /* ---- those who came when their task was off ---- */
 
-bool gp_step_is_stray(const struct gp_gpu *gpu, const struct gp_member *m)
+bool gp_step_is_stray(const struct gp_kernel_gpu *gpu, const struct gp_member *m)
 {
 	const struct gp_seat_k *seat = &m->seat[gpu->device];
 	const struct gp_seat *is;
@@ -357,7 +357,7 @@ bool gp_step_is_stray(const struct gp_gpu *gpu, const struct gp_member *m)
 }
 
 /* They are started with the others of their task. */
-void gp_step_strays(struct gp_gpu *gpu)
+void gp_step_strays(struct gp_kernel_gpu *gpu)
 {
 	unsigned long flags;
 	struct gp_member *m;
@@ -381,7 +381,7 @@ void gp_step_strays(struct gp_gpu *gpu)
 
 /* ---- what the GPU did on its own ---- */
 
-bool gp_step_reset(struct gp_gpu *gpu, u64 now_ns)
+bool gp_step_reset(struct gp_kernel_gpu *gpu, u64 now_ns)
 {
 	struct gp_uapi_event event = { .time_ns = now_ns, .gpu_id = gpu->is.gpu_id,
 				       .kind = GP_UAPI_EVENT_RESET };
@@ -406,12 +406,12 @@ bool gp_step_reset(struct gp_gpu *gpu, u64 now_ns)
 	}
 	if (!gpu->gone)
 		gp_device_reset(gp_home.sched, gpu->device, now_ns);
-	gp_client_tell(&event, NULL);
+	gp_dev_file_tell(&event, NULL);
 	return true;
 }
 
 /* A GPU is locked for other reasons than a reset, too; and then nothing follows by itself. */
-void gp_step_resync(struct gp_gpu *gpu)
+void gp_step_resync(struct gp_kernel_gpu *gpu)
 {
 	struct gp_crew *crew = gpu->crew;
 	unsigned long flags;
@@ -431,7 +431,7 @@ void gp_step_resync(struct gp_gpu *gpu)
 	wake_up_all(&gp_home.moved);
 }
 
-void gp_step_late(struct gp_gpu *gpu)
+void gp_step_late(struct gp_kernel_gpu *gpu)
 {
 	struct gp_answer a = { .action = gpu->crew->late, .task = GP_NONE, .outcome = GP_REFUSED };
 	int come = gp_kfd_direct_late(gpu->node);

@@ -2,7 +2,7 @@
 /* A task: processes that are on the GPUs together or not at all, from attach to detach. */
 #include <linux/slab.h>
 
-#include "gp_client.h"
+#include "gp_dev_file.h"
 #include "gp_home.h"
 
 struct gp_target *gp_target_of_task(u32 task)
@@ -10,7 +10,7 @@ struct gp_target *gp_target_of_task(u32 task)
 	return task < GP_HOME_TASKS ? gp_home.of_task[task] : NULL;
 }
 
-struct gp_target *gp_target_find(const struct gp_client *client, u32 handle)
+struct gp_target *gp_target_find(const struct gp_dev_file *client, u32 handle)
 {
 	struct gp_target *t;
 
@@ -97,7 +97,7 @@ void gp_target_detach(struct gp_target *t)
 	forget(t);
 }
 
-void gp_target_detach_all(struct gp_client *client)
+void gp_target_detach_all(struct gp_dev_file *client)
 {
 	struct gp_target *t, *next;
 	unsigned long flags;
@@ -144,7 +144,7 @@ static int take_members(struct gp_target *t, struct gp_member *const *members, u
 	return READ_ONCE(t->nr_alive) ? 0 : -ESRCH;
 }
 
-int gp_target_attach(struct gp_client *client, struct gp_member *const *members, u32 nr,
+int gp_target_attach(struct gp_dev_file *client, struct gp_member *const *members, u32 nr,
 		     const struct gp_class *class, struct gp_target **ret)
 {
 	struct gp_target *t;
@@ -179,16 +179,16 @@ int gp_target_attach(struct gp_client *client, struct gp_member *const *members,
 	return 0;
 }
 
-static void member_leaves(struct gp_member *m, struct gp_gpu *gpu, u64 now_ns,
+static void member_leaves(struct gp_member *m, struct gp_kernel_gpu *gpu, u64 now_ns,
 			  struct list_head *out)
 {
 	struct gp_seat_k *seat = &m->seat[gpu->device];
-	struct gp_ring *ring, *next;
+	struct gp_kernel_queue *ring, *next;
 
 	list_for_each_entry_safe(ring, next, &m->rings, of_member) {
 		if (ring->gpu != gpu)
 			continue;
-		gp_ring_out(ring, now_ns);
+		gp_kernel_queue_out(ring, now_ns);
 		list_move_tail(&ring->of_member, out);
 	}
 	seat->queues = 0;
@@ -196,7 +196,7 @@ static void member_leaves(struct gp_member *m, struct gp_gpu *gpu, u64 now_ns,
 		gp_member_orphan(m, gpu);
 }
 
-void gp_target_leave_gpu(struct gp_gpu *gpu, u64 now_ns, struct list_head *out)
+void gp_target_leave_gpu(struct gp_kernel_gpu *gpu, u64 now_ns, struct list_head *out)
 {
 	struct gp_member *m;
 	struct gp_target *t;

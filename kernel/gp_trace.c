@@ -3,7 +3,7 @@
  * What goes into the scheduler and comes out of it becomes tracepoints, statistics and events.
  * Called from inside the scheduler, so under home.lock: reads it, and never calls it.
  */
-#include "gp_client.h"
+#include "gp_dev_file.h"
 
 #define CREATE_TRACE_POINTS
 #include "gp_trace.h"
@@ -186,17 +186,17 @@ static void tell(const struct gp_rec *rec)
 		event.arg[GP_PART_TOTAL] = rec->arg[GP_NR_PARTS];
 		event.arg[GP_NR_PARTS] = 0;
 	}
-	gp_client_tell(&event, t);
+	gp_dev_file_tell(&event, t);
 }
 
-void gp_client_trace(void *ctx, const struct gp_rec *rec)
+void gp_dev_file_trace(void *ctx, const struct gp_rec *rec)
 {
 	trace_rec(rec);
 	/* Its first words are before there is anything. */
 	if (!gp_home.sched)
 		return;
 	count(rec);
-	gp_client_record(rec);
+	gp_dev_file_record(rec);
 	if (rec->kind == GP_REC_STATE || rec->kind == GP_REC_PARTS || rec->kind == GP_REC_EJECT)
 		tell(rec);
 	if (rec->kind == GP_REC_STATE)

@@ -12,7 +12,7 @@
 /* Between two tries at a start that is owed, or two questions after a fence or a locked GPU. */
 #define AGAIN_NS	(10 * GP_MSEC)
 
-void gp_gpu_wake(struct gp_gpu *gpu)
+void gp_gpu_wake(struct gp_kernel_gpu *gpu)
 {
 	lockdep_assert_held(&gp_home.lock);
 	if (gpu->kicked || !gpu->worker)
@@ -24,7 +24,7 @@ void gp_gpu_wake(struct gp_gpu *gpu)
 /* ---- probes ---- */
 
 /* Waves of all processes of @task; -errno: nobody knows. */
-static int count_waves(struct gp_gpu *gpu, u32 task, u32 *ret)
+static int count_waves(struct gp_kernel_gpu *gpu, u32 task, u32 *ret)
 {
 	struct gp_crew *crew = gpu->crew;
 	struct gp_target *t;
@@ -56,7 +56,7 @@ static int count_waves(struct gp_gpu *gpu, u32 task, u32 *ret)
 }
 
 /* First the counters, then the pointers, then the answer: work that comes in between is seen. */
-static void probe(struct gp_gpu *gpu, u32 task)
+static void probe(struct gp_kernel_gpu *gpu, u32 task)
 {
 	struct gp_probed probed = { .device = gpu->device, .task = task,
 				    .executing = GP_EXEC_UNKNOWN,
@@ -77,7 +77,7 @@ static void probe(struct gp_gpu *gpu, u32 task)
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 }
 
-static void probe_all(struct gp_gpu *gpu)
+static void probe_all(struct gp_kernel_gpu *gpu)
 {
 	u32 task;
 
@@ -91,9 +91,9 @@ static void probe_all(struct gp_gpu *gpu)
  * Decides, and takes over what is to be done; false: nothing. Whoever is told of it meanwhile would
  * get the processor before the command is given: he is woken after it, or by the next tick.
  */
-static bool take_order(struct gp_gpu *gpu)
+static bool take_order(struct gp_kernel_gpu *gpu)
 {
-	struct gp_order *order = &gpu->crew->order;
+	struct gp_worker_order *order = &gpu->crew->order;
 	unsigned long flags;
 	bool any;
 	u64 now;
@@ -118,13 +118,13 @@ static bool take_order(struct gp_gpu *gpu)
 	gp_home_settle(now);
 	gp_home.hushed = false;
 	if (!order->step)
-		gp_client_wake_owed();
+		gp_dev_file_wake_owed();
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	return any;
 }
 
 /* What is left to be tried again, and when to wake for it. */
-static void done(struct gp_gpu *gpu, bool orphans_left)
+static void done(struct gp_kernel_gpu *gpu, bool orphans_left)
 {
 	unsigned long flags;
 	u64 now;
@@ -141,7 +141,7 @@ static void done(struct gp_gpu *gpu, bool orphans_left)
 	wake_up_all(&gp_home.moved);
 }
 
-static void work(struct gp_gpu *gpu)
+static void work(struct gp_kernel_gpu *gpu)
 {
 	u32 resets = gpu->resets;
 	bool left = false;
@@ -169,12 +169,12 @@ static void work(struct gp_gpu *gpu)
 	done(gpu, left);
 }
 
-static bool wanted(const struct gp_gpu *gpu)
+static bool wanted(const struct gp_kernel_gpu *gpu)
 {
 	return READ_ONCE(gpu->kicked) || kthread_should_stop();
 }
 
-static void wait(struct gp_gpu *gpu)
+static void wait(struct gp_kernel_gpu *gpu)
 {
 	u64 now = gp_home_now(), at = READ_ONCE(gpu->retry_ns);
 
@@ -187,7 +187,7 @@ static void wait(struct gp_gpu *gpu)
 
 static int run(void *data)
 {
-	struct gp_gpu *gpu = data;
+	struct gp_kernel_gpu *gpu = data;
 
 	set_freezable();
 	while (!kthread_should_stop()) {
@@ -199,7 +199,7 @@ static int run(void *data)
 	return 0;
 }
 
-int gp_worker_new(struct gp_gpu *gpu)
+int gp_worker_new(struct gp_kernel_gpu *gpu)
 {
 	struct task_struct *worker = kthread_create(run, gpu, "gpreempt/%u", gpu->device);
 
@@ -209,7 +209,7 @@ int gp_worker_new(struct gp_gpu *gpu)
 	return 0;
 }
 
-void gp_worker_stop(struct gp_gpu *gpu)
+void gp_worker_stop(struct gp_kernel_gpu *gpu)
 {
 	struct task_struct *worker = gpu->worker;
 	unsigned long flags;
@@ -222,7 +222,7 @@ void gp_worker_stop(struct gp_gpu *gpu)
 }
 
 /* A fence that is still awaited counts, and a GPU that was locked: somebody is off by them. */
-static bool is_done(const struct gp_gpu *gpu)
+static bool is_done(const struct gp_kernel_gpu *gpu)
 {
 	unsigned long flags;
 	bool is;
@@ -233,7 +233,7 @@ static bool is_done(const struct gp_gpu *gpu)
 	return is;
 }
 
-bool gp_gpu_drain(struct gp_gpu *gpu, u32 ms, const bool *unless)
+bool gp_gpu_drain(struct gp_kernel_gpu *gpu, u32 ms, const bool *unless)
 {
 	wait_event_timeout(gp_home.moved, is_done(gpu) || (unless && READ_ONCE(*unless)),
 			   msecs_to_jiffies(ms));

@@ -47,7 +47,7 @@ int gp_client_say(int err, const char *format, ...)
 	return -err;
 }
 
-int gp_client_call(struct gp_client *c, unsigned long request, void *arg, const char *what)
+int gp_client_call(struct gp_lab_client *c, unsigned long request, void *arg, const char *what)
 {
 	int r;
 
@@ -57,7 +57,7 @@ int gp_client_call(struct gp_client *c, unsigned long request, void *arg, const 
 	return r < 0 ? gp_client_fail(errno, "%s", what) : r;
 }
 
-int gp_client_clock(struct gp_client *c, u64 *ret_ns)
+int gp_client_clock(struct gp_lab_client *c, u64 *ret_ns)
 {
 	struct kfd_ioctl_get_clock_counters_args clocks = { .gpu_id = c->node.gpu_id };
 	int err = gp_client_call(c, AMDKFD_IOC_GET_CLOCK_COUNTERS, &clocks, "GET_CLOCK_COUNTERS");
@@ -67,7 +67,7 @@ int gp_client_clock(struct gp_client *c, u64 *ret_ns)
 	return err;
 }
 
-bool gp_client_is_model(const struct gp_client *c)
+bool gp_client_is_model(const struct gp_lab_client *c)
 {
 	u8 vendor[2] = { 0 };
 	char path[64];
@@ -106,7 +106,7 @@ static int open_device(const char *path)
 	return fd < 0 ? gp_client_fail(errno, "cannot open %s", path) : fd;
 }
 
-static int check_version(struct gp_client *c)
+static int check_version(struct gp_lab_client *c)
 {
 	int err = gp_client_call(c, AMDKFD_IOC_GET_VERSION, &c->version, "GET_VERSION");
 
@@ -126,7 +126,7 @@ static int open_render(const struct gp_node *node)
 	return open_device(path);
 }
 
-static int acquire_vm(struct gp_client *c, int render_fd, const struct gp_node *node)
+static int acquire_vm(struct gp_lab_client *c, int render_fd, const struct gp_node *node)
 {
 	struct kfd_ioctl_acquire_vm_args vm = { .drm_fd = (u32)render_fd, .gpu_id = node->gpu_id };
 
@@ -134,7 +134,7 @@ static int acquire_vm(struct gp_client *c, int render_fd, const struct gp_node *
 }
 
 /* The VMs of the GPUs that it does not use. */
-static int acquire_others(struct gp_client *c, const char *topology)
+static int acquire_others(struct gp_lab_client *c, const char *topology)
 {
 	struct gp_node nodes[GP_CLIENT_GPUS];
 	u32 count = 0, i;
@@ -154,7 +154,7 @@ static int acquire_others(struct gp_client *c, const char *topology)
 	return err;
 }
 
-static int enter(struct gp_client *c, const struct gp_client_args *args)
+static int enter(struct gp_lab_client *c, const struct gp_client_args *args)
 {
 	struct kfd_ioctl_runtime_enable_args enable = {
 		.mode_mask = KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK |
@@ -177,11 +177,11 @@ static int enter(struct gp_client *c, const struct gp_client_args *args)
 	return err;
 }
 
-int gp_client_open(struct gp_client *c, const struct gp_client_args *args)
+int gp_client_open(struct gp_lab_client *c, const struct gp_client_args *args)
 {
 	int err;
 
-	*c = (struct gp_client){
+	*c = (struct gp_lab_client){
 		.kfd_fd = -1, .render_fd = -1, .padding_fd = -1, .at_runtime = args->at_runtime,
 	};
 	err = find_gpu(args, &c->node);
@@ -207,7 +207,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-static void end_runtime(struct gp_client *c)
+static void end_runtime(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_runtime_enable_args disable = { .mode_mask = 0 };
 
@@ -219,7 +219,7 @@ static void end_runtime(struct gp_client *c)
 	c->runtime = false;
 }
 
-void gp_client_close(struct gp_client *c)
+void gp_client_close(struct gp_lab_client *c)
 {
 	if (c->debugs_itself)
 		gp_debug_disable(c, getpid());

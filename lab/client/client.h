@@ -114,7 +114,7 @@ struct gp_buffer {
 };
 
 /* Its fields are for reading. */
-struct gp_client {
+struct gp_lab_client {
 	int kfd_fd;
 	int render_fd;
 	struct gp_node node;
@@ -134,28 +134,28 @@ struct gp_client {
  * Opens /dev/kfd and the GPU's render node, acquires its VM and enables the debug
  * runtime as ROCr does. -ENODEV: no such GPU.
  */
-int gp_client_open(struct gp_client *c, const struct gp_client_args *args);
+int gp_client_open(struct gp_lab_client *c, const struct gp_client_args *args);
 /*
  * Queues and buffers come first; what is left of them the driver frees. Ends a debug
  * session of the process with itself. While another process debugs this one, it sleeps
  * until that one lets it go, as ROCr's shutdown does.
  */
-void gp_client_close(struct gp_client *c);
+void gp_client_close(struct gp_lab_client *c);
 
 /*
  * One raw call; @what names it in gp_client_error(). Interrupted calls are
  * repeated. Returns what the driver returns (0, or a count) or -errno.
  */
-int gp_client_call(struct gp_client *c, unsigned long request, void *arg, const char *what);
+int gp_client_call(struct gp_lab_client *c, unsigned long request, void *arg, const char *what);
 
 /*
  * Whether the GPU is the lab's (its PCI device is QEMU's). Synthetic kernels are not
  * code: on hardware they would be executed as if they were.
  */
-bool gp_client_is_model(const struct gp_client *c);
+bool gp_client_is_model(const struct gp_lab_client *c);
 
 /* The GPU's clock in ns: every time that is reported is a difference of it. */
-int gp_client_clock(struct gp_client *c, u64 *ret_ns);
+int gp_client_clock(struct gp_lab_client *c, u64 *ret_ns);
 
 /* Memory ----------------------------------------------------------------------- */
 
@@ -166,11 +166,11 @@ enum gp_memory {
 };
 
 /* Page-aligned, zeroed, mapped on CPU and GPU. */
-int gp_buffer_alloc(struct gp_client *c, struct gp_buffer *b, enum gp_memory kind, u64 bytes);
+int gp_buffer_alloc(struct gp_lab_client *c, struct gp_buffer *b, enum gp_memory kind, u64 bytes);
 /* The caller's own pages at @at; they must outlive the buffer. */
-int gp_buffer_register(struct gp_client *c, struct gp_buffer *b, void *at, u64 bytes);
+int gp_buffer_register(struct gp_lab_client *c, struct gp_buffer *b, void *at, u64 bytes);
 /* A buffer that was never allocated (all zero) is fine. */
-int gp_buffer_free(struct gp_client *c, struct gp_buffer *b);
+int gp_buffer_free(struct gp_lab_client *c, struct gp_buffer *b);
 
 /* Queues ------------------------------------------------------------------------ */
 
@@ -202,8 +202,8 @@ struct gp_queue_args {
 };
 
 /* Its fields are for reading. */
-struct gp_queue {
-	struct gp_client *c;
+struct gp_lab_queue {
+	struct gp_lab_client *c;
 	u32 id;
 	u32 type;		/* u32 */
 	u32 ring_bytes;
@@ -220,20 +220,21 @@ struct gp_queue {
 	struct gp_buffer save;
 };
 
-int gp_queue_create(struct gp_client *c, struct gp_queue *q, const struct gp_queue_args *args);
+int gp_queue_create(struct gp_lab_client *c, struct gp_lab_queue *q,
+		    const struct gp_queue_args *args);
 /* If the driver refuses, the queue and its memory stay as they are. */
-int gp_queue_destroy(struct gp_queue *q);
+int gp_queue_destroy(struct gp_lab_queue *q);
 /* UPDATE_QUEUE: percentage 0 takes it off the GPU, 1..100 puts it back. */
-int gp_queue_update(struct gp_queue *q, u32 percentage, u32 priority);
+int gp_queue_update(struct gp_lab_queue *q, u32 percentage, u32 priority);
 /* Tells the GPU of everything put so far. */
-void gp_queue_ring(struct gp_queue *q);
+void gp_queue_ring(struct gp_lab_queue *q);
 /* Whether everything put has been fetched (PM4, SDMA) or retired (AQL). */
-bool gp_queue_empty(const struct gp_queue *q);
+bool gp_queue_empty(const struct gp_lab_queue *q);
 
 /* Copies a packet into the ring. -EAGAIN: no room. The GPU is told by gp_queue_ring(). */
-int gp_aql_put(struct gp_queue *q, const union gp_aql_packet *packet);
+int gp_aql_put(struct gp_lab_queue *q, const union gp_aql_packet *packet);
 /* @nr dwords on a PM4 or SDMA queue; -EAGAIN: no room. */
-int gp_queue_put(struct gp_queue *q, const u32 *dwords, u32 nr);
+int gp_queue_put(struct gp_lab_queue *q, const u32 *dwords, u32 nr);
 
 /* What a kernel packet says. */
 struct gp_launch {
@@ -254,51 +255,51 @@ union gp_aql_packet gp_aql_barrier_packet(enum gp_aql_type type,
 
 /* Events and signals -------------------------------------------------------------- */
 
-struct gp_event {
+struct gp_lab_event {
 	u32 id;
 	u64 *slot;		/* where the GPU writes; NULL: not a signal event */
 };
 
 /* @auto_reset: a wait that it ends resets it. */
-int gp_event_create(struct gp_client *c, struct gp_event *e, u32 type,
+int gp_event_create(struct gp_lab_client *c, struct gp_lab_event *e, u32 type,
 		    bool auto_reset);
-int gp_event_destroy(struct gp_client *c, struct gp_event *e);
-int gp_event_set(struct gp_client *c, const struct gp_event *e);
+int gp_event_destroy(struct gp_lab_client *c, struct gp_lab_event *e);
+int gp_event_set(struct gp_lab_client *c, const struct gp_lab_event *e);
 /* Any of them (or all). -ETIME: none came. @timeout_ms GP_KFD_WAIT_FOREVER: no limit. */
-int gp_event_wait(struct gp_client *c, const struct gp_event *e, u32 nr, bool all,
+int gp_event_wait(struct gp_lab_client *c, const struct gp_lab_event *e, u32 nr, bool all,
 		  u32 timeout_ms);
 
 /* @s lies in GPU memory, 64-byte aligned. Without @e there is no interrupt. */
-void gp_signal_init(struct gp_amd_signal *s, s64 value, const struct gp_event *e);
+void gp_signal_init(struct gp_amd_signal *s, s64 value, const struct gp_lab_event *e);
 s64 gp_signal_value(const struct gp_amd_signal *s);
 void gp_signal_store(struct gp_amd_signal *s, s64 value);
 /*
  * Until its value is below 1: asleep in WAIT_EVENTS if @e, else looking every 50 us.
  * -ETIME after @timeout_ms of this machine's time.
  */
-int gp_signal_wait(struct gp_client *c, const struct gp_amd_signal *s, const struct gp_event *e,
-		   u32 timeout_ms);
+int gp_signal_wait(struct gp_lab_client *c, const struct gp_amd_signal *s,
+		   const struct gp_lab_event *e, u32 timeout_ms);
 
 /* Debugging, of itself or of another process ---------------------------------------- */
 
 /* Any operation; fills in @pid. What the driver returns, or -errno. */
-int gp_debug(struct gp_client *c, pid_t pid, struct kfd_ioctl_dbg_trap_args *args,
+int gp_debug(struct gp_lab_client *c, pid_t pid, struct kfd_ioctl_dbg_trap_args *args,
 	     const char *what);
 /* @fd: a pipe's writing end that gets a byte per exception of @exceptions. */
-int gp_debug_enable(struct gp_client *c, pid_t pid, u64 exceptions, int fd,
+int gp_debug_enable(struct gp_lab_client *c, pid_t pid, u64 exceptions, int fd,
 		    struct kfd_runtime_info *ret);
-int gp_debug_disable(struct gp_client *c, pid_t pid);
+int gp_debug_disable(struct gp_lab_client *c, pid_t pid);
 /* At most @room entries; @ret_count: how many queues there are. */
-int gp_debug_snapshot(struct gp_client *c, pid_t pid, u64 clear,
+int gp_debug_snapshot(struct gp_lab_client *c, pid_t pid, u64 clear,
 		      struct kfd_queue_snapshot_entry *entries, u32 room, u32 *ret_count);
 /* @ids is marked in place (GP_KFD_DBG_QUEUE_*). Returns how many were suspended, or -errno. */
-int gp_debug_suspend(struct gp_client *c, pid_t pid, u32 *ids, u32 nr, u32 grace);
+int gp_debug_suspend(struct gp_lab_client *c, pid_t pid, u32 *ids, u32 nr, u32 grace);
 /* @ids NULL: all of the process. Returns how many were resumed, or -errno. */
-int gp_debug_resume(struct gp_client *c, pid_t pid, u32 *ids, u32 nr);
+int gp_debug_resume(struct gp_lab_client *c, pid_t pid, u32 *ids, u32 nr);
 
 /* A descriptor of SMI events, subscribed to @mask (KFD_SMI_EVENT_MASK_FROM_INDEX); or -errno. */
-int gp_smi_open(struct gp_client *c, u64 mask);
+int gp_smi_open(struct gp_lab_client *c, u64 mask);
 /* KFD_CRIU_OP_PROCESS_INFO or _UNPAUSE of this very process. */
-int gp_criu(struct gp_client *c, enum kfd_criu_op op);
+int gp_criu(struct gp_lab_client *c, enum kfd_criu_op op);
 
 #endif /* GP_LAB_CLIENT_H */

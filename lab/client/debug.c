@@ -9,13 +9,14 @@ static u64 address(const void *at)
 	return (u64)(uintptr_t)at;
 }
 
-int gp_debug(struct gp_client *c, pid_t pid, struct kfd_ioctl_dbg_trap_args *args, const char *what)
+int gp_debug(struct gp_lab_client *c, pid_t pid, struct kfd_ioctl_dbg_trap_args *args,
+	     const char *what)
 {
 	args->pid = (u32)pid;
 	return gp_client_call(c, AMDKFD_IOC_DBG_TRAP, args, what);
 }
 
-int gp_debug_enable(struct gp_client *c, pid_t pid, u64 exceptions, int fd,
+int gp_debug_enable(struct gp_lab_client *c, pid_t pid, u64 exceptions, int fd,
 		    struct kfd_runtime_info *ret)
 {
 	struct kfd_ioctl_dbg_trap_args args = {
@@ -34,7 +35,7 @@ int gp_debug_enable(struct gp_client *c, pid_t pid, u64 exceptions, int fd,
 	return err;
 }
 
-int gp_debug_disable(struct gp_client *c, pid_t pid)
+int gp_debug_disable(struct gp_lab_client *c, pid_t pid)
 {
 	struct kfd_ioctl_dbg_trap_args args = { .op = KFD_IOC_DBG_TRAP_DISABLE };
 	int err = gp_debug(c, pid, &args, "DBG_TRAP DISABLE");
@@ -44,7 +45,7 @@ int gp_debug_disable(struct gp_client *c, pid_t pid)
 	return err;
 }
 
-int gp_debug_snapshot(struct gp_client *c, pid_t pid, u64 clear,
+int gp_debug_snapshot(struct gp_lab_client *c, pid_t pid, u64 clear,
 		      struct kfd_queue_snapshot_entry *entries, u32 room, u32 *ret_count)
 {
 	struct kfd_ioctl_dbg_trap_args args = {
@@ -63,7 +64,7 @@ int gp_debug_snapshot(struct gp_client *c, pid_t pid, u64 clear,
 	return err;
 }
 
-int gp_debug_suspend(struct gp_client *c, pid_t pid, u32 *ids, u32 nr, u32 grace)
+int gp_debug_suspend(struct gp_lab_client *c, pid_t pid, u32 *ids, u32 nr, u32 grace)
 {
 	struct kfd_ioctl_dbg_trap_args args = {
 		.op = KFD_IOC_DBG_TRAP_SUSPEND_QUEUES,
@@ -75,7 +76,7 @@ int gp_debug_suspend(struct gp_client *c, pid_t pid, u32 *ids, u32 nr, u32 grace
 	return gp_debug(c, pid, &args, "DBG_TRAP SUSPEND_QUEUES");
 }
 
-int gp_debug_resume(struct gp_client *c, pid_t pid, u32 *ids, u32 nr)
+int gp_debug_resume(struct gp_lab_client *c, pid_t pid, u32 *ids, u32 nr)
 {
 	struct kfd_ioctl_dbg_trap_args args = {
 		.op = KFD_IOC_DBG_TRAP_RESUME_QUEUES,
@@ -85,7 +86,7 @@ int gp_debug_resume(struct gp_client *c, pid_t pid, u32 *ids, u32 nr)
 	return gp_debug(c, pid, &args, "DBG_TRAP RESUME_QUEUES");
 }
 
-int gp_smi_open(struct gp_client *c, u64 mask)
+int gp_smi_open(struct gp_lab_client *c, u64 mask)
 {
 	struct kfd_ioctl_smi_events_args args = { .gpuid = c->node.gpu_id };
 	int err = gp_client_call(c, AMDKFD_IOC_SMI_EVENTS, &args, "SMI_EVENTS");
@@ -101,7 +102,7 @@ int gp_smi_open(struct gp_client *c, u64 mask)
 	return (int)args.anon_fd;
 }
 
-int gp_criu(struct gp_client *c, enum kfd_criu_op op)
+int gp_criu(struct gp_lab_client *c, enum kfd_criu_op op)
 {
 	struct kfd_ioctl_criu_args args = { .op = op };
 

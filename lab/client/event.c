@@ -17,7 +17,7 @@ enum {
 	NAP_MS		= 100,	/* a lost interrupt costs this much, not for ever */
 };
 
-static int create(struct gp_client *c, struct kfd_ioctl_create_event_args *args)
+static int create(struct gp_lab_client *c, struct kfd_ioctl_create_event_args *args)
 {
 	int err;
 
@@ -30,7 +30,7 @@ static int create(struct gp_client *c, struct kfd_ioctl_create_event_args *args)
 	return gp_client_call(c, AMDKFD_IOC_CREATE_EVENT, args, "CREATE_EVENT");
 }
 
-int gp_event_create(struct gp_client *c, struct gp_event *e, u32 type,
+int gp_event_create(struct gp_lab_client *c, struct gp_lab_event *e, u32 type,
 		    bool auto_reset)
 {
 	struct kfd_ioctl_create_event_args args = { .event_type = type, .auto_reset = auto_reset };
@@ -50,21 +50,22 @@ int gp_event_create(struct gp_client *c, struct gp_event *e, u32 type,
 	return 0;
 }
 
-int gp_event_destroy(struct gp_client *c, struct gp_event *e)
+int gp_event_destroy(struct gp_lab_client *c, struct gp_lab_event *e)
 {
 	struct kfd_ioctl_destroy_event_args args = { .event_id = e->id };
 
 	return gp_client_call(c, AMDKFD_IOC_DESTROY_EVENT, &args, "DESTROY_EVENT");
 }
 
-int gp_event_set(struct gp_client *c, const struct gp_event *e)
+int gp_event_set(struct gp_lab_client *c, const struct gp_lab_event *e)
 {
 	struct kfd_ioctl_destroy_event_args args = { .event_id = e->id };
 
 	return gp_client_call(c, AMDKFD_IOC_SET_EVENT, &args, "SET_EVENT");
 }
 
-int gp_event_wait(struct gp_client *c, const struct gp_event *e, u32 nr, bool all, u32 timeout_ms)
+int gp_event_wait(struct gp_lab_client *c, const struct gp_lab_event *e, u32 nr, bool all,
+		  u32 timeout_ms)
 {
 	struct kfd_event_data data[WAITED_MAX];
 	struct kfd_ioctl_wait_events_args args = {
@@ -86,7 +87,7 @@ int gp_event_wait(struct gp_client *c, const struct gp_event *e, u32 nr, bool al
 	return err;
 }
 
-void gp_signal_init(struct gp_amd_signal *s, s64 value, const struct gp_event *e)
+void gp_signal_init(struct gp_amd_signal *s, s64 value, const struct gp_lab_event *e)
 {
 	*s = (struct gp_amd_signal){
 		.kind = GP_AMD_SIGNAL_USER,
@@ -114,8 +115,8 @@ static u64 now_ms(void)
 	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
 }
 
-int gp_signal_wait(struct gp_client *c, const struct gp_amd_signal *s, const struct gp_event *e,
-		   u32 timeout_ms)
+int gp_signal_wait(struct gp_lab_client *c, const struct gp_amd_signal *s,
+		   const struct gp_lab_event *e, u32 timeout_ms)
 {
 	const struct timespec nap = { .tv_nsec = LOOK_US * 1000 };
 	u64 start = now_ms();

@@ -32,8 +32,8 @@ enum {
 #define FOREVER_NS	(3600ull * 1000000000)	/* a kernel that outlives the measurement */
 
 struct bench {
-	struct gp_client c;
-	struct gp_queue q[MAX_QUEUES];
+	struct gp_lab_client c;
+	struct gp_lab_queue q[MAX_QUEUES];
 	u32 nr;
 	struct gp_work work;
 	u32 ids[MAX_QUEUES];

@@ -36,8 +36,8 @@ enum { WAVES = 4, MOST = 10000 };
 enum column { UNMAP, FENCE, WAVE, SOFTWARE, NR_COLUMNS };
 
 static struct latency {
-	struct gp_client c;
-	struct gp_queue q;
+	struct gp_lab_client c;
+	struct gp_lab_queue q;
 	struct gp_work work;
 	int ledger_fd;
 	u64 random;

@@ -54,7 +54,7 @@ static int complain(const char *line)
 	return USAGE;
 }
 
-static void print_geometry(const struct gp_client *c)
+static void print_geometry(const struct gp_lab_client *c)
 {
 	const struct gp_geometry *g = &c->geometry;
 	const struct gp_node *n = &c->node;
@@ -80,8 +80,8 @@ static int check(void)
 		.pointers = o.pointers,
 		.save_area = o.save_area,
 	};
-	struct gp_client c;
-	struct gp_queue q;
+	struct gp_lab_client c;
+	struct gp_lab_queue q;
 	int err = gp_client_open(&c, &args);
 
 	if (err)

@@ -292,7 +292,7 @@ static u64 nap_ns(const struct gp_load *l, bool arrivals, u64 gap)
 /* Until something may have completed or arrived. */
 static int rest(struct gp_load *l)
 {
-	struct gp_event events[WAITED_MAX];
+	struct gp_lab_event events[WAITED_MAX];
 	u64 gap = l->next_arrival_ns > l->now_ns ? l->next_arrival_ns - l->now_ns : 0;
 	bool arrivals = l->o->rate_milli && wanted(l);
 	struct timespec nap = { .tv_nsec = (long)nap_ns(l, arrivals, gap) };

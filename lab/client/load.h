@@ -11,8 +11,8 @@
 
 /* One AQL queue and its requests in flight, oldest first. */
 struct gp_load_queue {
-	struct gp_queue q;
-	struct gp_event event;
+	struct gp_lab_queue q;
+	struct gp_lab_event event;
 	u32 *in_flight;		/* slots; a ring of @depth */
 	u32 head, count;
 	u64 submitted, completed;
@@ -20,7 +20,7 @@ struct gp_load_queue {
 
 struct gp_load {
 	const struct gp_load_options *o;
-	struct gp_client c;
+	struct gp_lab_client c;
 	struct gp_work work;
 	struct gp_load_queue *queues;
 	u32 created;		/* of the queues */

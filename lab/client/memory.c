@@ -25,7 +25,7 @@ static const char *kind_name(enum gp_memory kind)
 	return names[kind];
 }
 
-static int kfd_alloc(struct gp_client *c, struct gp_buffer *b, u64 *offset)
+static int kfd_alloc(struct gp_lab_client *c, struct gp_buffer *b, u64 *offset)
 {
 	static const u32 flags[] = {
 		[GP_MEMORY_USERPTR] = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR |
@@ -59,7 +59,7 @@ static int kfd_alloc(struct gp_client *c, struct gp_buffer *b, u64 *offset)
 	return 0;
 }
 
-static int kfd_map(struct gp_client *c, struct gp_buffer *b, bool on)
+static int kfd_map(struct gp_lab_client *c, struct gp_buffer *b, bool on)
 {
 	u32 gpu = c->node.gpu_id;
 	struct kfd_ioctl_map_memory_to_gpu_args args = {
@@ -80,7 +80,7 @@ static int kfd_map(struct gp_client *c, struct gp_buffer *b, bool on)
 }
 
 /* The driver's pages replace what holds their address. */
-static int map_on_cpu(struct gp_client *c, struct gp_buffer *b, u64 offset)
+static int map_on_cpu(struct gp_lab_client *c, struct gp_buffer *b, u64 offset)
 {
 	void *at = mmap(b->at, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 			c->render_fd, (off_t)offset);
@@ -93,7 +93,7 @@ static int map_on_cpu(struct gp_client *c, struct gp_buffer *b, u64 offset)
 }
 
 /* Leaves nothing behind; by bare calls, so that the line about the failure stays. */
-static void undo(struct gp_client *c, struct gp_buffer *b)
+static void undo(struct gp_lab_client *c, struct gp_buffer *b)
 {
 	struct kfd_ioctl_free_memory_of_gpu_args args = { .handle = b->handle };
 
@@ -104,7 +104,7 @@ static void undo(struct gp_client *c, struct gp_buffer *b)
 	*b = (struct gp_buffer){ 0 };
 }
 
-int gp_buffer_alloc(struct gp_client *c, struct gp_buffer *b, enum gp_memory kind, u64 bytes)
+int gp_buffer_alloc(struct gp_lab_client *c, struct gp_buffer *b, enum gp_memory kind, u64 bytes)
 {
 	bool host = kind == GP_MEMORY_USERPTR;
 	u64 offset;
@@ -129,7 +129,7 @@ int gp_buffer_alloc(struct gp_client *c, struct gp_buffer *b, enum gp_memory kin
 	return err;
 }
 
-int gp_buffer_register(struct gp_client *c, struct gp_buffer *b, void *at, u64 bytes)
+int gp_buffer_register(struct gp_lab_client *c, struct gp_buffer *b, void *at, u64 bytes)
 {
 	u64 offset = (u64)(uintptr_t)at;
 	int err;
@@ -143,7 +143,7 @@ int gp_buffer_register(struct gp_client *c, struct gp_buffer *b, void *at, u64 b
 	return err;
 }
 
-int gp_buffer_free(struct gp_client *c, struct gp_buffer *b)
+int gp_buffer_free(struct gp_lab_client *c, struct gp_buffer *b)
 {
 	struct kfd_ioctl_free_memory_of_gpu_args args = { .handle = b->handle };
 	int err = 0;

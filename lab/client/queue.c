@@ -19,7 +19,7 @@ static bool computes(u32 type)
 }
 
 /* How many bytes of the ring one step of its pointers is. */
-static u32 step(const struct gp_queue *q)
+static u32 step(const struct gp_lab_queue *q)
 {
 	switch (q->type) {
 	case KFD_IOC_QUEUE_TYPE_COMPUTE_AQL:
@@ -36,9 +36,9 @@ static u64 address(const void *at)
 	return (u64)(uintptr_t)at;
 }
 
-static int alloc_buffers(struct gp_queue *q, const struct gp_queue_args *args)
+static int alloc_buffers(struct gp_lab_queue *q, const struct gp_queue_args *args)
 {
-	struct gp_client *c = q->c;
+	struct gp_lab_client *c = q->c;
 	int err = gp_buffer_alloc(c, &q->ring, args->pointers, q->ring_bytes);
 
 	if (!err)
@@ -50,7 +50,7 @@ static int alloc_buffers(struct gp_queue *q, const struct gp_queue_args *args)
 	return err;
 }
 
-static int free_buffers(struct gp_queue *q)
+static int free_buffers(struct gp_lab_queue *q)
 {
 	int err = gp_buffer_free(q->c, &q->ring);
 
@@ -64,7 +64,7 @@ static int free_buffers(struct gp_queue *q)
 }
 
 /* What AMD's runtime has in this page; tools that look at a process read it. */
-static void init_pointers(struct gp_queue *q)
+static void init_pointers(struct gp_lab_queue *q)
 {
 	struct gp_amd_queue *page = q->pointers.at;
 
@@ -78,7 +78,7 @@ static void init_pointers(struct gp_queue *q)
 }
 
 /* A ring of zeros would be full of vendor packets. */
-static void invalidate_ring(struct gp_queue *q)
+static void invalidate_ring(struct gp_lab_queue *q)
 {
 	union gp_aql_packet *packets = q->ring.at;
 
@@ -86,7 +86,7 @@ static void invalidate_ring(struct gp_queue *q)
 		packets[i].kernel.header = GP_AQL_INVALID;
 }
 
-static int map_doorbells(struct gp_client *c, u64 offset)
+static int map_doorbells(struct gp_lab_client *c, u64 offset)
 {
 	void *at;
 
@@ -100,9 +100,9 @@ static int map_doorbells(struct gp_client *c, u64 offset)
 	return 0;
 }
 
-static int kfd_create(struct gp_queue *q)
+static int kfd_create(struct gp_lab_queue *q)
 {
-	struct gp_client *c = q->c;
+	struct gp_lab_client *c = q->c;
 	struct kfd_ioctl_create_queue_args k = {
 		.ring_base_address	= address(q->ring.at),
 		.write_pointer_address	= address(q->write),
@@ -139,7 +139,7 @@ static int kfd_create(struct gp_queue *q)
 }
 
 /* The line to keep is the first one, whatever freeing the buffers says. */
-static int give_up(struct gp_queue *q, int err)
+static int give_up(struct gp_lab_queue *q, int err)
 {
 	char line[256];
 
@@ -148,11 +148,12 @@ static int give_up(struct gp_queue *q, int err)
 	return gp_client_say(-err, "%s", line);
 }
 
-int gp_queue_create(struct gp_client *c, struct gp_queue *q, const struct gp_queue_args *args)
+int gp_queue_create(struct gp_lab_client *c, struct gp_lab_queue *q,
+		    const struct gp_queue_args *args)
 {
 	int err;
 
-	*q = (struct gp_queue){
+	*q = (struct gp_lab_queue){
 		.c = c,
 		.type = args->type,
 		.ring_bytes = args->ring_bytes ? args->ring_bytes : RING_BYTES,
@@ -169,7 +170,7 @@ int gp_queue_create(struct gp_client *c, struct gp_queue *q, const struct gp_que
 	return err ? give_up(q, err) : 0;
 }
 
-int gp_queue_destroy(struct gp_queue *q)
+int gp_queue_destroy(struct gp_lab_queue *q)
 {
 	struct kfd_ioctl_destroy_queue_args d = { .queue_id = q->id };
 	int err = gp_client_call(q->c, AMDKFD_IOC_DESTROY_QUEUE, &d, "DESTROY_QUEUE");
@@ -177,7 +178,7 @@ int gp_queue_destroy(struct gp_queue *q)
 	return err ? err : free_buffers(q);
 }
 
-int gp_queue_update(struct gp_queue *q, u32 percentage, u32 priority)
+int gp_queue_update(struct gp_lab_queue *q, u32 percentage, u32 priority)
 {
 	struct kfd_ioctl_update_queue_args u = {
 		.ring_base_address = address(q->ring.at),
@@ -195,7 +196,7 @@ int gp_queue_update(struct gp_queue *q, u32 percentage, u32 priority)
 	return err;
 }
 
-void gp_queue_ring(struct gp_queue *q)
+void gp_queue_ring(struct gp_lab_queue *q)
 {
 	/* AMD's AQL doorbell takes the index of the last packet; the others the next one's. */
 	u64 value = q->type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL ? q->next - 1 : q->next;
@@ -206,7 +207,7 @@ void gp_queue_ring(struct gp_queue *q)
 }
 
 /* How much of what was put the GPU still has to read, in steps of the pointers. */
-static u64 pending(const struct gp_queue *q)
+static u64 pending(const struct gp_lab_queue *q)
 {
 	u64 read = __atomic_load_n(q->read, __ATOMIC_ACQUIRE);
 	u64 steps = q->ring_bytes / step(q);
@@ -216,12 +217,12 @@ static u64 pending(const struct gp_queue *q)
 	return q->next - read;
 }
 
-bool gp_queue_empty(const struct gp_queue *q)
+bool gp_queue_empty(const struct gp_lab_queue *q)
 {
 	return !pending(q);
 }
 
-int gp_aql_put(struct gp_queue *q, const union gp_aql_packet *packet)
+int gp_aql_put(struct gp_lab_queue *q, const union gp_aql_packet *packet)
 {
 	u32 packets = q->ring_bytes / GP_AQL_PACKET_BYTES;
 	union gp_aql_packet *at = (union gp_aql_packet *)q->ring.at + q->next % packets;
@@ -235,7 +236,7 @@ int gp_aql_put(struct gp_queue *q, const union gp_aql_packet *packet)
 	return 0;
 }
 
-int gp_queue_put(struct gp_queue *q, const u32 *dwords, u32 nr)
+int gp_queue_put(struct gp_lab_queue *q, const u32 *dwords, u32 nr)
 {
 	u32 per_dword = q->type == KFD_IOC_QUEUE_TYPE_COMPUTE ? 1 : sizeof(u32);
 	u64 steps = q->ring_bytes / step(q);

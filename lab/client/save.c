@@ -65,7 +65,7 @@ void *gp_save_map_sparse(u64 bytes, u64 stride, u64 real, int padding_fd)
 	return NULL;
 }
 
-static int padding_file(struct gp_client *c)
+static int padding_file(struct gp_lab_client *c)
 {
 	int fd;
 
@@ -85,7 +85,7 @@ static int padding_file(struct gp_client *c)
 }
 
 /* What a runtime writes at the start of each XCC's part. */
-static void write_headers(const struct gp_client *c, u8 *at)
+static void write_headers(const struct gp_lab_client *c, u8 *at)
 {
 	const struct gp_geometry *g = &c->geometry;
 	u32 xccs = c->node.xccs;
@@ -98,7 +98,7 @@ static void write_headers(const struct gp_client *c, u8 *at)
 	}
 }
 
-int gp_save_alloc(struct gp_client *c, struct gp_buffer *b, enum gp_save_area kind)
+int gp_save_alloc(struct gp_lab_client *c, struct gp_buffer *b, enum gp_save_area kind)
 {
 	const struct gp_geometry *g = &c->geometry;
 	u64 real = g->save_bytes;

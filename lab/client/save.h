@@ -6,7 +6,7 @@
 #include "client.h"
 
 /* Maps and registers it, with the headers that a runtime writes. */
-int gp_save_alloc(struct gp_client *c, struct gp_buffer *b, enum gp_save_area kind);
+int gp_save_alloc(struct gp_lab_client *c, struct gp_buffer *b, enum gp_save_area kind);
 
 /*
  * The CPU's part alone: @bytes of address space in which every @stride bytes begin

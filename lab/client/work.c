@@ -9,7 +9,7 @@ static u64 address(const void *at)
 	return (u64)(uintptr_t)at;
 }
 
-int gp_work_init(struct gp_work *w, struct gp_client *c, const struct gp_work_args *args)
+int gp_work_init(struct gp_work *w, struct gp_lab_client *c, const struct gp_work_args *args)
 {
 	u64 bytes = sizeof(struct vgpu_kernel) * 2 + args->slots * sizeof(struct gp_work_slot);
 	int err;
@@ -44,7 +44,7 @@ static u64 next_key(u64 *state)
 	return (z ^ (z >> 31)) | 1;
 }
 
-static int put_aql(struct gp_queue *q, const struct gp_launch *l)
+static int put_aql(struct gp_lab_queue *q, const struct gp_launch *l)
 {
 	union gp_aql_packet packet = gp_aql_kernel_packet(l);
 
@@ -55,7 +55,7 @@ static int put_aql(struct gp_queue *q, const struct gp_launch *l)
 #define HI(a)	((u32)((a) >> 32))
 
 /* The dispatch, and a RELEASE_MEM that clears the value of the signal. */
-static int put_pm4(struct gp_queue *q, const struct gp_launch *l)
+static int put_pm4(struct gp_lab_queue *q, const struct gp_launch *l)
 {
 	enum { DISPATCH_DIRECT = 0x15, RELEASE_MEM = 0x49, SET_SH_REG = 0x76, WAVE_SIZE = 64 };
 	enum { NUM_THREAD_X = 0x207, PGM_LO = 0x20c, USER_DATA_0 = 0x240 };
@@ -72,8 +72,8 @@ static int put_pm4(struct gp_queue *q, const struct gp_launch *l)
 	return gp_queue_put(q, dw, sizeof(dw) / sizeof(dw[0]));
 }
 
-int gp_work_submit(struct gp_work *w, u32 i, struct gp_queue *q, u32 workgroups, u32 waves,
-		   const struct gp_event *e)
+int gp_work_submit(struct gp_work *w, u32 i, struct gp_lab_queue *q, u32 workgroups, u32 waves,
+		   const struct gp_lab_event *e)
 {
 	struct gp_work_slot *s = &w->slot[i];
 	struct gp_launch l = {

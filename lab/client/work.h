@@ -34,7 +34,7 @@ struct gp_work_args {
 };
 
 struct gp_work {
-	struct gp_client *c;
+	struct gp_lab_client *c;
 	struct gp_buffer memory;
 	struct vgpu_kernel *kernel;
 	struct gp_work_slot *slot;	/* @slots of them */
@@ -42,7 +42,7 @@ struct gp_work {
 	u64 key;
 };
 
-int gp_work_init(struct gp_work *w, struct gp_client *c, const struct gp_work_args *args);
+int gp_work_init(struct gp_work *w, struct gp_lab_client *c, const struct gp_work_args *args);
 void gp_work_fini(struct gp_work *w);
 
 /*
@@ -50,8 +50,8 @@ void gp_work_fini(struct gp_work *w);
  * @e: an event to signal at the end, or NULL. The slot must not be in flight. On a
  * PM4 queue no event is signalled and the slot has no times.
  */
-int gp_work_submit(struct gp_work *w, u32 i, struct gp_queue *q, u32 workgroups, u32 waves,
-		   const struct gp_event *e);
+int gp_work_submit(struct gp_work *w, u32 i, struct gp_lab_queue *q, u32 workgroups, u32 waves,
+		   const struct gp_lab_event *e);
 /* Whether it has completed (its signal says so). */
 bool gp_work_done(const struct gp_work *w, u32 i);
 /* As if its first workgroup had run once more: what gp_work_check() must find. */

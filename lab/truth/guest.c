@@ -47,9 +47,9 @@ struct answer {
 };
 
 struct child {
-	struct gp_client c;
+	struct gp_lab_client c;
 	struct gp_work forever, short_work;
-	struct gp_queue q[LAB_QUEUES];
+	struct gp_lab_queue q[LAB_QUEUES];
 	u32 ids[LAB_QUEUES], nr;
 };
 
@@ -93,7 +93,7 @@ static int child_create(struct child *k, u32 i)
 /* A short kernel on every queue but the first, which is busy for ever; one interrupts. */
 static int child_work(struct child *k)
 {
-	struct gp_event event;
+	struct gp_lab_event event;
 	int err = gp_event_create(&k->c, &event, KFD_IOC_EVENT_SIGNAL, true);
 	u32 i;
 

@@ -199,7 +199,7 @@ static void a_node_without_its_files_is_named(void **state)
 static void without_a_driver_the_line_says_so(void **state)
 {
 	const struct gp_client_args args = { .topology = "/nonexistent" };
-	struct gp_client c;
+	struct gp_lab_client c;
 
 	(void)state;
 	EXPECT_EQ(gp_client_open(&c, &args), -ENOENT);
@@ -210,7 +210,7 @@ static void without_a_driver_the_line_says_so(void **state)
 static void a_gpu_that_is_not_there_is_counted(void **state)
 {
 	const struct gp_client_args args = { .topology = *state, .gpu = 2 };
-	struct gp_client c;
+	struct gp_lab_client c;
 
 	EXPECT_EQ(gp_client_open(&c, &args), -ENODEV);
 	EXPECT(strstr(gp_client_error(), "GPU 2: the driver shows 2"));
@@ -267,7 +267,7 @@ static void a_kernel_packet_says_what_was_asked(void **state)
 
 /* A queue without a driver: the library's own side of it. */
 struct fake {
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	union gp_aql_packet ring[16];
 	struct gp_amd_queue pointers;
 	u64 doorbell;

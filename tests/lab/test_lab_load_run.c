@@ -131,7 +131,7 @@ static struct gp_load *fresh(const struct gp_load_options *o, enum fault fault, 
 		.c = &l->c, .kernel = &dev.kernel, .slot = dev.slots, .slots = SLOTS, .key = 1,
 	};
 	for (u32 i = 0; i < QUEUES; i++) {
-		struct gp_queue *q = &dev.queues[i].q;
+		struct gp_lab_queue *q = &dev.queues[i].q;
 
 		q->id = 10 + i;
 		q->type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL;

@@ -11,8 +11,8 @@ enum { SLOTS = 32, WORKGROUPS = 100, WAVES = 4, KERNEL_NS = 100000000, TRIES = 1
 
 /* This process with one queue, its session open and its queue no longer new. */
 struct myself {
-	struct gp_client c;
-	struct gp_queue q;
+	struct gp_lab_client c;
+	struct gp_lab_queue q;
 	struct gp_work work;
 	u32 used;
 };

@@ -129,7 +129,7 @@ s64 target_ask(const struct target *t, enum ask what, u32 a);
 /* UPDATE_QUEUE */
 s64 target_update(const struct target *t, u32 index, u32 percentage, u32 priority);
 /* Calls @call there with what it has. It was forked from us, so functions have our addresses. */
-typedef s64 (*target_call)(struct gp_client *c, struct gp_queue *queue);
+typedef s64 (*target_call)(struct gp_lab_client *c, struct gp_lab_queue *queue);
 s64 target_run(const struct target *t, target_call call);
 /* In two halves, for what blocks. */
 void target_tell(const struct target *t, enum ask what, u32 a);
@@ -164,7 +164,7 @@ enum { NEW = 1 << 30 };		/* KFD_EC_MASK(EC_QUEUE_NEW) */
 #define RUNTIME	KFD_EC_MASK(EC_PROCESS_RUNTIME)
 
 struct debugger {
-	struct gp_client c;
+	struct gp_lab_client c;
 	struct kfd_runtime_info info;
 	int pipe[2];		/* O_NONBLOCK */
 };

@@ -38,8 +38,8 @@ struct request {
 
 /* What the child has. */
 struct worker {
-	struct gp_client c;
-	struct gp_queue queue[4];
+	struct gp_lab_client c;
+	struct gp_lab_queue queue[4];
 	u32 queues;
 	struct gp_work work[KINDS];
 	u32 used[KINDS];		/* their slots */
@@ -100,7 +100,7 @@ static s64 worker_open(struct worker *w, bool no_runtime)
 
 static s64 worker_queue(struct worker *w, u32 type, enum gp_memory pointers)
 {
-	struct gp_queue *q = &w->queue[w->queues];
+	struct gp_lab_queue *q = &w->queue[w->queues];
 	int err = gp_queue_create(&w->c, q, &(struct gp_queue_args){
 		.type = type, .pointers = pointers,
 	});
@@ -114,7 +114,7 @@ static s64 worker_queue(struct worker *w, u32 type, enum gp_memory pointers)
 /* As a program does that ends a stream and begins another. */
 static s64 worker_renew(struct worker *w, u32 index)
 {
-	struct gp_queue *q = &w->queue[index], old = *q;
+	struct gp_lab_queue *q = &w->queue[index], old = *q;
 	struct gp_queue_args args = { .type = q->type, .pointers = q->pointers.kind };
 	int err = gp_queue_destroy(q);
 

@@ -63,7 +63,7 @@ static int drain_queue(struct steady *s, u32 queue, u32 ms)
 
 static void victim_live(int fd, u32 queues, bool is_hit)
 {
-	struct gp_event exception;
+	struct gp_lab_event exception;
 	struct fate fate = { 0 };
 	struct steady s;
 	u64 ring;
@@ -173,7 +173,7 @@ static bool driver_waits(u32 ms)
 	return f && fprintf(f, "%u\n", ms) > 0 && !fclose(f);
 }
 
-static int the_drivers_own(struct gp_client *c)
+static int the_drivers_own(struct gp_lab_client *c)
 {
 	FILE *f = fopen("/sys/kernel/debug/kfd/hang_hws", "w");
 
@@ -183,7 +183,7 @@ static int the_drivers_own(struct gp_client *c)
 	return fclose(f) ? -errno : 0;
 }
 
-static int the_devices_fault(struct gp_client *c)
+static int the_devices_fault(struct gp_lab_client *c)
 {
 	(void)c;
 	return device_fault(0, "hang");
@@ -191,7 +191,7 @@ static int the_devices_fault(struct gp_client *c)
 
 struct hang {
 	const char *name;
-	int (*cause)(struct gp_client *c);
+	int (*cause)(struct gp_lab_client *c);
 };
 
 static void hang(void *arg)
@@ -201,8 +201,8 @@ static void hang(void *arg)
 	const struct hang *h = arg;
 	struct victim v = victim_start(1, true);
 	int log = kernel_log_open(), smi, err;
-	struct gp_client c;
-	struct gp_queue q;
+	struct gp_lab_client c;
+	struct gp_lab_queue q;
 	struct fate fate;
 
 	claim(!gp_client_open(&c, &first_gpu), "%s: the GPU is fine before it hangs", h->name);
@@ -233,8 +233,8 @@ static void preemption_fails(void *unused)
 	static const struct gp_client_args first_gpu;
 	struct victim hit = victim_start(2, true), other = victim_start(1, false);
 	int log = kernel_log_open();
-	struct gp_client c;
-	struct gp_queue q;
+	struct gp_lab_client c;
+	struct gp_lab_queue q;
 	struct fate fate;
 	char text[64];
 	int err;
@@ -267,7 +267,7 @@ static int print_available(void)
 {
 	static const struct gp_client_args first_gpu;
 	struct kfd_ioctl_get_available_memory_args args = { 0 };
-	struct gp_client c;
+	struct gp_lab_client c;
 
 	if (gp_client_open(&c, &first_gpu))
 		return 1;

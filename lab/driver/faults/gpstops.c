@@ -174,7 +174,7 @@ static void stops(void *arg)
 }
 
 /* Where the waves of each XCC are, as the header of its part says. */
-static void scribble(struct gp_queue *q)
+static void scribble(struct gp_lab_queue *q)
 {
 	const struct gp_geometry *g = &q->c->geometry;
 

@@ -39,8 +39,8 @@ bool kernel_log_has(int fd, const char *text, u32 ms);
 enum { STEADY_QUEUES = 4, STEADY_DEPTH = 4, STEADY_SLOTS = STEADY_QUEUES * STEADY_DEPTH };
 
 struct steady {
-	struct gp_client c;
-	struct gp_queue q[STEADY_QUEUES];
+	struct gp_lab_client c;
+	struct gp_lab_queue q[STEADY_QUEUES];
 	u32 queues;
 	struct gp_work work;
 	bool flying[STEADY_SLOTS];

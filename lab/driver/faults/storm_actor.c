@@ -27,9 +27,9 @@ struct actor {
 	u64 number;
 	u32 gpu;
 	bool is_child;
-	struct gp_client c;
+	struct gp_lab_client c;
 	struct gp_work work;
-	struct gp_queue q[QUEUES];
+	struct gp_lab_queue q[QUEUES];
 	bool exists[QUEUES];
 	u8 queue_of[SLOTS];	/* 1 + its queue; 0: free */
 	int wrong;
@@ -54,7 +54,7 @@ static void must(struct actor *a, int err, const char *what)
 		complain(a, what);
 }
 
-static struct gp_queue *pick(struct actor *a)
+static struct gp_lab_queue *pick(struct actor *a)
 {
 	u32 i = any(a, QUEUES);
 
@@ -106,7 +106,7 @@ static void op_destroy(struct actor *a)
 
 static void op_update(struct actor *a)
 {
-	struct gp_queue *q = pick(a);
+	struct gp_lab_queue *q = pick(a);
 
 	if (q)
 		must(a, gp_queue_update(q, any(a, 2) * KFD_MAX_QUEUE_PERCENTAGE,
@@ -115,7 +115,7 @@ static void op_update(struct actor *a)
 
 static void op_submit(struct actor *a)
 {
-	struct gp_queue *q = pick(a);
+	struct gp_lab_queue *q = pick(a);
 	u32 i = any(a, SLOTS);
 	int err;
 
@@ -221,7 +221,7 @@ static void op_fork(struct actor *a)
 
 static void op_events(struct actor *a)
 {
-	struct gp_event e;
+	struct gp_lab_event e;
 
 	if (gp_event_create(&a->c, &e, KFD_IOC_EVENT_SIGNAL, true)) {
 		complain(a, "event");

@@ -24,7 +24,7 @@ static void let_run(pid_t pid)
 			ptrace(PTRACE_CONT, pid, NULL, 0);
 }
 
-static void rounds(struct gp_client *c, pid_t pid, u64 *random)
+static void rounds(struct gp_lab_client *c, pid_t pid, u64 *random)
 {
 	u64 new_bit = KFD_EC_MASK(EC_QUEUE_NEW);
 	u32 turns = storm_random(random, 8) + 1;
@@ -50,7 +50,7 @@ static void rounds(struct gp_client *c, pid_t pid, u64 *random)
 	}
 }
 
-static void session(struct gp_client *c, u32 seat, int fd, u64 *random)
+static void session(struct gp_lab_client *c, u32 seat, int fd, u64 *random)
 {
 	struct kfd_runtime_info info;
 	pid_t pid = storm->pid[seat];
@@ -89,7 +89,7 @@ void storm_debug(u64 seed, u32 actors)
 {
 	const struct gp_client_args args = { 0 };
 	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	struct gp_client c;
+	struct gp_lab_client c;
 
 	if (gp_client_open(&c, &args)) {
 		printf("# debugger: %s\n", gp_client_error());

@@ -13,10 +13,10 @@ static u64 address(const void *at)
 	return (u64)(uintptr_t)at;
 }
 
-void priorities(struct gp_client *c)
+void priorities(struct gp_lab_client *c)
 {
 	struct probe_mqds m = { 0 };
-	struct gp_queue q;
+	struct gp_lab_queue q;
 
 	probe_queue(c, &q);
 	for (u32 priority = 0; priority <= KFD_MAX_QUEUE_PRIORITY; priority++) {
@@ -30,7 +30,7 @@ void priorities(struct gp_client *c)
 	}
 }
 
-static int update(struct gp_queue *q, u64 ring, u32 bytes)
+static int update(struct gp_lab_queue *q, u64 ring, u32 bytes)
 {
 	struct kfd_ioctl_update_queue_args u = {
 		.ring_base_address = ring, .queue_id = q->id, .ring_size = bytes,
@@ -40,9 +40,9 @@ static int update(struct gp_queue *q, u64 ring, u32 bytes)
 	return gp_client_call(q->c, AMDKFD_IOC_UPDATE_QUEUE, &u, "UPDATE_QUEUE");
 }
 
-void null_ring(struct gp_client *c)
+void null_ring(struct gp_lab_client *c)
 {
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 2, MS);
@@ -61,10 +61,10 @@ void null_ring(struct gp_client *c)
 	OK(gp_queue_destroy(&q));
 }
 
-void ring_replaced(struct gp_client *c)
+void ring_replaced(struct gp_lab_client *c)
 {
 	struct gp_buffer bigger, old;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 6, MS);
@@ -90,7 +90,7 @@ void ring_replaced(struct gp_client *c)
 	OK(gp_queue_destroy(&q));
 }
 
-static int set_mask(struct gp_queue *q, const u32 *mask, u32 words)
+static int set_mask(struct gp_lab_queue *q, const u32 *mask, u32 words)
 {
 	struct kfd_ioctl_set_cu_mask_args m = { .queue_id = q->id, .num_cu_mask = words * 32,
 					.cu_mask_ptr = address(mask) };
@@ -99,7 +99,7 @@ static int set_mask(struct gp_queue *q, const u32 *mask, u32 words)
 }
 
 /* Bit i is XCC i % xccs; there, engine after engine, then the next CU of each. */
-static void expect_masks(struct gp_client *c, const u32 *mask)
+static void expect_masks(struct gp_lab_client *c, const u32 *mask)
 {
 	static const u32 at[4] = { 23, 24, 26, 27 };
 	u32 xccs = c->node.xccs, engines = c->node.arrays / c->node.arrays_per_engine / xccs;
@@ -116,13 +116,13 @@ static void expect_masks(struct gp_client *c, const u32 *mask)
 			EXPECT_EQ(m.dw[0][k][at[se]], want[k][se]);
 }
 
-void cu_masks(struct gp_client *c)
+void cu_masks(struct gp_lab_client *c)
 {
 	static const u32 masks[][3] = {
 		{ ~0u, ~0u, ~0u }, { 1, 0, 0 }, { 0xf, 0, 0 }, { 0x12345678, 0x9abcdef0, 0xffff },
 		{ 0, 0x80000000, 0 }, { 0xffffffff, 0xff, 0 },
 	};
-	struct gp_queue q;
+	struct gp_lab_queue q;
 
 	probe_queue(c, &q);
 	for (u32 k = 0; k < c->node.xccs; k++)
@@ -137,7 +137,7 @@ void cu_masks(struct gp_client *c)
 }
 
 /* How long a kernel runs that fills every CU once. */
-static u64 duration(struct gp_work *w, u32 slot, struct gp_queue *q)
+static u64 duration(struct gp_work *w, u32 slot, struct gp_lab_queue *q)
 {
 	/* Two workgroups of 16 waves are all that fits in a CU. */
 	OK(gp_work_submit(w, slot, q, 2 * q->c->geometry.cus * q->c->node.xccs, 16, NULL));
@@ -146,11 +146,11 @@ static u64 duration(struct gp_work *w, u32 slot, struct gp_queue *q)
 	return gp_work_end_ns(w, slot) - gp_work_start_ns(w, slot);
 }
 
-void cu_mask_slows(struct gp_client *c)
+void cu_mask_slows(struct gp_lab_client *c)
 {
 	static const u32 half[] = { ~0u, 0xff, 0 }, quarter[] = { 0xfffff, 0, 0 };
 	u64 full_ns, half_ns, quarter_ns;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 3, 20 * MS);
@@ -165,13 +165,13 @@ void cu_mask_slows(struct gp_client *c)
 	EXPECT_EQ((quarter_ns + 5 * MS) / (20 * MS), 4);
 }
 
-void wave_state(struct gp_client *c)
+void wave_state(struct gp_lab_client *c)
 {
 	u32 save = c->geometry.save_bytes, stack = c->geometry.ctl_stack_bytes;
 	u8 *at = mmap(NULL, c->geometry.mapping_bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct kfd_ioctl_get_queue_wave_state_args s = { .ctl_stack_address = address(at) };
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	EXPECT(at != MAP_FAILED);
@@ -209,18 +209,18 @@ void wave_state(struct gp_client *c)
 	probe_finish(&w);
 }
 
-static int set_gws(struct gp_queue *q, u32 count)
+static int set_gws(struct gp_lab_queue *q, u32 count)
 {
 	struct kfd_ioctl_alloc_queue_gws_args g = { .queue_id = q->id, .num_gws = count };
 
 	return gp_client_call(q->c, AMDKFD_IOC_ALLOC_QUEUE_GWS, &g, "ALLOC_QUEUE_GWS");
 }
 
-void gws(struct gp_client *c)
+void gws(struct gp_lab_client *c)
 {
 	enum { FORCE_SIMD_DIST = 1 << 23 };
 	static const u32 all[] = { ~0u, ~0u, ~0u };
-	struct gp_queue q, other, none = { .c = c, .id = 99 };
+	struct gp_lab_queue q, other, none = { .c = c, .id = 99 };
 
 	probe_queue(c, &q);
 	REFUSED(set_gws(&none, 1), EINVAL);
@@ -238,7 +238,7 @@ void gws(struct gp_client *c)
 	OK(set_gws(&other, 64));
 }
 
-void xnack(struct gp_client *c)
+void xnack(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_set_xnack_mode_args x = { .xnack_enabled = -1 };
 
@@ -250,10 +250,10 @@ void xnack(struct gp_client *c)
 
 #define PROC	"/sys/class/kfd/kfd/proc/%d/"
 
-void sysfs(struct gp_client *c)
+void sysfs(struct gp_lab_client *c)
 {
 	int pid = getpid(), before;
-	struct gp_queue a, p, s;
+	struct gp_lab_queue a, p, s;
 	char text[32];
 
 	EXPECT(probe_pasid() > 0);
@@ -280,10 +280,10 @@ void sysfs(struct gp_client *c)
 	EXPECT(!strcmp(probe_file(PROC "queues/%u/type", pid, s.id), ""));
 }
 
-void occupancy(struct gp_client *c)
+void occupancy(struct gp_lab_client *c)
 {
 	u32 per_cu = c->node.simds_per_cu * c->node.waves_per_simd, cus;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 1, 600000ull * MS);
@@ -299,9 +299,9 @@ void occupancy(struct gp_client *c)
 	EXPECT(!strcmp(probe_file(PROC "stats_%u/cu_occupancy", getpid(), c->node.gpu_id), "0\n"));
 }
 
-void ids_reused(struct gp_client *c)
+void ids_reused(struct gp_lab_client *c)
 {
-	struct gp_queue q[3], s;
+	struct gp_lab_queue q[3], s;
 
 	for (u32 i = 0; i < 3; i++) {
 		OK(gp_queue_create(c, &q[i],

@@ -23,9 +23,9 @@ enum {
 	(KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_QUEUE_EVICTION) | \
 	 KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_QUEUE_RESTORE))
 
-void criu_pause(struct gp_client *c)
+void criu_pause(struct gp_lab_client *c)
 {
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 2, 500ull * MS);
@@ -44,7 +44,7 @@ void criu_pause(struct gp_client *c)
 	REFUSED(gp_criu(c, 5), EINVAL);	/* no such operation */
 }
 
-static struct kfd_ioctl_criu_args info(struct gp_client *c)
+static struct kfd_ioctl_criu_args info(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_criu_args args = { .op = KFD_CRIU_OP_PROCESS_INFO };
 
@@ -53,11 +53,11 @@ static struct kfd_ioctl_criu_args info(struct gp_client *c)
 	return args;
 }
 
-void criu_counts(struct gp_client *c)
+void criu_counts(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_criu_args before = info(c), after;
-	struct gp_queue q;
-	struct gp_event e;
+	struct gp_lab_queue q;
+	struct gp_lab_event e;
 
 	EXPECT_EQ(before.pid, getpid());
 	EXPECT_EQ(before.num_devices, 1);
@@ -81,9 +81,9 @@ static bool pauses_are_counted(void)
 	return major == 6 && (minor < 12 || (minor == 12 && patch < 117));
 }
 
-void criu_twice(struct gp_client *c)
+void criu_twice(struct gp_lab_client *c)
 {
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 1, MS);
@@ -113,9 +113,9 @@ static void drop_capabilities(void)
 	EXPECT_EQ(syscall(SYS_capset, &header, none), 0);
 }
 
-void criu_capability(struct gp_client *c)
+void criu_capability(struct gp_lab_client *c)
 {
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 1, MS);
@@ -131,9 +131,9 @@ void criu_capability(struct gp_client *c)
 	OK(gp_queue_destroy(&q));
 }
 
-void criu_no_process(struct gp_client *c)
+void criu_no_process(struct gp_lab_client *c)
 {
-	struct gp_client bare = { .kfd_fd = open(GP_KFD_DEVICE, O_RDWR | O_CLOEXEC) };
+	struct gp_lab_client bare = { .kfd_fd = open(GP_KFD_DEVICE, O_RDWR | O_CLOEXEC) };
 	struct probe_hiq since = probe_hiq();
 
 	(void)c;
@@ -156,7 +156,7 @@ static const char *next_line(int fd)
 	return line;
 }
 
-static void expect_line(int fd, struct gp_client *c, pid_t pid, u32 event, char last)
+static void expect_line(int fd, struct gp_lab_client *c, pid_t pid, u32 event, char last)
 {
 	long long ns;
 	u32 got, gpu;
@@ -171,10 +171,10 @@ static void expect_line(int fd, struct gp_client *c, pid_t pid, u32 event, char 
 	EXPECT_EQ(tail, last);
 }
 
-void smi_lines(struct gp_client *c)
+void smi_lines(struct gp_lab_client *c)
 {
 	int fd = gp_smi_open(c, QUEUE_EVENTS);
-	struct gp_queue q;
+	struct gp_lab_queue q;
 
 	EXPECT(fd >= 0);
 	probe_queue(c, &q);
@@ -201,7 +201,7 @@ void smi_lines(struct gp_client *c)
 static pid_t paused_process(void)
 {
 	pid_t pid = fork();
-	struct gp_client c;
+	struct gp_lab_client c;
 	int status;
 
 	if (pid == 0) {
@@ -219,7 +219,7 @@ static pid_t paused_process(void)
 static int unprivileged(int hear, int tell)
 {
 	u64 all = QUEUE_EVENTS | KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_ALL_PROCESS);
-	struct gp_client c;
+	struct gp_lab_client c;
 	char byte;
 	int fd;
 
@@ -232,7 +232,7 @@ static int unprivileged(int hear, int tell)
 	return *next_line(fd) != '\0';
 }
 
-void smi_filter(struct gp_client *c)
+void smi_filter(struct gp_lab_client *c)
 {
 	u64 all = QUEUE_EVENTS | KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_ALL_PROCESS);
 	int own = gp_smi_open(c, QUEUE_EVENTS), every = gp_smi_open(c, all);
@@ -259,7 +259,7 @@ void smi_filter(struct gp_client *c)
 	EXPECT_EQ(status, 0);
 }
 
-void smi_fifo(struct gp_client *c)
+void smi_fifo(struct gp_lab_client *c)
 {
 	int fd = gp_smi_open(c, QUEUE_EVENTS);
 	u32 lines = 0;
@@ -312,13 +312,13 @@ static void expect_silence(int fd)
 	EXPECT(!said);
 }
 
-void userptr_eviction(struct gp_client *c)
+void userptr_eviction(struct gp_lab_client *c)
 {
 	void *at = own_pages(16);
 	int fd = gp_smi_open(c, QUEUE_EVENTS);
 	u64 unmaps = probe_hiq().unmaps;
 	struct gp_buffer b;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 1, 4000ull * MS);
@@ -341,11 +341,11 @@ void userptr_eviction(struct gp_client *c)
 	EXPECT(probe_hiq().unmaps >= unmaps + 2);
 }
 
-void evictions_nest(struct gp_client *c)
+void evictions_nest(struct gp_lab_client *c)
 {
 	int fd = gp_smi_open(c, QUEUE_EVENTS);
 	struct gp_buffer b;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 1, 300ull * MS);
@@ -366,12 +366,12 @@ void evictions_nest(struct gp_client *c)
 	probe_finish(&w);
 }
 
-void userptr_read_only(struct gp_client *c)
+void userptr_read_only(struct gp_lab_client *c)
 {
 	void *at = own_pages(4);
 	int fd = gp_smi_open(c, QUEUE_EVENTS);
 	struct gp_buffer b;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 1, 500ull * MS);
@@ -399,11 +399,11 @@ static void fork_once(void)
 	EXPECT_EQ(waitpid(pid, &(int){ 0 }, 0), pid);
 }
 
-void fork_evicts(struct gp_client *c)
+void fork_evicts(struct gp_lab_client *c)
 {
 	int fd = gp_smi_open(c, QUEUE_EVENTS);
 	struct gp_buffer *parts[5];
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 1, 1500ull * MS);
@@ -428,12 +428,12 @@ void fork_evicts(struct gp_client *c)
 	probe_finish(&w);
 }
 
-void vram_pressure(struct gp_client *c)
+void vram_pressure(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_get_available_memory_args free = { .gpu_id = c->node.gpu_id };
 	int fd = gp_smi_open(c, QUEUE_EVENTS), stop[2], status;
 	struct gp_buffer b;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 	u64 words;
 	pid_t pid;

@@ -16,11 +16,11 @@ static u64 address(const void *at)
 	return (u64)(uintptr_t)at;
 }
 
-void mqd_copies(struct gp_client *c)
+void mqd_copies(struct gp_lab_client *c)
 {
 	u32 stride = c->geometry.ctl_stack_bytes + 4096, xccs = c->node.xccs, seen = 0;
 	struct probe_mqds m = { 0 };
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	u64 base;
 
 	probe_queue(c, &q);
@@ -55,9 +55,9 @@ void mqd_copies(struct gp_client *c)
 	EXPECT_EQ(m.queues, 0);
 }
 
-void mqd_of_pm4(struct gp_client *c)
+void mqd_of_pm4(struct gp_lab_client *c)
 {
-	struct gp_queue q;
+	struct gp_lab_queue q;
 
 	OK(gp_queue_create(
 		c, &q, &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_COMPUTE, .xcc = 2 }));
@@ -72,7 +72,7 @@ void mqd_of_pm4(struct gp_client *c)
 	EXPECT_EQ(probe_mqd(0, MQD_TARGET_XCC), 3);
 }
 
-void hiq_everywhere(struct gp_client *c)
+void hiq_everywhere(struct gp_lab_client *c)
 {
 	static struct probe_hqd h[PROBE_QUEUES * 4];
 	u32 n = probe_hqds(h, PROBE_QUEUES * 4), seen = 0;
@@ -92,7 +92,7 @@ void hiq_everywhere(struct gp_client *c)
 }
 
 /* On how many XCCs a hardware queue works on this ring. */
-static u32 loaded(const struct gp_queue *q)
+static u32 loaded(const struct gp_lab_queue *q)
 {
 	static struct probe_hqd h[PROBE_QUEUES * 4];
 	u32 n = probe_hqds(h, PROBE_QUEUES * 4), xccs = 0;
@@ -110,16 +110,16 @@ static u32 loaded(const struct gp_queue *q)
 	return xccs;
 }
 
-static void expect_active(struct gp_client *c, const struct gp_queue *q, bool on)
+static void expect_active(struct gp_lab_client *c, const struct gp_lab_queue *q, bool on)
 {
 	SOON(loaded(q) == (on ? c->node.xccs : 0));
 	for (u32 k = 0; k < c->node.xccs; k++)
 		EXPECT_EQ(probe_mqd(k, MQD_ACTIVE), on);
 }
 
-void mapped_and_not(struct gp_client *c)
+void mapped_and_not(struct gp_lab_client *c)
 {
-	struct gp_queue q;
+	struct gp_lab_queue q;
 
 	probe_queue_off(c, &q);
 	probe_pause();
@@ -141,7 +141,7 @@ void mapped_and_not(struct gp_client *c)
 	expect_active(c, &q, true);
 }
 
-static void nothing_runs(const struct gp_work *w, const struct gp_queue *q, u64 done)
+static void nothing_runs(const struct gp_work *w, const struct gp_lab_queue *q, u64 done)
 {
 	probe_pause();
 	EXPECT_EQ(probe_counter("workgroups_done"), done);
@@ -150,10 +150,10 @@ static void nothing_runs(const struct gp_work *w, const struct gp_queue *q, u64 
 		EXPECT(!gp_work_done(w, i));
 }
 
-void unmapped_takes_work(struct gp_client *c)
+void unmapped_takes_work(struct gp_lab_client *c)
 {
 	enum { SLOTS = 24 };
-	struct gp_queue q, other;
+	struct gp_lab_queue q, other;
 	struct gp_work w, w2;
 	u64 before;
 
@@ -179,10 +179,10 @@ void unmapped_takes_work(struct gp_client *c)
 		  before + 5 + SLOTS * 3 + SLOTS * (SLOTS - 1) / 2);
 }
 
-void unmapped_while_running(struct gp_client *c)
+void unmapped_while_running(struct gp_lab_client *c)
 {
 	u64 saved = probe_counter("waves_saved"), restored = probe_counter("waves_restored");
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 3, 1000ull * MS);
@@ -202,10 +202,10 @@ void unmapped_while_running(struct gp_client *c)
 	EXPECT_COUNT(probe_counter("waves_restored") - restored, 400);
 }
 
-void evicted_takes_work(struct gp_client *c)
+void evicted_takes_work(struct gp_lab_client *c)
 {
 	u64 before = probe_counter("workgroups_done");
-	struct gp_queue q, late;
+	struct gp_lab_queue q, late;
 	struct gp_work w, w2;
 
 	probe_work(c, &w, 10, MS);
@@ -227,12 +227,12 @@ void evicted_takes_work(struct gp_client *c)
 }
 
 /* A program that looks often leaves the GPU time to look at its memory, too. */
-void barrier_ends_soon(struct gp_client *c)
+void barrier_ends_soon(struct gp_lab_client *c)
 {
 	struct gp_amd_signal *on[GP_AQL_DEPENDENCIES] = { 0 };
 	union gp_aql_packet packet;
 	struct gp_buffer pass;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 	u64 began;
 
@@ -257,10 +257,10 @@ void barrier_ends_soon(struct gp_client *c)
 }
 
 /* Far more is due than the model copies in a while: the eviction must not wait for it. */
-void copies_evicted(struct gp_client *c)
+void copies_evicted(struct gp_lab_client *c)
 {
 	struct gp_buffer from, to, flag;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	u64 began, evicted, copied;
 	u64 src, dst, done;
 

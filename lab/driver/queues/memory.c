@@ -54,7 +54,7 @@ static void through_proc_mem(void *at, u64 value)
 	close(fd);
 }
 
-void render_mappings(struct gp_client *c)
+void render_mappings(struct gp_lab_client *c)
 {
 	static const enum gp_memory kinds[] = { GP_MEMORY_GTT, GP_MEMORY_VRAM };
 
@@ -72,11 +72,11 @@ void render_mappings(struct gp_client *c)
 	}
 }
 
-void doorbell_mapping(struct gp_client *c)
+void doorbell_mapping(struct gp_lab_client *c)
 {
 	off_t offset = (off_t)(GP_KFD_MMAP_DOORBELL | (u64)c->node.gpu_id << GP_KFD_MMAP_GPU_SHIFT);
 	off_t nowhere = (off_t)(GP_KFD_MMAP_DOORBELL | 1ull << GP_KFD_MMAP_GPU_SHIFT);
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	u64 word;
 	int fd;
 
@@ -97,7 +97,7 @@ void doorbell_mapping(struct gp_client *c)
 	EXPECT_EQ(pread(fd, &word, 8, (off_t)(uintptr_t)c->doorbells), -1);
 }
 
-void user_pages(struct gp_client *c)
+void user_pages(struct gp_lab_client *c)
 {
 	struct gp_buffer b;
 	u64 word = 0;
@@ -111,10 +111,10 @@ void user_pages(struct gp_client *c)
 	through_proc_mem(b.at, 5);
 }
 
-void clock_is_device(struct gp_client *c)
+void clock_is_device(struct gp_lab_client *c)
 {
 	u64 before, now, after, last = 0;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	for (u32 i = 0; i < 20; i++) {
@@ -140,10 +140,10 @@ void clock_is_device(struct gp_client *c)
 	EXPECT(gp_work_end_ns(&w, 0) - gp_work_start_ns(&w, 0) >= 5 * MS);
 }
 
-void event_by_signal(struct gp_client *c)
+void event_by_signal(struct gp_lab_client *c)
 {
-	struct gp_event e, other;
-	struct gp_queue q;
+	struct gp_lab_event e, other;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	OK(gp_event_create(c, &e, KFD_IOC_EVENT_SIGNAL, true));
@@ -159,9 +159,9 @@ void event_by_signal(struct gp_client *c)
 	REFUSED(gp_event_wait(c, &other, 1, false, 20), ETIME);
 }
 
-void event_timeout(struct gp_client *c)
+void event_timeout(struct gp_lab_client *c)
 {
-	struct gp_event e[2], wrong = { .id = 3000 };
+	struct gp_lab_event e[2], wrong = { .id = 3000 };
 	struct kfd_ioctl_destroy_event_args id = { .event_id = 3000 };
 
 	for (u32 i = 0; i < 2; i++)
@@ -184,16 +184,16 @@ void event_timeout(struct gp_client *c)
 	REFUSED(gp_event_wait(c, &e[0], 1, false, 0), EINVAL);
 }
 
-void many_events(struct gp_client *c)
+void many_events(struct gp_lab_client *c)
 {
 	enum { MANY = 300 };
 	static struct kfd_event_data data[MANY];
-	static struct gp_event e[MANY];
+	static struct gp_lab_event e[MANY];
 	struct kfd_ioctl_wait_events_args wait = {
 		.events_ptr = (u64)(uintptr_t)data, .num_events = MANY, .wait_for_all = 1,
 		.timeout = PROBE_SOON_MS,
 	};
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, MANY, 1000);

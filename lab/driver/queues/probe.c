@@ -62,7 +62,7 @@ void probe_pause(void)
 
 static void run(const struct probe *p)
 {
-	struct gp_client c;
+	struct gp_lab_client c;
 
 	alarm(LIMIT_S);
 	if (p->bare) {
@@ -155,20 +155,20 @@ int probe_all(const struct probe *probes, u32 nr, int argc, char **argv)
 	return broken != 0;
 }
 
-void probe_queue(struct gp_client *c, struct gp_queue *q)
+void probe_queue(struct gp_lab_client *c, struct gp_lab_queue *q)
 {
 	OK(gp_queue_create(c, q,
 			   &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL }));
 }
 
-void probe_queue_off(struct gp_client *c, struct gp_queue *q)
+void probe_queue_off(struct gp_lab_client *c, struct gp_lab_queue *q)
 {
 	struct gp_queue_args args = { .type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, .off = true };
 
 	OK(gp_queue_create(c, q, &args));
 }
 
-void probe_work(struct gp_client *c, struct gp_work *w, u32 slots, u64 ns)
+void probe_work(struct gp_lab_client *c, struct gp_work *w, u32 slots, u64 ns)
 {
 	OK(gp_work_init(w, c, &(struct gp_work_args){
 		.slots = slots, .workgroup_ns = ns, .seed = 11 }));

@@ -18,7 +18,7 @@
 
 struct probe {
 	const char *title;		/* the claim, as a sentence */
-	void (*fn)(struct gp_client *c);
+	void (*fn)(struct gp_lab_client *c);
 	bool bare;			/* opens its own client: @c is NULL */
 };
 
@@ -169,11 +169,11 @@ u32 probe_pasid(void);
 /* Work ------------------------------------------------------------------------- */
 
 /* A queue of AQL with nothing special about it. */
-void probe_queue(struct gp_client *c, struct gp_queue *q);
+void probe_queue(struct gp_lab_client *c, struct gp_lab_queue *q);
 /* The same with percentage 0. */
-void probe_queue_off(struct gp_client *c, struct gp_queue *q);
+void probe_queue_off(struct gp_lab_client *c, struct gp_lab_queue *q);
 /* Slots of work whose workgroups take @ns. */
-void probe_work(struct gp_client *c, struct gp_work *w, u32 slots, u64 ns);
+void probe_work(struct gp_lab_client *c, struct gp_work *w, u32 slots, u64 ns);
 /* All slots end, and every sum is right. */
 void probe_finish(struct gp_work *w);
 

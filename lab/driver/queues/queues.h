@@ -34,68 +34,68 @@ enum {
 #define MQD_NO_UPDATE_RPTR	(1u << 27)
 
 /* life.c */
-void mqd_copies(struct gp_client *c);
-void mqd_of_pm4(struct gp_client *c);
-void hiq_everywhere(struct gp_client *c);
-void mapped_and_not(struct gp_client *c);
-void unmapped_takes_work(struct gp_client *c);
-void unmapped_while_running(struct gp_client *c);
-void evicted_takes_work(struct gp_client *c);
-void barrier_ends_soon(struct gp_client *c);
-void copies_evicted(struct gp_client *c);
+void mqd_copies(struct gp_lab_client *c);
+void mqd_of_pm4(struct gp_lab_client *c);
+void hiq_everywhere(struct gp_lab_client *c);
+void mapped_and_not(struct gp_lab_client *c);
+void unmapped_takes_work(struct gp_lab_client *c);
+void unmapped_while_running(struct gp_lab_client *c);
+void evicted_takes_work(struct gp_lab_client *c);
+void barrier_ends_soon(struct gp_lab_client *c);
+void copies_evicted(struct gp_lab_client *c);
 
 /* runlist.c */
-void runlist_is_active(struct gp_client *c);
-void idle_process_listed(struct gp_client *c);
-void costs(struct gp_client *c);
-void cost_of_exit(struct gp_client *c);
-void oversubscribed(struct gp_client *c);
-void crowded_aql(struct gp_client *c);
-void crowded_pm4(struct gp_client *c);
+void runlist_is_active(struct gp_lab_client *c);
+void idle_process_listed(struct gp_lab_client *c);
+void costs(struct gp_lab_client *c);
+void cost_of_exit(struct gp_lab_client *c);
+void oversubscribed(struct gp_lab_client *c);
+void crowded_aql(struct gp_lab_client *c);
+void crowded_pm4(struct gp_lab_client *c);
 
 /* refuse.c */
-void create_refusals(struct gp_client *c);
-void create_without_vm(struct gp_client *c);
-void update_refusals(struct gp_client *c);
-void small_calls_refused(struct gp_client *c);
-void memory_in_use(struct gp_client *c);
-void numbers_and_owners(struct gp_client *c);
+void create_refusals(struct gp_lab_client *c);
+void create_without_vm(struct gp_lab_client *c);
+void update_refusals(struct gp_lab_client *c);
+void small_calls_refused(struct gp_lab_client *c);
+void memory_in_use(struct gp_lab_client *c);
+void numbers_and_owners(struct gp_lab_client *c);
 
 /* change.c */
-void priorities(struct gp_client *c);
-void null_ring(struct gp_client *c);
-void ring_replaced(struct gp_client *c);
-void cu_masks(struct gp_client *c);
-void cu_mask_slows(struct gp_client *c);
-void wave_state(struct gp_client *c);
-void gws(struct gp_client *c);
-void xnack(struct gp_client *c);
-void sysfs(struct gp_client *c);
-void occupancy(struct gp_client *c);
-void ids_reused(struct gp_client *c);
+void priorities(struct gp_lab_client *c);
+void null_ring(struct gp_lab_client *c);
+void ring_replaced(struct gp_lab_client *c);
+void cu_masks(struct gp_lab_client *c);
+void cu_mask_slows(struct gp_lab_client *c);
+void wave_state(struct gp_lab_client *c);
+void gws(struct gp_lab_client *c);
+void xnack(struct gp_lab_client *c);
+void sysfs(struct gp_lab_client *c);
+void occupancy(struct gp_lab_client *c);
+void ids_reused(struct gp_lab_client *c);
 
 /* evict.c */
-void criu_pause(struct gp_client *c);
-void criu_counts(struct gp_client *c);
-void criu_twice(struct gp_client *c);
-void criu_capability(struct gp_client *c);
-void criu_no_process(struct gp_client *c);
-void smi_lines(struct gp_client *c);
-void smi_filter(struct gp_client *c);
-void smi_fifo(struct gp_client *c);
-void userptr_eviction(struct gp_client *c);
-void evictions_nest(struct gp_client *c);
-void userptr_read_only(struct gp_client *c);
-void fork_evicts(struct gp_client *c);
-void vram_pressure(struct gp_client *c);
+void criu_pause(struct gp_lab_client *c);
+void criu_counts(struct gp_lab_client *c);
+void criu_twice(struct gp_lab_client *c);
+void criu_capability(struct gp_lab_client *c);
+void criu_no_process(struct gp_lab_client *c);
+void smi_lines(struct gp_lab_client *c);
+void smi_filter(struct gp_lab_client *c);
+void smi_fifo(struct gp_lab_client *c);
+void userptr_eviction(struct gp_lab_client *c);
+void evictions_nest(struct gp_lab_client *c);
+void userptr_read_only(struct gp_lab_client *c);
+void fork_evicts(struct gp_lab_client *c);
+void vram_pressure(struct gp_lab_client *c);
 
 /* memory.c */
-void render_mappings(struct gp_client *c);
-void doorbell_mapping(struct gp_client *c);
-void user_pages(struct gp_client *c);
-void clock_is_device(struct gp_client *c);
-void event_by_signal(struct gp_client *c);
-void event_timeout(struct gp_client *c);
-void many_events(struct gp_client *c);
+void render_mappings(struct gp_lab_client *c);
+void doorbell_mapping(struct gp_lab_client *c);
+void user_pages(struct gp_lab_client *c);
+void clock_is_device(struct gp_lab_client *c);
+void event_by_signal(struct gp_lab_client *c);
+void event_timeout(struct gp_lab_client *c);
+void many_events(struct gp_lab_client *c);
 
 #endif /* LAB_QUEUES_H */

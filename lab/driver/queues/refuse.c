@@ -27,7 +27,7 @@ struct parts {
 	struct kfd_ioctl_create_queue_args k;
 };
 
-static void make_parts(struct gp_client *c, struct parts *p)
+static void make_parts(struct gp_lab_client *c, struct parts *p)
 {
 	const struct gp_geometry *g = &c->geometry;
 	void *save = mmap(NULL, g->mapping_bytes, PROT_READ | PROT_WRITE,
@@ -56,13 +56,14 @@ static void make_parts(struct gp_client *c, struct parts *p)
 	};
 }
 
-static int create(struct gp_client *c, struct kfd_ioctl_create_queue_args k)
+static int create(struct gp_lab_client *c, struct kfd_ioctl_create_queue_args k)
 {
 	return gp_client_call(c, AMDKFD_IOC_CREATE_QUEUE, &k, "CREATE_QUEUE");
 }
 
 /* The same as an SDMA queue on @engine, which follows the structure of older headers. */
-static int create_on_engine(struct gp_client *c, struct kfd_ioctl_create_queue_args k, u32 engine)
+static int create_on_engine(struct gp_lab_client *c, struct kfd_ioctl_create_queue_args k,
+			    u32 engine)
 {
 	union gp_kfd_create_queue wide = { .args = k };
 
@@ -88,7 +89,7 @@ do {									\
 	EXPECT_EQ(queues_in_sysfs(), 0);				\
 } while (0)
 
-void create_refusals(struct gp_client *c)
+void create_refusals(struct gp_lab_client *c)
 {
 	struct probe_hiq since = probe_hiq();
 	struct kfd_ioctl_destroy_queue_args d = { 0 };
@@ -140,10 +141,10 @@ void create_refusals(struct gp_client *c)
 	OK(gp_buffer_free(c, &p.two_pages));
 }
 
-void create_without_vm(struct gp_client *c)
+void create_without_vm(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_create_queue_args k = { .ring_size = PAGE, .queue_percentage = 100 };
-	struct gp_client bare = { .kfd_fd = open(GP_KFD_DEVICE, O_RDWR | O_CLOEXEC) };
+	struct gp_lab_client bare = { .kfd_fd = open(GP_KFD_DEVICE, O_RDWR | O_CLOEXEC) };
 	struct gp_node node;
 	u32 nr;
 
@@ -154,7 +155,7 @@ void create_without_vm(struct gp_client *c)
 	REFUSED(create(&bare, k), ESRCH);
 }
 
-static int update(struct gp_queue *q, struct kfd_ioctl_update_queue_args u)
+static int update(struct gp_lab_queue *q, struct kfd_ioctl_update_queue_args u)
 {
 	return gp_client_call(q->c, AMDKFD_IOC_UPDATE_QUEUE, &u, "UPDATE_QUEUE");
 }
@@ -167,11 +168,11 @@ do {									\
 	REFUSED(update(&q, u), err);					\
 } while (0)
 
-void update_refusals(struct gp_client *c)
+void update_refusals(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_update_queue_args same;
 	struct probe_hiq since;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct gp_work w;
 
 	probe_work(c, &w, 1, 1000);
@@ -201,7 +202,7 @@ void update_refusals(struct gp_client *c)
 	probe_finish(&w);
 }
 
-static int cu_mask(struct gp_queue *q, u32 id, u32 bits, const void *mask)
+static int cu_mask(struct gp_lab_queue *q, u32 id, u32 bits, const void *mask)
 {
 	struct kfd_ioctl_set_cu_mask_args m = { .queue_id = id,
 						.num_cu_mask = bits,
@@ -210,19 +211,19 @@ static int cu_mask(struct gp_queue *q, u32 id, u32 bits, const void *mask)
 	return gp_client_call(q->c, AMDKFD_IOC_SET_CU_MASK, &m, "SET_CU_MASK");
 }
 
-static int wave_state_of(struct gp_client *c, u32 id, u64 to)
+static int wave_state_of(struct gp_lab_client *c, u32 id, u64 to)
 {
 	struct kfd_ioctl_get_queue_wave_state_args s = { .queue_id = id, .ctl_stack_address = to };
 
 	return gp_client_call(c, AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE");
 }
 
-void small_calls_refused(struct gp_client *c)
+void small_calls_refused(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_destroy_queue_args d = { .queue_id = 77 };
 	static u32 mask[64] = { [0 ... 63] = ~0u };
 	u64 before = probe_hiq().runlists;
-	struct gp_queue q, s;
+	struct gp_lab_queue q, s;
 	struct probe_hiq since;
 
 	probe_queue(c, &q);
@@ -250,11 +251,11 @@ void small_calls_refused(struct gp_client *c)
 	REFUSED(wave_state_of(c, s.id, address(q.save.at)), EINVAL);
 }
 
-void memory_in_use(struct gp_client *c)
+void memory_in_use(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_free_memory_of_gpu_args f;
 	struct gp_buffer *parts[4];
-	struct gp_queue q;
+	struct gp_lab_queue q;
 
 	probe_queue(c, &q);
 	parts[0] = &q.ring;
@@ -276,7 +277,7 @@ void memory_in_use(struct gp_client *c)
 }
 
 /* A call of another process on our descriptor. */
-static int in_child(struct gp_client *c, unsigned long request, void *arg)
+static int in_child(struct gp_lab_client *c, unsigned long request, void *arg)
 {
 	pid_t pid = fork();
 	int status;
@@ -288,7 +289,7 @@ static int in_child(struct gp_client *c, unsigned long request, void *arg)
 	return -WEXITSTATUS(status);
 }
 
-void numbers_and_owners(struct gp_client *c)
+void numbers_and_owners(struct gp_lab_client *c)
 {
 	static const u32 wrong[] = { 0x00, 0x27, 0x28, 0x50, 0x80, 0xff };
 	struct kfd_ioctl_criu_args criu = { .op = KFD_CRIU_OP_PROCESS_INFO };

@@ -72,9 +72,9 @@ static u32 last_run_list(void)
 	return last;
 }
 
-void runlist_is_active(struct gp_client *c)
+void runlist_is_active(struct gp_lab_client *c)
 {
-	struct gp_queue q[5];
+	struct gp_lab_queue q[5];
 	struct probe_mqds m = { 0 };
 	struct listed l;
 
@@ -92,7 +92,7 @@ void runlist_is_active(struct gp_client *c)
 	probe_mqds(&m, getpid());
 	for (u32 i = 0; i < 3; i++) {
 		/* Newest first: 4, 2, 0; and so are the MQDs, of all five. */
-		const struct gp_queue *want = &q[4 - 2 * i];
+		const struct gp_lab_queue *want = &q[4 - 2 * i];
 		const u32 *dw = m.dw[2 * i][0];
 
 		EXPECT_EQ(l.wptr[i], (u64)(uintptr_t)want->write);
@@ -126,8 +126,8 @@ struct other {
 
 static void be_other(const struct other *o)
 {
-	struct gp_client c;
-	struct gp_queue q;
+	struct gp_lab_client c;
+	struct gp_lab_queue q;
 	char byte;
 
 	EXPECT_EQ(read(o->tell[0], &byte, 1), 1);
@@ -164,11 +164,11 @@ static void other_ends(struct other *o)
 	EXPECT_EQ(status, 0);
 }
 
-void idle_process_listed(struct gp_client *c)
+void idle_process_listed(struct gp_lab_client *c)
 {
 	struct other o;
 	struct listed l;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 
 	other_start(&o);
 	other_makes_queue(&o);
@@ -184,12 +184,12 @@ void idle_process_listed(struct gp_client *c)
 	SOON(read_runlist().processes == 1);
 }
 
-void costs(struct gp_client *c)
+void costs(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_set_cu_mask_args mask = {
 		.num_cu_mask = 32, .cu_mask_ptr = (u64)(uintptr_t)&(u32){ 0xffff }
 	};
-	struct gp_queue a, b, o;
+	struct gp_lab_queue a, b, o;
 	struct probe_hiq since = probe_hiq();
 
 	probe_queue(c, &a);
@@ -230,10 +230,10 @@ void costs(struct gp_client *c)
 	COSTS(&since, "destroy the last one", 1, 1, 0, 0, 0);
 }
 
-void cost_of_exit(struct gp_client *c)
+void cost_of_exit(struct gp_lab_client *c)
 {
 	struct probe_hiq since;
-	struct gp_queue q;
+	struct gp_lab_queue q;
 	struct other o;
 
 	other_start(&o);
@@ -273,9 +273,9 @@ static u32 hqds_of_xcc(u32 xcc)
 	return count;
 }
 
-void oversubscribed(struct gp_client *c)
+void oversubscribed(struct gp_lab_client *c)
 {
-	static struct gp_queue q[SLOTS + 2];
+	static struct gp_lab_queue q[SLOTS + 2];
 	static const char line[] = "Runlist is getting oversubscribed";
 	bool before = logged(line);
 	struct gp_work w;
@@ -318,8 +318,8 @@ enum { CROWD = 3, CROWD_QUEUES = 13, CROWD_ROUNDS = 4 };
 /* One of the processes: queues, then work on all of them again and again. */
 static void be_of_crowd(const struct other *o, u32 type)
 {
-	static struct gp_queue q[CROWD_QUEUES];
-	struct gp_client c;
+	static struct gp_lab_queue q[CROWD_QUEUES];
+	struct gp_lab_client c;
 	struct gp_work w;
 	char byte;
 
@@ -389,13 +389,13 @@ static void crowded(u32 type)
 		other_ends(&crowd[i]);
 }
 
-void crowded_aql(struct gp_client *c)
+void crowded_aql(struct gp_lab_client *c)
 {
 	(void)c;
 	crowded(KFD_IOC_QUEUE_TYPE_COMPUTE_AQL);
 }
 
-void crowded_pm4(struct gp_client *c)
+void crowded_pm4(struct gp_lab_client *c)
 {
 	(void)c;
 	crowded(KFD_IOC_QUEUE_TYPE_COMPUTE);

@@ -78,7 +78,7 @@ static void *map_more(void *arg)
 	return arg;
 }
 
-s64 hostile_lock_memory(struct gp_client *c, struct gp_queue *queue)
+s64 hostile_lock_memory(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	pthread_t one, two;
 	s64 err = hostile_map(NULL);
@@ -99,7 +99,7 @@ s64 hostile_lock_memory(struct gp_client *c, struct gp_queue *queue)
 /* The driver answers to a page that does not come, with the KFD mutex of the process held. */
 static void *ask_wave_state(void *queue)
 {
-	const struct gp_queue *q = queue;
+	const struct gp_lab_queue *q = queue;
 	struct kfd_ioctl_get_queue_wave_state_args s = { .ctl_stack_address = (u64)(uintptr_t)page,
 							 .queue_id = q->id };
 
@@ -107,7 +107,7 @@ static void *ask_wave_state(void *queue)
 	return NULL;
 }
 
-s64 hostile_lock_kfd(struct gp_client *c, struct gp_queue *queue)
+s64 hostile_lock_kfd(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	pthread_t thread;
 	s64 err = hostile_map(NULL);
@@ -120,13 +120,13 @@ s64 hostile_lock_kfd(struct gp_client *c, struct gp_queue *queue)
 	return err;
 }
 
-s64 hostile_cover_pointers(struct gp_client *c, struct gp_queue *queue)
+s64 hostile_cover_pointers(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	(void)c;
 	return hostile_map(queue->pointers.at);
 }
 
-s64 hostile_move_pointers(struct gp_client *c, struct gp_queue *queue)
+s64 hostile_move_pointers(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	char *old = queue->pointers.at;
 	char *to = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -140,7 +140,7 @@ s64 hostile_move_pointers(struct gp_client *c, struct gp_queue *queue)
 	return hostile_map(old);
 }
 
-s64 hostile_cover_save_area(struct gp_client *c, struct gp_queue *queue)
+s64 hostile_cover_save_area(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	(void)c;
 	return hostile_map(queue->save.at);
@@ -152,7 +152,7 @@ static void *exec_file(void *arg)
 	return arg;
 }
 
-s64 hostile_exec(struct gp_client *c, struct gp_queue *queue)
+s64 hostile_exec(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	pthread_t thread;
 

@@ -23,16 +23,16 @@ s64 hostile_map(void *at);
 char *hostile_page(void);
 
 /* One thread reads the page through /proc/self/mem, another one waits to lock the memory. */
-s64 hostile_lock_memory(struct gp_client *c, struct gp_queue *queue);
+s64 hostile_lock_memory(struct gp_lab_client *c, struct gp_lab_queue *queue);
 /* GET_QUEUE_WAVE_STATE of the second queue, which is off, to the page: its KFD mutex is locked. */
-s64 hostile_lock_kfd(struct gp_client *c, struct gp_queue *queue);
+s64 hostile_lock_kfd(struct gp_lab_client *c, struct gp_lab_queue *queue);
 /* The page is where the first queue has its pointers. */
-s64 hostile_cover_pointers(struct gp_client *c, struct gp_queue *queue);
+s64 hostile_cover_pointers(struct gp_lab_client *c, struct gp_lab_queue *queue);
 /* The same; the process itself uses its pointers at another address from now on. */
-s64 hostile_move_pointers(struct gp_client *c, struct gp_queue *queue);
+s64 hostile_move_pointers(struct gp_lab_client *c, struct gp_lab_queue *queue);
 /* The page is where the driver writes the head of the first queue's save area. */
-s64 hostile_cover_save_area(struct gp_client *c, struct gp_queue *queue);
+s64 hostile_cover_save_area(struct gp_lab_client *c, struct gp_lab_queue *queue);
 /* A thread executes the file. */
-s64 hostile_exec(struct gp_client *c, struct gp_queue *queue);
+s64 hostile_exec(struct gp_lab_client *c, struct gp_lab_queue *queue);
 
 #endif /* GP_LAB_HOSTILE_ATTACKS_H */

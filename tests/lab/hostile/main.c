@@ -149,7 +149,7 @@ static void *rewrite(void *arg)
 	return arg;
 }
 
-static s64 start_rewriting(struct gp_client *c, struct gp_queue *queue)
+static s64 start_rewriting(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	pthread_t thread;
 

@@ -40,7 +40,7 @@ static void *write_again(void *arg)
 	return arg;
 }
 
-static s64 dirty_page(struct gp_client *c, struct gp_queue *queue)
+static s64 dirty_page(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	s64 err = hostile_map(NULL);
 
@@ -51,7 +51,7 @@ static s64 dirty_page(struct gp_client *c, struct gp_queue *queue)
 	return err;
 }
 
-static s64 lock_mapping(struct gp_client *c, struct gp_queue *queue)
+static s64 lock_mapping(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	pthread_t one, two;
 
@@ -65,7 +65,7 @@ static s64 lock_mapping(struct gp_client *c, struct gp_queue *queue)
 }
 
 /* The pointers' page goes, and the driver, which wants it back, cannot get it. */
-static s64 drop_pointers(struct gp_client *c, struct gp_queue *queue)
+static s64 drop_pointers(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register all = {
@@ -83,7 +83,7 @@ static s64 drop_pointers(struct gp_client *c, struct gp_queue *queue)
 	return 0;
 }
 
-static s64 pointers_present(struct gp_client *c, struct gp_queue *queue)
+static s64 pointers_present(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	u64 entry = 0;

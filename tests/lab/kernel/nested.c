@@ -108,7 +108,7 @@ static void memory_pressure(void)
 	int ctl = control("evict"), smi, status;
 	struct target t = target_ready(1), other = target_ready(1);
 	u32 task = attach(ctl, t.pid);
-	struct gp_client c;
+	struct gp_lab_client c;
 	pid_t pid;
 
 	NEED(gp_client_open(&c, &(struct gp_client_args){ 0 }) == 0);

@@ -37,7 +37,7 @@ static int dma_buf(void)
 
 static int smi(void)
 {
-	struct gp_client c;
+	struct gp_lab_client c;
 	int fd;
 
 	NEED(gp_client_open(&c, &(struct gp_client_args){ 0 }) == 0);

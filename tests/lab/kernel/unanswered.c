@@ -14,10 +14,10 @@
 enum { LOOKS = 10000 };
 
 /* A queue on the other GPU. */
-static s64 use_second(struct gp_client *c, struct gp_queue *queue)
+static s64 use_second(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
-	static struct gp_client other;
-	static struct gp_queue there;
+	static struct gp_lab_client other;
+	static struct gp_lab_queue there;
 	int err = gp_client_open(&other, &(struct gp_client_args){ .gpu = 1, .no_runtime = true });
 
 	(void)c;

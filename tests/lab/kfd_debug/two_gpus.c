@@ -25,7 +25,7 @@ static int open_render(u32 gpu, u32 *ret_gpu_id)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
-static s64 open_other(struct gp_client *c, struct gp_queue *queue)
+static s64 open_other(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	u32 gpu_id;
 
@@ -34,7 +34,7 @@ static s64 open_other(struct gp_client *c, struct gp_queue *queue)
 	return open_render(1, &gpu_id);
 }
 
-static s64 acquire_other(struct gp_client *c, struct gp_queue *queue)
+static s64 acquire_other(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	struct kfd_ioctl_acquire_vm_args vm = { 0 };
 	u32 gpu_id;
@@ -103,7 +103,7 @@ static void memory_on_both(void)
 	target_ends_right(&t);
 }
 
-static s64 acquire_twice(struct gp_client *c, struct gp_queue *queue)
+static s64 acquire_twice(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	struct kfd_ioctl_acquire_vm_args vm = { 0 };
 	u32 gpu_id;
@@ -114,7 +114,7 @@ static s64 acquire_twice(struct gp_client *c, struct gp_queue *queue)
 	return gp_client_call(c, AMDKFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
 }
 
-static s64 duplicate(struct gp_client *c, struct gp_queue *queue)
+static s64 duplicate(struct gp_lab_client *c, struct gp_lab_queue *queue)
 {
 	(void)queue;
 	return dup(c->render_fd);

@@ -25,14 +25,14 @@ static int wrong(struct fuzz_fds *f, const char *what, int fd)
 	return 0;
 }
 
-static int smi_fd(const struct gp_client *c)
+static int smi_fd(const struct gp_lab_client *c)
 {
 	struct kfd_ioctl_smi_events_args smi = { .gpuid = c->node.gpu_id };
 
 	return ioctl(c->kfd_fd, AMDKFD_IOC_SMI_EVENTS, &smi) ? -1 : (int)smi.anon_fd;
 }
 
-static int dmabuf_fd(struct gp_client *c)
+static int dmabuf_fd(struct gp_lab_client *c)
 {
 	static struct gp_buffer b;
 	struct kfd_ioctl_export_dmabuf_args e = { .flags = O_CLOEXEC };
@@ -60,7 +60,7 @@ static int card_fd(void)
 
 int fuzz_fds_open(struct fuzz_fds *f, const pid_t *loads, u32 nr)
 {
-	static struct gp_client client;
+	static struct gp_lab_client client;
 	int err = 0;
 
 	*f = (struct fuzz_fds){ 0 };

@@ -5,24 +5,24 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "gp_client.h"
+#include "gp_dev_file.h"
 #include "gp_compat.h"
 
 static u32 recorders;		/* clients that want every record; home.lock */
 
 /* ---- the ring ---- */
 
-static u32 unread(const struct gp_client *c)
+static u32 unread(const struct gp_dev_file *c)
 {
 	return c->head - c->tail;
 }
 
-static void put(struct gp_client *c, const struct gp_uapi_event *event)
+static void put(struct gp_dev_file *c, const struct gp_uapi_event *event)
 {
-	c->ring[c->head++ % GP_CLIENT_EVENTS] = *event;
+	c->ring[c->head++ % GP_DEV_FILE_EVENTS] = *event;
 }
 
-static struct gp_uapi_event confession(struct gp_client *c)
+static struct gp_uapi_event confession(struct gp_dev_file *c)
 {
 	struct gp_uapi_event event = {
 		.time_ns = gp_home_now(), .kind = GP_UAPI_EVENT_DROPPED, .arg = { c->dropped },
@@ -33,7 +33,7 @@ static struct gp_uapi_event confession(struct gp_client *c)
 }
 
 /* With the client's lock. */
-static void wake(struct gp_client *c)
+static void wake(struct gp_dev_file *c)
 {
 	c->owed = false;
 	if (c->eventfd)
@@ -41,13 +41,13 @@ static void wake(struct gp_client *c)
 	wake_up_interruptible(&c->wait);
 }
 
-static void push(struct gp_client *c, const struct gp_uapi_event *event)
+static void push(struct gp_dev_file *c, const struct gp_uapi_event *event)
 {
 	struct gp_uapi_event lost;
 
 	spin_lock(&c->lock);
 	/* Room for it, and for saying what had none. */
-	if (unread(c) + 2 > GP_CLIENT_EVENTS) {
+	if (unread(c) + 2 > GP_DEV_FILE_EVENTS) {
 		c->dropped++;
 		gp_home.stats->events_dropped++;
 	} else {
@@ -64,9 +64,9 @@ static void push(struct gp_client *c, const struct gp_uapi_event *event)
 	spin_unlock(&c->lock);
 }
 
-void gp_client_wake_owed(void)
+void gp_dev_file_wake_owed(void)
 {
-	struct gp_client *c;
+	struct gp_dev_file *c;
 
 	lockdep_assert_held(&gp_home.lock);
 	if (!gp_home.owed)
@@ -80,9 +80,9 @@ void gp_client_wake_owed(void)
 	}
 }
 
-void gp_client_tell(const struct gp_uapi_event *event, const struct gp_target *target)
+void gp_dev_file_tell(const struct gp_uapi_event *event, const struct gp_target *target)
 {
-	struct gp_client *c;
+	struct gp_dev_file *c;
 
 	lockdep_assert_held(&gp_home.lock);
 	list_for_each_entry(c, &gp_home.clients, of_home)
@@ -127,10 +127,10 @@ static struct gp_uapi_event record_of(const struct gp_rec *rec)
 	return event;
 }
 
-void gp_client_record(const struct gp_rec *rec)
+void gp_dev_file_record(const struct gp_rec *rec)
 {
 	struct gp_uapi_event event;
-	struct gp_client *c;
+	struct gp_dev_file *c;
 
 	if (says_nothing(rec) || !recorders)
 		return;
@@ -153,20 +153,20 @@ static struct gp_rec name_of(const struct gp_target *t)
 	return rec;
 }
 
-void gp_client_record_task(const struct gp_target *t)
+void gp_dev_file_record_task(const struct gp_target *t)
 {
 	struct gp_rec rec = name_of(t);
 
-	gp_client_record(&rec);
+	gp_dev_file_record(&rec);
 }
 
-void gp_client_record_gpu(const struct gp_gpu *gpu)
+void gp_dev_file_record_gpu(const struct gp_kernel_gpu *gpu)
 {
 	struct gp_rec rec = { .now_ns = gp_home.sched->now_ns, .kind = GP_REC_DEVICE_ADD,
 			      .device = gpu->device,
 			      .arg = { gp_home.sched->devices[gpu->device].flags } };
 
-	gp_client_record(&rec);
+	gp_dev_file_record(&rec);
 }
 
 /* ---- subscribing ---- */
@@ -178,7 +178,7 @@ static void describe_to(void *ctx, const struct gp_rec *rec)
 	push(ctx, &event);
 }
 
-static void name_all_to(struct gp_client *c)
+static void name_all_to(struct gp_dev_file *c)
 {
 	struct gp_rec rec;
 	u32 task;
@@ -192,7 +192,7 @@ static void name_all_to(struct gp_client *c)
 }
 
 /* From now on; who records first learns what there is. Under home.lock. */
-static void set_wants(struct gp_client *c, u32 what)
+static void set_wants(struct gp_dev_file *c, u32 what)
 {
 	struct gp_trace to = { .emit = describe_to, .ctx = c };
 
@@ -217,7 +217,7 @@ static int get_eventfd(int fd, struct eventfd_ctx **ret)
 	return -EBADF;
 }
 
-int gp_client_subscribe(struct gp_client *c, const struct gp_uapi_subscribe *s)
+int gp_dev_file_subscribe(struct gp_dev_file *c, const struct gp_uapi_subscribe *s)
 {
 	struct gp_uapi_event *ring;
 	struct eventfd_ctx *eventfd;
@@ -226,7 +226,7 @@ int gp_client_subscribe(struct gp_client *c, const struct gp_uapi_subscribe *s)
 
 	if (err)
 		return err;
-	ring = __vmalloc(GP_CLIENT_EVENTS * sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	ring = __vmalloc(GP_DEV_FILE_EVENTS * sizeof(*ring), GFP_KERNEL_ACCOUNT);
 	if (!ring) {
 		if (eventfd)
 			eventfd_ctx_put(eventfd);
@@ -254,7 +254,7 @@ int gp_client_subscribe(struct gp_client *c, const struct gp_uapi_subscribe *s)
 /* ---- reading ---- */
 
 /* The next records into @to; they stay until they are taken(). */
-static u32 peek(struct gp_client *c, struct gp_uapi_event *to, u32 room)
+static u32 peek(struct gp_dev_file *c, struct gp_uapi_event *to, u32 room)
 {
 	struct gp_uapi_event lost;
 	u32 i, n;
@@ -266,19 +266,19 @@ static u32 peek(struct gp_client *c, struct gp_uapi_event *to, u32 room)
 	}
 	n = min(unread(c), room);
 	for (i = 0; i < n; i++)
-		to[i] = c->ring[(c->tail + i) % GP_CLIENT_EVENTS];
+		to[i] = c->ring[(c->tail + i) % GP_DEV_FILE_EVENTS];
 	spin_unlock_irq(&c->lock);
 	return n;
 }
 
-static void taken(struct gp_client *c, u32 n)
+static void taken(struct gp_dev_file *c, u32 n)
 {
 	spin_lock_irq(&c->lock);
 	c->tail += n;
 	spin_unlock_irq(&c->lock);
 }
 
-static ssize_t read_some(struct gp_client *c, char __user *to, size_t bytes)
+static ssize_t read_some(struct gp_dev_file *c, char __user *to, size_t bytes)
 {
 	struct gp_uapi_event some[4];
 	size_t done = 0;
@@ -296,12 +296,12 @@ static ssize_t read_some(struct gp_client *c, char __user *to, size_t bytes)
 	return (ssize_t)done;
 }
 
-static bool readable(const struct gp_client *c)
+static bool readable(const struct gp_dev_file *c)
 {
 	return READ_ONCE(c->head) != READ_ONCE(c->tail) || READ_ONCE(c->dropped);
 }
 
-ssize_t gp_client_read(struct gp_client *c, char __user *to, size_t bytes, bool wait)
+ssize_t gp_dev_file_read(struct gp_dev_file *c, char __user *to, size_t bytes, bool wait)
 {
 	ssize_t got;
 
@@ -321,7 +321,7 @@ ssize_t gp_client_read(struct gp_client *c, char __user *to, size_t bytes, bool 
 	}
 }
 
-__poll_t gp_client_poll(struct gp_client *c, struct file *file, poll_table *table)
+__poll_t gp_dev_file_poll(struct gp_dev_file *c, struct file *file, poll_table *table)
 {
 	poll_wait(file, &c->wait, table);
 	return readable(c) ? EPOLLIN | EPOLLRDNORM : 0;
@@ -329,9 +329,9 @@ __poll_t gp_client_poll(struct gp_client *c, struct file *file, poll_table *tabl
 
 /* ---- life ---- */
 
-struct gp_client *gp_client_open(void)
+struct gp_dev_file *gp_dev_file_open(void)
 {
-	struct gp_client *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	struct gp_dev_file *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 	unsigned long flags;
 
 	if (!c)
@@ -348,7 +348,7 @@ struct gp_client *gp_client_open(void)
 	return c;
 }
 
-void gp_client_close(struct gp_client *c)
+void gp_dev_file_close(struct gp_dev_file *c)
 {
 	unsigned long flags;
 	bool last;
