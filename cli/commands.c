@@ -136,8 +136,15 @@ const struct gp_command gp_commands[] = {
 			  GP_TAKES(LENGTH) | GP_TAKES(TRACE) | GP_TAKES(CHECK) }, true,
 		"run one scenario in virtual time",
 		"Runs the scenario as it is written and checks what it expects.\n"
-		"FILE is a scenario, or the name of one that came with gpreempt (colocate).\n",
+		"FILE is a scenario, or the name of one that `gpreempt scenarios` lists.\n",
 		gp_cmd_sim,
+	},
+	{
+		{ "scenarios", NULL, GP_ONE, GP_TAKES(JSON) }, true,
+		"the scenarios that came with gpreempt",
+		"Lists each scenario with a line that says what it is. sim and compare take their\n"
+		"names. Those of the folder $GPREEMPT_SCENARIOS come first, if it is set.\n",
+		gp_cmd_scenarios,
 	},
 	{
 		{ "compare", "FILE", GP_ONE,

@@ -40,17 +40,29 @@ static u32 distance(const char *a, const char *b)
 	return row[nr];
 }
 
+/* Names that begin with the word are nearer than others; the shortest of them is the nearest. */
+static u32 score(const char *word, const char *known)
+{
+	size_t length = strlen(word), extra;
+	u32 changes;
+
+	if (length > 2 && !strncmp(known, word, length)) {
+		extra = strlen(known) - length;
+		return extra < NAME_MAX_LENGTH ? (u32)extra : NAME_MAX_LENGTH;
+	}
+	/* One letter may be wrong, and one more per four letters. */
+	changes = distance(word, known);
+	return changes < 2 + length / 4 ? (changes + 1) * NAME_MAX_LENGTH : ~0u;
+}
+
 void gp_nearest_try(struct gp_nearest *n, const char *known)
 {
-	size_t length = strlen(n->word);
-	bool begins = length > 2 && !strncmp(known, n->word, length);
-	u32 d = begins ? 1 : distance(n->word, known);
+	u32 s = score(n->word, known);
 
 	gp_list_name(n->all, sizeof(n->all), known);
-	/* One letter may be wrong, and one more per four letters. */
-	if (d < 2 + length / 4 && (!n->name || d < n->distance)) {
+	if (s != ~0u && (!n->name || s < n->score)) {
 		n->name = known;
-		n->distance = d;
+		n->score = s;
 	}
 }
 

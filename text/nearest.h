@@ -18,7 +18,7 @@
 struct gp_nearest {
 	const char *word;
 	const char *name;	/* of those tried, the one near enough to suggest; NULL: none */
-	u32 distance;		/* to @name */
+	u32 score;		/* of @name: the less, the nearer */
 	char all[800];		/* every name tried */
 };
 

@@ -4,49 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "cli/term.h"
+#include "scenarios.h"
 #include "sim/expect.h"
-
-enum { PATH_BYTES = 512 };
-
-/* The folder this program is in: a tree that is moved still finds its scenarios. */
-static int own_folder(char folder[PATH_BYTES])
-{
-	ssize_t n = readlink("/proc/self/exe", folder, PATH_BYTES - 1);
-
-	if (n <= 0)
-		return -ENOENT;
-	folder[n] = 0;
-	*strrchr(folder, '/') = 0;
-	return 0;
-}
-
-/* Where @name is among the scenarios that came with us, or -ENOENT. */
-static int find_own(const char *name, char path[PATH_BYTES])
-{
-	/* installed in PREFIX/bin; built in BUILD/cli */
-	static const char *const places[] = { "../share/gpreempt/scenarios", "../../scenarios" };
-	const char *given = getenv("GPREEMPT_SCENARIOS");
-	const char *suffix = strchr(name, '.') ? "" : ".ini";
-	char folder[PATH_BYTES];
-	int n;
-
-	if (given && *given) {
-		n = snprintf(path, PATH_BYTES, "%s/%s%s", given, name, suffix);
-		if (n < PATH_BYTES && !access(path, R_OK))
-			return 0;
-	}
-	if (own_folder(folder))
-		return -ENOENT;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		n = snprintf(path, PATH_BYTES, "%s/%s/%s%s", folder, places[i], name, suffix);
-		if (n < PATH_BYTES && !access(path, R_OK))
-			return 0;
-	}
-	return -ENOENT;
-}
 
 static int set(struct gp_scenario *sc, const char *option, const char *key, const char *value)
 {
@@ -114,18 +76,39 @@ int gp_load_apply(const struct gp_options *o, struct gp_scenario *sc)
 	return 0;
 }
 
+/* @name, or in @path the scenario of that name; NULL after a message. */
+static const char *find_file(const char *name, char path[GP_SCENARIOS_PATH])
+{
+	struct stat st;
+
+	if (!stat(name, &st)) {
+		if (!S_ISDIR(st.st_mode))
+			return name;
+		gp_error("%s: is a folder; expected a scenario, such as one that 'gpreempt "
+			 "scenarios' lists", name);
+		return NULL;
+	}
+	if (strchr(name, '/'))
+		return name;	/* reading it says what is wrong */
+	if (!gp_scenarios_find(name, path))
+		return path;
+	gp_scenarios_unknown(name);
+	return NULL;
+}
+
 int gp_load(const struct gp_options *o, struct gp_scenario **ret)
 {
-	struct gp_scenario *sc = calloc(1, sizeof(*sc));
-	char path[PATH_BYTES], err[GP_SCENARIO_ERRORS], *line;
-	const char *file = o->file;
+	char path[GP_SCENARIOS_PATH], err[GP_SCENARIO_ERRORS], *line;
+	const char *file = find_file(o->file, path);
+	struct gp_scenario *sc;
 
+	if (!file)
+		return -EINVAL;
+	sc = calloc(1, sizeof(*sc));
 	if (!sc) {
 		gp_error("out of memory");
 		return -EINVAL;
 	}
-	if (access(file, F_OK) && !strchr(file, '/') && !find_own(file, path))
-		file = path;
 	if (gp_scenario_load(file, sc, err, sizeof(err))) {
 		for (line = strtok(err, "\n"); line; line = strtok(NULL, "\n"))
 			gp_error("%s", line);

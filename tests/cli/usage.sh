@@ -78,12 +78,39 @@ refused && says_err 'mi308x'
 claim "a mistyped command, option or mechanism is answered with the nearest name"
 try gpreempt compre colocate
 refused && says_err "no command 'compre'; did you mean 'compare'?"
-try gpreempt help staus
+try gpreempt help statu
 refused && says_err "did you mean 'status'?"
 try gpreempt list --jsn
 refused && says_err "no option '--jsn'; did you mean '--json'?"
 try gpreempt sim colocate --mechanism evct
 refused && says_err "did you mean 'evict'?"
+
+claim "scenarios lists every scenario with a line, as text and as JSON; sim takes the names"
+try gpreempt scenarios
+exits 0 && for f in "$top"/scenarios/*.ini; do says "^$(basename "$f" .ini) \+[A-Z]"; done
+try gpreempt scenarios --json
+exits 0 && json '.schema == 1 and all(.scenarios[]; (.what | length) > 10)' &&
+	check test "$(jq '.scenarios | length' "$tmp/out")" -eq "$(find "$top/scenarios" -name '*.ini' | wc -l)"
+check test -f "$(jq -r '.scenarios[] | select(.name == "burst") | .path' "$tmp/out")"
+
+claim "an unknown scenario is answered with the nearest name, a folder with what is expected"
+try gpreempt sim colocat
+refused && says_err "colocat: no such file or scenario; did you mean 'colocate'?"
+try gpreempt compare xyzzy
+refused && says_err "'gpreempt scenarios' lists"
+try gpreempt sim "$top/scenarios"
+refused && says_err 'scenarios: is a folder; expected a scenario'
+
+claim "GPREEMPT_SCENARIOS names a folder that is searched first, and the source tree is found without it"
+mkdir "$tmp/own"
+printf '# Mine.\ninclude = %s\n' "$top/scenarios/burst.ini" >"$tmp/own/burst.ini"
+cp "$tmp/own/burst.ini" "$tmp/own/mine.ini"
+try env GPREEMPT_SCENARIOS="$tmp/own" "$GPREEMPT" scenarios --json
+json '[.scenarios[] | .name + .what] == ["burstMine", "mineMine"]'
+try env GPREEMPT_SCENARIOS="$tmp/own" "$GPREEMPT" sim mine --length 100ms
+exits 0 && says '^mine: '
+try env -u GPREEMPT_SCENARIOS "$GPREEMPT" sim colocate --length 100ms --set run.expect=none
+exits 0
 
 claim "options may be behind the operands and their letters together; -- ends them"
 try gpreempt sim colocate -l1s --json

@@ -95,6 +95,8 @@ try "$root/usr/sbin/gpreemptd" --help
 exits 0
 try "$root/usr/bin/gpreempt" sim timeline
 exits 0
+# A copy elsewhere searches its scenarios here.
+check grep -qaF /usr/share/gpreempt "$root/usr/bin/gpreempt"
 library=$(dirname "$(find "$root" -name libgpreempt.so.0)")
 try env PATH="$root/usr/bin:$PATH" LD_LIBRARY_PATH="$library" PYTHONPATH="$root/usr/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 \
 	/usr/bin/python3 -c 'import gpreempt; print(gpreempt.__file__, gpreempt.simulate("colocate", length="100ms")["preemptions"])'
