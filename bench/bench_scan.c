@@ -41,6 +41,8 @@ static void put_user(u32 user)
 
 	snprintf(path, sizeof(path), "%s/p/user-%u", top, user);
 	need(!mkdir(path, 0700), path);
+	snprintf(path, sizeof(path), "%s/p/user-%u/task", top, user);
+	need(!mkdir(path, 0700), path);
 	snprintf(path, sizeof(path), "%s/p/user-%u/stat", top, user);
 	put(path, "1 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1 2\n");
 	snprintf(path, sizeof(path), "%s/p/user-%u/status", top, user);
@@ -56,6 +58,8 @@ static void put_process(u32 pid)
 	snprintf(user, sizeof(user), "user-%u", pid % USERS);
 	snprintf(path, sizeof(path), "%s/p/%u", top, pid);
 	need(!symlink(user, path), path);
+	snprintf(path, sizeof(path), "%s/p/%s/task/%u", top, user, pid);
+	need(!symlink("..", path), path);
 	snprintf(path, sizeof(path), "%s/kfd/proc/%u", top, pid);
 	need(!mkdir(path, 0700), path);
 	snprintf(path, sizeof(path), "%s/kfd/proc/%u/queues", top, pid);

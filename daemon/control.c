@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "control_private.h"
@@ -22,7 +23,11 @@ enum {
 	LISTENER = 0xffff,		/* in epoll, instead of a connection's number */
 	BURST = 64,			/* calls at once */
 	LIST_UNSENT = 64 << 10,		/* a list pauses while so much of it is unsent */
+	USER_SHARE = 20,		/* calls that take long take a twentieth of the time */
 };
+
+/* Of processor time. What takes longer is paid for by its time, other calls by their number. */
+#define CHEAP_NS		(200 * GP_USEC)
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS		83
@@ -135,6 +140,23 @@ int gp_control_fail(struct gp_control *c, gp_token token, int err, const char *w
 	return 0;
 }
 
+static u64 cpu_ns(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
+}
+
+/* Work for @user that began at @began_ns took long: a user gets a share of the time at most. */
+static void charge(struct client_user *user, u64 began_ns)
+{
+	u64 took = cpu_ns() - began_ns;
+
+	if (took > CHEAP_NS)
+		user->paid_ns += took * USER_SHARE;
+}
+
 /* ---- lists ---- */
 
 /* Writes @o without its last @cut bytes. Consumes @o. */
@@ -171,7 +193,7 @@ static void begin_list(struct connection *conn, json_t *head)
 static void continue_list(struct gp_control *c, struct connection *conn)
 {
 	static const char end[] = "]}}";
-	u64 before = conn->listing.cursor;
+	u64 before = conn->listing.cursor, began_ns = cpu_ns();
 	json_t *entry = NULL;
 	int r = c->args.next(c->args.ctx, &conn->peer, &conn->listing, &entry);
 
@@ -187,6 +209,7 @@ static void continue_list(struct gp_control *c, struct connection *conn)
 		put(conn, ",", 1);
 	put_object(conn, entry, 0);
 	conn->some = true;
+	charge(conn->user, began_ns);
 }
 
 static bool entry_due(const struct connection *conn)
@@ -333,6 +356,7 @@ static u64 may_call_at(const struct gp_control *c, const struct connection *conn
 static void take_call(struct gp_control *c, struct connection *conn)
 {
 	struct gp_varlink_call call;
+	u64 began_ns = cpu_ns();
 	json_t *message = NULL;
 
 	c->calls_left--;
@@ -345,6 +369,7 @@ static void take_call(struct gp_control *c, struct connection *conn)
 	else
 		dispatch(c, conn, &call);
 	json_decref(message);
+	charge(conn->user, began_ns);
 }
 
 /* ---- one connection ---- */
@@ -451,7 +476,7 @@ static void step(struct gp_control *c, struct connection *conn)
 	if (its_turn(conn) && c->calls_left && may_call_at(c, conn) <= c->now_ns &&
 	    gp_varlink_waiting(&conn->in))
 		take_call(c, conn);
-	while (entry_due(conn) && c->entries_left) {
+	while (entry_due(conn) && c->entries_left && may_call_at(c, conn) <= c->now_ns) {
 		c->entries_left--;
 		continue_list(c, conn);
 	}
@@ -469,9 +494,9 @@ static void step(struct gp_control *c, struct connection *conn)
 /* When @conn needs a step even if epoll has no event for it; GP_NEVER. */
 static u64 wake_at(const struct gp_control *c, struct connection *conn)
 {
-	if (conn->end || entry_due(conn))
+	if (conn->end)
 		return 0;
-	if (its_turn(conn) && gp_varlink_waiting(&conn->in))
+	if (entry_due(conn) || (its_turn(conn) && gp_varlink_waiting(&conn->in)))
 		return may_call_at(c, conn);
 	return conn->late_ns;
 }

@@ -15,7 +15,7 @@
  *   - one call at a time; the next is read after the last answer was sent;
  *   - a call of more than 2 KB or 128 values, or invalid JSON, ends the connection;
  *   - so does a call or an answer that takes too long, or a descriptor that comes with a call;
- *   - each user has a limit of connections, subscriptions and calls per second;
+ *   - each user has a limit of connections, subscriptions, calls per second and time;
  *   - a connection buffers at most events_max bytes, so a user clients_per_user times that;
  *   - root and the group are exempt, and an eighth of the connections is theirs alone.
  * A user is struct gp_peer.user: all uids of a subuid range count as the range's owner.

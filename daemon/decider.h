@@ -70,8 +70,8 @@ bool gp_decider_quiet(const struct gp_decider *h);
 
 /* NULL if it uses no GPU. */
 struct gp_gpu_process *gp_decider_find(struct gp_decider *h, const struct gp_process_id *who);
-/* Its user; root if its user ids differ. -ESRCH: no such process. */
-int gp_decider_owner(struct gp_decider *h, const struct gp_process_id *who, uid_t *ret);
+/* Its user; root if its user ids differ. Fills in @who->start. -ESRCH: no such process. */
+int gp_decider_owner(struct gp_decider *h, struct gp_process_id *who, uid_t *ret);
 /*
  * Does the class (NULL: what the rules give) give the process more than it has, or than the rules
  * give it? 1, 0, -EINVAL, -ESRCH.

@@ -462,7 +462,7 @@ static int deny(const struct gp_methods *m, struct gp_call *call, const char *wh
 }
 
 static int check_process(struct gp_methods *m, const struct method *method, struct gp_call *call,
-			 const struct gp_arguments *a)
+			 struct gp_arguments *a)
 {
 	struct gp_decider *h = m->args.decider;
 	struct gp_process_id id = id_of(a);
@@ -480,6 +480,8 @@ static int check_process(struct gp_methods *m, const struct method *method, stru
 			 id.pid);
 		return deny(m, call, text);
 	}
+	/* The call is about this process only, whatever has its pid later. */
+	a->start = (s64)id.start;
 	if (method->right != OWN_LOWER)
 		return 0;
 	/* No class is what the rules give, which may be more than the process has now. */

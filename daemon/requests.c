@@ -83,12 +83,11 @@ static int identify(const struct gp_decider *h, const struct gp_process_id *who,
 	return 0;
 }
 
-int gp_decider_owner(struct gp_decider *h, const struct gp_process_id *who, uid_t *ret)
+int gp_decider_owner(struct gp_decider *h, struct gp_process_id *who, uid_t *ret)
 {
-	struct gp_process_id is;
-	int err = identify(h, who, &is);
+	int err = identify(h, who, who);
 
-	return err ? err : gp_subject_owner(h->args.proc, is.pid, ret);
+	return err ? err : gp_subject_owner(h->args.proc, who->pid, ret);
 }
 
 /*
@@ -164,10 +163,10 @@ static int identify_user(struct gp_decider *h, const struct gp_process_id *who,
 			 struct gp_process_id *is, uid_t *ret, char *why)
 {
 	uid_t uid;
-	int err = identify(h, who, is);
+	int err;
 
-	if (!err)
-		err = gp_decider_owner(h, is, &uid);
+	*is = *who;
+	err = gp_decider_owner(h, is, &uid);
 	if (!err)
 		err = gp_user_of(h->subuids, h->args.proc, is->pid, uid, ret);
 	if (err && err != -ESRCH)

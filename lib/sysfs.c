@@ -159,9 +159,12 @@ bool gp_proc_stat_parse(const char *text, struct gp_proc_stat *ret)
 
 int gp_proc_stat(const char *proc, pid_t pid, struct gp_proc_stat *ret)
 {
-	char text[1024];
-	int n = gp_proc_text(proc, pid, "stat", text, sizeof(text));
+	char name[32], text[1024];
+	int n;
 
+	/* That of the process says the same, but the kernel goes through all its threads for it. */
+	snprintf(name, sizeof(name), "task/%d/stat", (int)pid);
+	n = gp_proc_text(proc, pid, name, text, sizeof(text));
 	if (n < 0)
 		return n;
 	return gp_proc_stat_parse(text, ret) ? 0 : -EPROTO;

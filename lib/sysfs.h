@@ -42,7 +42,7 @@ int gp_proc_text(const char *proc, pid_t pid, const char *name, char *text, size
 /* The first number behind @key, as in "Uid:\t1000\t..."; *@end, if not NULL, is behind it. */
 bool gp_proc_field(const char *text, const char *key, u64 *ret, const char **end);
 
-/* What /proc/PID/stat says. */
+/* What /proc/PID/task/PID/stat says. Reading it takes equally long for every process. */
 struct gp_proc_stat {
 	char comm[32];
 	char state;

@@ -405,9 +405,12 @@ void world_idle(struct world *w, uid_t uid, u32 nr)
 	snprintf(text, sizeof(text), "Name:\tidle\nUid:\t%u\nGid:\t1\n", uid);
 	fake_tree_put(w->tree, text, "p/idle/status");
 	fake_tree_put(w->tree, "0 0 4294967295\n", "p/idle/uid_map");
+	fake_tree_dir(w->tree, "p/idle/task");
 	for (i = 0; i < nr; i++) {
 		snprintf(path, sizeof(path), "p/%u", WORLD_IDLE_PID + i);
 		fake_tree_link(w->tree, "idle", path);
+		snprintf(path, sizeof(path), "p/idle/task/%u", WORLD_IDLE_PID + i);
+		fake_tree_link(w->tree, "..", path);
 		snprintf(path, sizeof(path), "kfd/proc/%u", WORLD_IDLE_PID + i);
 		fake_tree_dir(w->tree, path);
 	}

@@ -199,7 +199,34 @@ static void the_memory_of_a_user_is_bounded(void **state)
 		close(fd[i]);
 }
 
+static void calls_that_take_long_take_a_small_share_of_the_time(void **state)
+{
+	static const char list[] = "{\"method\":\"org.gpreempt.List\"}";
+	struct control_world *w = *state;
+	int alice = world_connect(w, ALICE, false), root = world_connect(w, 0, true);
+
+	w->processes = 30;
+	w->slow_ns = GP_MSEC;
+	world_send(alice, list);
+	world_run(w, 100);
+	/* What she may use at once is 64 ms, of which each ms counts as 20. */
+	EXPECT(w->told >= 1 && w->told <= 5);
+	EXPECT(gp_control_wake_at(w->c) > w->now_ns);
+	w->told = 0;
+	world_send(root, list);
+	world_run(w, 100);
+	EXPECT_EQ(w->told, 30);
+	for (u32 i = 0; i < 100; i++) {
+		w->now_ns += 100 * GP_MSEC;
+		world_run(w, 1);
+	}
+	EXPECT(w->told > 30);
+	close(alice);
+	close(root);
+}
+
 PROVE(
+	CLAIM_WITH(calls_that_take_long_take_a_small_share_of_the_time, world_up, world_down),
 	CLAIM_WITH(all_uids_of_a_range_have_the_connections_of_one_user, world_up, world_down),
 	CLAIM_WITH(a_new_user_gets_a_connection_though_others_took_all, world_up, world_down),
 	CLAIM_WITH(the_crowd_never_takes_the_places_of_root, world_up, world_down),

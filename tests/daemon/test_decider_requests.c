@@ -170,7 +170,7 @@ static void the_uids_of_a_namespace_share_the_classes_of_their_owner(void **stat
 	for (i = 0; i <= GP_CLASS_REQUESTS_PER_USER; i++) {
 		snprintf(text, sizeof(text), "%u (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 "
 			 "18 7 99 98\n", 100 + i);
-		fake_tree_put(w->tree, text, "p/%u/stat", 100 + i);
+		fake_tree_put(w->tree, text, "p/%u/task/%u/stat", 100 + i, 100 + i);
 		snprintf(text, sizeof(text), "Name:\tx\nUid:\t%u\t%u\t%u\t%u\nGid:\t1\t1\t1\t1"
 			 "\n", 100000 + i, 100000 + i, 100000 + i, 100000 + i);
 		fake_tree_put(w->tree, text, "p/%u/status", 100 + i);

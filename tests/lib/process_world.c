@@ -55,7 +55,7 @@ void process_world_put_proc(struct process_world *w, int pid, const char *name, 
 	snprintf(text, sizeof(text),
 		 "%d (%s) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %llu 99 98\n", pid, name,
 		 (unsigned long long)start);
-	fake_tree_put(w->tree, text, "p/%d/stat", pid);
+	fake_tree_put(w->tree, text, "p/%d/task/%d/stat", pid, pid);
 	process_world_put_user(w, pid, 1000);
 }
 
@@ -86,6 +86,8 @@ void process_world_put_idle(struct process_world *w, int pid, uid_t uid)
 
 	snprintf(path, sizeof(path), "%s/p/user-%u", w->tree->path, uid);
 	if (access(path, F_OK)) {
+		snprintf(path, sizeof(path), "p/user-%u/task", uid);
+		fake_tree_dir(w->tree, path);
 		fake_tree_put(w->tree,
 			      "1 (idle) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1 2\n",
 			      "p/user-%u/stat", uid);
@@ -96,6 +98,8 @@ void process_world_put_idle(struct process_world *w, int pid, uid_t uid)
 	snprintf(path, sizeof(path), "p/%d", pid);
 	snprintf(text, sizeof(text), "user-%u", uid);
 	fake_tree_link(w->tree, text, path);
+	snprintf(path, sizeof(path), "p/user-%u/task/%d", uid, pid);
+	fake_tree_link(w->tree, "..", path);
 	snprintf(path, sizeof(path), "kfd/proc/%d", pid);
 	fake_tree_dir(w->tree, path);
 }

@@ -124,9 +124,9 @@ static void names_may_contain_anything(void **state)
 	EXPECT_EQ(gp_process_start(w->proc, 5, &start), 0);
 	EXPECT_EQ(start, 77);
 	EXPECT_EQ(gp_process_start(w->proc, 6, &start), -ESRCH);
-	fake_tree_put(w->tree, "7 (x) S 1 2", "p/7/stat");
+	fake_tree_put(w->tree, "7 (x) S 1 2", "p/7/task/7/stat");
 	EXPECT_EQ(gp_process_start(w->proc, 7, &start), -EPROTO);
-	fake_tree_put(w->tree, "nonsense", "p/8/stat");
+	fake_tree_put(w->tree, "nonsense", "p/8/task/8/stat");
 	EXPECT_EQ(gp_process_start(w->proc, 8, &start), -EPROTO);
 	EXPECT_EQ(gp_process_start(NULL, getpid(), &start), 0);
 }

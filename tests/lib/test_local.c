@@ -38,7 +38,7 @@ static int down(void **state)
 static void put_process(struct world *w, int pid)
 {
 	fake_tree_put(w->tree, "77 (trainer) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0\n",
-		      "p/%d/stat", pid);
+		      "p/%d/task/%d/stat", pid, pid);
 	fake_tree_put(w->tree, "Name:\ttrainer\nUid:\t1000\t1000\t1000\t1000\n"
 		      "Gid:\t1\t1\t1\t1\n", "p/%d/status", pid);
 	fake_tree_put(w->tree, "32769\n", "kfd/proc/%d/pasid", pid);

@@ -94,14 +94,26 @@ static int answer(void *ctx, struct gp_call *call, json_t **ret)
 	return GP_CALL_DONE;
 }
 
+static u64 real_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
+}
+
 static int next(void *ctx, const struct gp_peer *peer, struct gp_listing *l, json_t **ret)
 {
 	struct control_world *w = ctx;
+	u64 until = real_ns() + w->slow_ns;
 	char *name;
 
 	(void)peer;
+	while (w->slow_ns && real_ns() < until)
+		;
 	if (l->cursor >= w->processes || (l->pid && l->cursor))
 		return 0;
+	w->told++;
 	if (++l->cursor == w->untold)
 		return -EILSEQ;
 	name = calloc(1, w->large + 1);
@@ -186,14 +198,6 @@ struct gp_control_stats world_stats(const struct control_world *w)
 
 	gp_control_stats(w->c, &s);
 	return s;
-}
-
-static u64 real_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
 }
 
 void world_run(struct control_world *w, u32 times)

@@ -29,6 +29,8 @@ struct control_world {
 	u32 processes;		/* in List */
 	u32 untold;		/* the one that cannot be told; 0: none */
 	u32 large;		/* bytes of each of them, more or less */
+	u64 slow_ns;		/* processor time that each of them takes */
+	u32 told;		/* entries of lists so far */
 	u32 asked;		/* calls that reached it */
 	char last[32];		/* the method of the last of them */
 	struct gp_process_id target;
