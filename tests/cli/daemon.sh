@@ -93,7 +93,7 @@ refused 125
 
 daemon
 
-claim "status says what runs and who is on which GPU"
+claim "status says what runs and which process is on which GPU"
 try gpreempt
 exits 0 && says 'gpreemptd 0.1, pid 77' && says 'policy priority, mechanism kfd-debug' &&
 	says 'trouble: debugfs' && says 'c1:00.0 .*- .*train"1 (101)' && says 'infer (102) *-'
@@ -118,13 +118,13 @@ refused 5 && says_err "'c9:00.0'"
 try gpreempt list -g first
 refused 2 && says_err "'first'"
 
-claim "list shows GPUs, seats, queues by type, times, VRAM, and who cannot be preempted"
+claim "list shows GPUs, seats, queues by type, times, VRAM, and processes that cannot be preempted"
 try gpreempt list
 exits 0 && says '0000:c1:00.0 .* 4 *80 .*206.2 GB  kfd-debug' && says 'not watched' &&
 	says '101 .*offline *0  off *pending  2 aql, 1 sdma .*2.00.*s .*12  4.0 GB' &&
 	says '13 .*no queue yet' && says '^13: its ROCm never'
 
-claim "who is left alone is on the GPU where it has queues, in list and in status"
+claim "an unmanaged process is on the GPU where it has queues, in list and in status"
 cp "$tmp/world.json" "$tmp/world"
 jq '.list.processes += [{"pid": 14, "start": 8000, "uid": 1001, "name": "alone", "class": "unmanaged", "class_from": "default",
 	"preempted": 0, "trouble": null, "seats": [], "queues": [{"id": 0, "gpu": 1, "type": "aql", "bytes": 65536},
@@ -400,7 +400,7 @@ json '[.flows[] | [.from, .to, .to_name]] ==
 	json '.clocks | has("3") and has("6")' "$tmp/t.json" && json '[.slices[].clock] | all(. == 3)' "$tmp/t.json" &&
 	json '[.tracks[] | select(.pid != null) | .pid] | sort == [101, 102]' "$tmp/t.json"
 
-claim "record: a .gptrace has the records that say something, and who the tasks are; replay refuses it"
+claim "record: a .gptrace has the records that say something, and names the tasks; replay refuses it"
 "$GPREEMPT" record "$tmp/t.gptrace" --json >"$tmp/out2" 2>"$tmp/err2" &
 recorder=$!
 await records "$recorder"
@@ -489,7 +489,7 @@ if command -v script >/dev/null; then
 	check test "$(tr -cd '\033' <"$tmp/plain" | wc -c)" -eq 0
 fi
 
-claim "who may not is told so, exit 4"
+claim "a user without permission gets exit 4 and the reason"
 daemon 1001
 try gpreempt suspend 102 --for 1s
 refused 4 && untold 'hold 102'

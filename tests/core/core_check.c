@@ -145,7 +145,7 @@ static const char *off_wrong(const struct gp_sched *s, const struct gp_seat *sea
 		return NULL;
 	if (!gp_task_wanted_off(s, t))
 		return s->devices[seat->device].action || seat->retry_ns > s->now_ns ? NULL :
-		       "off, wanted off by nobody, and not being started";
+		       "off, wanted off by no task, and not being started";
 	if (t->manual_until_ns <= s->now_ns && s->now_ns - seat->held_ns >= s->param[GP_LEASE])
 		return "kept off past the lease";
 	return NULL;

@@ -168,7 +168,7 @@ static void a_gang_refused_on_one_device_is_not_off_for_ever_on_the_other(void *
 }
 
 /*
- * Device 0 is busy, so the gang leaves device 1 first; who holds it is device 0,
+ * Device 0 is busy, so the gang leaves device 1 first; its holder is device 0,
  * and it must not forget that since then the gang is off.
  */
 static void a_gang_that_waits_for_a_busy_device_is_off_no_longer_than_others(void **state)

@@ -168,7 +168,7 @@ static void another_policy_keeps_track_of_all_tasks(void **state)
 		{  115, POLICY,   NO_TASK, PRIORITY, "",   "roo" },
 		{  120, DONE,     TRAIN,  0,    "-train", "soo" },
 		{  130, DONE,     TRAIN,  0,    "",       ".oo" },
-		/* a new turn of the same policy knows who is off and why */
+		/* a new turn of the same policy knows which tasks are off and why */
 		{  140, POLICY,   NO_TASK, PRIORITY, "",   ".oo" },
 		{  150, POLICY,   NO_TASK, FIFO, "+train", "roo" },
 		{  160, DONE,     TRAIN,  0,    "",       "ooo" },

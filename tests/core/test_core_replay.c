@@ -68,7 +68,7 @@ static void fill_holes(const struct random_run *r)
 		       offsetof(struct gp_class, period_ns) - from);
 }
 
-/* Everything a scheduler knows, but for where it lies and who listens. */
+/* Everything a scheduler knows, but for its address and its listeners. */
 static void same_memory(const struct random_run *a, const struct random_run *b)
 {
 	const u8 *x = (const u8 *)a->s->pointers, *y = (const u8 *)b->s->pointers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the scheduler does, told as stories: who arrives, who has to go, who comes back. */
+/* What the scheduler does, told as stories: tasks arrive, are stopped and come back. */
 #include "core_world.h"
 
 enum { TRAIN, INFER, OTHER };
@@ -436,7 +436,7 @@ static void without_a_preemptible_task_below_another_there_are_no_looks(void **s
 	SCENE(w, { 20, TURN_OFF, NO_TASK, 0, "", NULL });
 	EXPECT_EQ(gp_sched_look_at(w->s, 0), GP_NEVER);
 	EXPECT_EQ(gp_sched_look_at(w->s, 1), GP_NEVER);
-	/* who is off waits for the end of another's work, idle or not: looks stay close */
+	/* a task that is off waits for another's work, idle or not: looks stay close */
 	SCENE(w, { 30, TURN_ON, NO_TASK, 0, "", NULL }, { 40, ARRIVE, INFER, 1, "-train", NULL },
 	      { 50, DRAIN, TRAIN, 0, "", NULL }, { 60, DONE, TRAIN, 0, "", ".oo" });
 	EXPECT_EQ(w->s->devices[0].look_ns, US(50));

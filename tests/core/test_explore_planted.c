@@ -35,7 +35,7 @@ static void a_bug_planted_in_the_core_is_found_by_the_shortest_way(void **state)
 	EXPECT(r.wrong);
 	explore_tell(&config, &r, text, sizeof(text));
 	fputs(text, stderr);
-	assert_string_equal(r.wrong, "off, wanted off by nobody, and not being started");
+	assert_string_equal(r.wrong, "off, wanted off by no task, and not being started");
 	/* work for both, one rank stopped, the other one LOST: there is no shorter way */
 	EXPECT_EQ(r.length, 4);
 	EXPECT(strstr(text, "timed out"));

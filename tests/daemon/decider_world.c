@@ -194,7 +194,7 @@ static u64 clock_of(void *ctx)
 	struct world *w = ctx;
 
 	w->now_ns += w->slow_ns;
-	/* Somebody who waits in the meantime would wait for ever. */
+	/* A caller that waits in the meantime would wait for ever. */
 	if (++w->clocks > CLOCKS_MAX)
 		fail_msg("the decider does not come to an end");
 	return w->now_ns;

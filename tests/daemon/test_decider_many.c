@@ -7,7 +7,7 @@
 #include "tests/shared/sys_faults.h"
 
 enum {
-	MANY	= 12345,	/* the user who has them */
+	MANY	= 12345,	/* the user that has them */
 	IDLE	= 4096,
 	ROUNDS	= 50,
 };

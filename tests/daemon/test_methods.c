@@ -189,7 +189,7 @@ static void one_user_leaves_room_for_the_classes_of_others(void **state)
 	uid_t uid[2] = { getuid(), getuid() + 1 };
 	int root = r->fd, plain;
 
-	h->scan_at_ns = GP_NEVER;	/* who has ended would be forgotten */
+	h->scan_at_ns = GP_NEVER;	/* a process that has ended would be forgotten */
 	room_pid(text, sizeof(text), r, r->offline, ",\"class\":\"idle\"");
 	room_spin(r);		/* root is let in before */
 	r->peer.privileged = false;

@@ -43,7 +43,7 @@ static json_t *call_as(struct room *r, enum actor actor, const char *method,
 	return a;
 }
 
-/* ---- who may call ---- */
+/* ---- permissions ---- */
 
 /* Y: allowed, n: PermissionDenied; for root, member, owner, stranger. P: the offline process. */
 static const struct {

@@ -644,7 +644,7 @@ static void a_supervisor_ends_with_its_caller_and_ends_its_children(void **state
 	pid = greeting().pid;
 	start_child(GP_ROLE_READER, 1);
 	gp_children_disconnect();
-	/* The deaf one is killed, and who is our child's child is gone then. */
+	/* The deaf one is killed, and our child's child is gone then. */
 	AWAIT(waitpid(-1, NULL, WNOHANG) > 0);
 	AWAIT(kill(pid, 0));
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# Programs nobody here wrote, on the real driver: Debian's ROCm and two small clients of it.
+# Programs that are not ours, on the real driver: Debian's ROCm and two small clients of it.
 #
 # One boot per release; what its programs printed is looked at here. Debian 13 runs on the four-XCC
 # MI308X, Debian 12, which knows neither gfx942 nor several XCCs, on the MI210.

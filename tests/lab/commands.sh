@@ -47,7 +47,7 @@ ended bundle-made 0 && ended bundle 0 &&
 claim "run: the class was there with the first queue, though no rule gives it"
 of alone '.processes[] | select(.name == "gpload-offline") | .class == "offline" and (.queues | length == 1)'
 
-claim "list shows who is on the GPU and how often somebody was preempted"
+claim "list shows which processes are on the GPU and how often each was preempted"
 ended list 0 && { part list | grep -q 'gpload-online  *online' || no "list: $(part list)"; } &&
 	{ part list | awk '/gpload-offline/ { n = $(NF - 2) } END { exit !(n > 0) }' || no "never preempted: $(part list)"; }
 
@@ -56,7 +56,7 @@ ended list-none 5 && ended stats-none 5 && ended dry 0 &&
 	{ part dry | grep -q '^policy fair would do' && part dry | grep -q '^slice  *7ms' || no "$(part dry)"; } &&
 	of policy-after '.policy == "priority"'
 
-# On a busy host the daemon may be faster than who records it; that is said, and how much it was.
+# On a busy host the daemon may be faster than its recorder; that is said, and how much it was.
 claim "record has the offline process off, for the online one"
 ended record 0 && of record '.events > 20 * .lost' &&
 	drawn timeline '.slices | any(.name == "off" and (.args.for // "" | test("gpload-online")))' &&
@@ -68,9 +68,9 @@ of record '.preemptions > 0' &&
 		any(. == "command, save and switch") and any(. == "work") and all(. != "save")' &&
 	{ part stats | grep -q 'gpload-online.* command, save and switch ' || no "stats: $(part stats)"; }
 
-# The median: what was recorded is this run of a machine whose speed nobody knows. Where online work hardly met offline work,
+# The median: what was recorded is this run of a machine of unknown speed. Where online work hardly met offline work,
 # preempting for it costs more than it saves, and the mean may say so; a request that met none is never worse off.
-claim "what-if repeats what was recorded while nobody was preempted: the server's requests, the training, and no more latency"
+claim "what-if repeats what was recorded while no process was preempted: the server's requests, the training, and no more latency"
 ended node 0 && of node '.records > 100 and .records > 20 * .lost' && ended what-if 0 &&
 	of what-if '.schema == 1 and .recorded.acted == false and (.recorded.processes | length) == 2' &&
 	of what-if '.recorded.processes[] | select(.name == "gpload-offline") | (.online | not) and .busy_ns > 0' &&
@@ -99,7 +99,7 @@ ended bench-taken 1 && { part bench-taken | grep -q "gpreempt off" || no "$(part
 	of bench '[.rows[].parts[] | .min_ns > 0 and .min_ns <= .median_ns and .median_ns <= .p99_ns and .p99_ns <= .max_ns] | all' &&
 	of bench '.rows[0].parts | [.[].name] == ["unmap", "map", "total"] and .[2].min_ns >= .[0].min_ns + .[1].min_ns'
 
-claim "without a policy the daemon only looks: record has when both had work, and nobody was attached or taken off"
+claim "without a policy the daemon only looks: record has when both had work, and no process was attached or taken off"
 ended observed 0 && of observed '.events >= 20 * .lost' && of observer '.observe_only == true' &&
 	of observer-counts '.counters | .attaches == 0 and .stops_asked == 0' &&
 	drawn seen '[.slices[].name] | any(. == "work") and all(. != "off")' &&

@@ -39,7 +39,7 @@ claim "taking one of eight queues off cycles all of them: an unmap, a runlist, s
 is 'update off' 8 '[.unmaps, .runlists, .queues_mapped] | join(" ")' '1 1 7'
 is 'update on' 8 '[.unmaps, .runlists, .queues_mapped] | join(" ")' '1 1 8'
 
-claim "by the module a stop is one unmap too, and a start one runlist; after direct everybody is cycled for it"
+claim "by the module a stop is one unmap too, and a start one runlist; after direct all processes are cycled for it"
 # mechanism, its start, and the unmaps of that
 for way in 'evict restore 0' 'direct map 1' 'halt unhalt 0'; do
 	# shellcheck disable=SC2086 # three words

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# gpreemptd on the real driver at its edges: many processes, two GPUs, changes while somebody is held, another debugger,
+# gpreemptd on the real driver at its edges: many processes, two GPUs, changes while a process is held, another debugger,
 # a hundred queues; with read pointers that pass a packet at its launch.
 # shellcheck source=tests/shared/claims.sh
 . "$(dirname "$0")/../shared/claims.sh"
@@ -35,14 +35,14 @@ case $(value gang_counted_once) in ?*' '?*) [ "$(value gang_counted_once | cut -
 claim "one of a gang is killed while it is held: the other goes on and its sums are right"
 is gang_survivor yes && is gang_right 0
 
-claim "on two GPUs: who opened the first alone is left alone, since the driver would crash, and listed with the reason"
+claim "on two GPUs: a process that opened the first alone is left alone, since the driver would crash, and listed with the reason"
 is second_gpu yes && is first_gpu 0 && is two_first 0 && is two_first_online 0
 case $(value trouble) in *"would crash"*) ;; *) no "trouble: $(value trouble)" ;; esac
 
 claim "an online process that dies while it has the GPU gives it back"
 is online_died yes
 
-claim "a policy that changes while somebody is held releases, and holds again when it is back"
+claim "a policy that changes while a process is held releases it, and holds it again when it is back"
 is policy_none yes && is policy_again yes
 
 claim "a class that changes while its process is held releases it"
@@ -65,7 +65,7 @@ case $(value reset_others_work) in [1-9]*' 0') ;; *) no "completed by the other 
 is reset_noticed yes && is reset_lost 3 && is reset_logged yes && is reset_left yes
 case $(value reset_trouble) in *"was reset"*) ;; *) no "trouble: $(value reset_trouble)" ;; esac
 
-claim "the same daemon preempts those who come after the reset"
+claim "the same daemon preempts processes that come after the reset"
 is reset_goes_on yes && is reset_online 0 && is reset_offline 0 && is reset_daemon same
 
 end

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# gpreemptd on the real driver: it preempts, counts right, and whatever happens to it, everybody runs on.
+# gpreemptd on the real driver: it preempts, counts right, and whatever happens to it, every process keeps running.
 # One boot; the guest prints facts, which are judged here.
 # shellcheck source=tests/shared/claims.sh
 . "$(dirname "$0")/../shared/claims.sh"
@@ -25,14 +25,14 @@ claim "what a held process does: creates and destroys queues, forks, executes an
 is held_stories 0 || sed -n 's/^story \(#.*\|not ok.*\)/# \1/p' "$tmp/out"
 check test "$(grep -c '^story ok' "$tmp/out")" -eq 4
 
-claim "SIGTERM while somebody is held: he is released, the daemon ends with 0"
+claim "on SIGTERM the daemon releases the process it holds and ends with 0"
 is held_at_term yes && is daemon_at_term 0 && is offline_after_term 0
 
 claim "a decider stopped while it holds is ended by its supervisor: the held one finishes, a new daemon answers"
 is held_at_stop yes && is offline_after_stop 0 && is after_stop answers
 
-claim "who is killed while held is gone for the driver and for the daemon"
-is held_at_kill yes && is killed 137 && is killed_is_gone yes && is nobody_left yes
+claim "a process that is killed while held is gone for the driver and for the daemon"
+is held_at_kill yes && is killed 137 && is killed_is_gone yes && is none_left yes
 
 claim "the kill switch releases, outlasts the daemon, and is switched back"
 is off_releases yes && is off_outlasts yes && is on_again yes && is offline_switch 0
@@ -43,10 +43,10 @@ case $(value bare_online) in *"cannot be watched"*debugfs*) ;; *) no "trouble: $
 
 judge_users
 
-claim "who ends by itself while held does so when its lease is over, with right sums"
+claim "a process that ends by itself while held does so when its lease is over, with right sums"
 is held_at_exit yes && is exit_while_held 0
 
-claim "who is killed while it is being stopped leaves nothing; every stop is accounted for, and none is lost but the one under way of who is killed"
+claim "a process that is killed while it is being stopped leaves nothing; every stop is accounted for, and none is lost but that of a killed process"
 is killed_at_stop yes && is killed_at_stop_left 0 && is killed_at_stop_online 0 && is killed_at_stop_listed '' &&
 	is killed_at_stop_living 0
 for i in 0 1 2; do check test "$(value killed_at_stop_$i)" -le 1; done

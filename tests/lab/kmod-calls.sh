@@ -24,7 +24,7 @@ exec "$top/lab/run" $clock --debug-kernel --param no_system_mem_limit=1 --timeou
 	gpioctl-fuzz --seed ${GP_SEED}1 --count $count
 	claim $? "$count random calls as root: wrong descriptors are refused, sums are right"
 	gpioctl-fuzz --seed ${GP_SEED}2 --count $count --unprivileged
-	claim $? "$count random calls as nobody: the same, and nobody cannot open the device"
+	claim $? "$count random calls as an unprivileged user, who cannot open the device: the same"
 	before=$(unreclaimable)
 	gpioctl-fuzz --seed ${GP_SEED}3 --count $count && gpioctl-fuzz --seed ${GP_SEED}4 --count $count --unprivileged
 	claim $? "and as many again"

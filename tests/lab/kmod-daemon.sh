@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # gpreemptd with gpreempt.ko: the kernel looks, decides and preempts, by the rules of the daemon, and whatever
-# happens to the daemon, everybody runs on. One boot; the guest prints facts, which are judged here.
+# happens to the daemon, every process keeps running. One boot; the guest prints facts, which are judged here.
 # shellcheck disable=SC2016 # conditions are awk's
 # shellcheck source=tests/shared/claims.sh
 . "$(dirname "$0")/../shared/claims.sh"
@@ -49,7 +49,7 @@ for way in evict direct; do
 	direct) holds_of ${way}_parts '$1 > 0 && $3 == 0' ;;
 	esac
 
-	claim "$way: what-if repeats that recording: who they were, and what they asked for"
+	claim "$way: what-if repeats that recording: the processes, and what they asked for"
 	holds_of ${way}_what_if '$1 == 0' && value ${way}_what_if | sed 's/^0 //' >"$tmp/what-if.json"
 	check jq -e '.recorded.acted and (.recorded.processes | length) == 2' "$tmp/what-if.json" >/dev/null
 	check jq -e '.recorded.processes[] | select(.name == "gpload-online") | .online and .requests > 5' \
@@ -62,7 +62,7 @@ for way in evict direct; do
 	is ${way}_restored "$(value ${way}_saved)"
 done
 
-claim "nobody is traced, debugfs is not read, and the daemon keeps no descriptor of the driver of anybody"
+claim "no process is traced, debugfs is not read, and the daemon keeps no process's descriptor of the driver"
 is traced "0 0" && is dumps 0 && is descriptors 0
 
 claim "gpreempt doctor --selftest-direct finds direct's assumptions to hold here, and its victim's sums are right"
@@ -72,14 +72,14 @@ case $(value doctor) in *"version "*"direct has passed"*) ;; *) no "doctor says:
 claim "the five parts of each preemption are in the daemon's statistics"
 check test "$(value parts)" -gt 0
 
-claim "SIGTERM while somebody is held: he is released, the daemon ends with 0"
+claim "on SIGTERM the daemon releases the process it holds and ends with 0"
 is held_at_term yes && is daemon_at_term 0 && is offline_after_term 0
 
-claim "a daemon that is stopped while it holds: the lease ends in the kernel, and nobody had to be killed"
+claim "when a daemon that holds a process is stopped, the lease ends in the kernel, and no process had to be killed"
 is held_at_stop yes && is back_without_daemon yes && is offline_after_stop 0
 
-claim "who is killed while held is gone for the driver and for the daemon"
-is held_at_kill yes && is killed 137 && is killed_is_gone yes && is nobody_left yes
+claim "a process that is killed while held is gone for the driver and for the daemon"
+is held_at_kill yes && is killed 137 && is killed_is_gone yes && is none_left yes
 
 claim "the kill switch releases, and is switched back"
 is off_releases yes && is on_again yes && is offline_switch 0

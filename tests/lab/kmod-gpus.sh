@@ -28,12 +28,12 @@ judge() { # completion | launch
 		claim "$way: a gang with a rank on each GPU is held and let back as a whole"
 		is ${way}_gang_held "off off" && is ${way}_gang_back "on on"
 
-		claim "$way: it is taken off both GPUs for online work on one of them, and everybody verifies"
+		claim "$way: it is taken off both GPUs for online work on one of them, and every process verifies"
 		check test "$(value ${way}_gang_stopped)" -ge 2
 		holds_of ${way}_gang_saved '$3 > $1 && $4 > $2'
 		is ${way}_gang_lost 0 && is ${way}_gang_online 0
 
-		claim "$way: on GPUs with different online processes each preempts its own, and everybody verifies"
+		claim "$way: on GPUs with different online processes each preempts its own, and every process verifies"
 		check test "$(value ${way}_own_stopped)" -ge 2
 		holds_of ${way}_own_saved '$3 > $1 && $4 > $2'
 		is ${way}_own_lost 0 && is ${way}_own "$(printf '0\n0\n0\n0')"

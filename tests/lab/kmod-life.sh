@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# gpreempt.ko beside the stock driver: it preempts by itself, and lets go of everybody whatever ends:
+# gpreempt.ko beside the stock driver: it preempts by itself, and releases every process whatever ends:
 # a lease, the owner of a hold, a target, the module, the GPU. One boot; the guest prints facts.
 # shellcheck source=tests/shared/claims.sh
 . "$(dirname "$0")/../shared/claims.sh"
@@ -62,7 +62,7 @@ is died_unheld_soon yes && is died_unheld_state "on gone " && is died_memory yes
 claim "unloaded while the GPU is still to answer a stop that was given up, it waits: the process is back on, and verifies"
 is late_says "Input/output error" && is late_offline 0
 
-claim "unloaded, nothing of it is left; loaded $reloads times, each time with somebody held, too"
+claim "unloaded, nothing of it is left; loaded $reloads times, each time with a process held, too"
 is rmmod 0
 is reloads $reloads
 is reloads_runs yes

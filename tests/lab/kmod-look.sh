@@ -28,7 +28,7 @@ check test "$(share 1 | awk '{ print ($1 > 10 && $1 * $3 <= 0.3e9 / 1000 * 2 && 
 	echo "# $(share 1)"
 check test "$(share 1000 | cut -d ' ' -f 1)" -gt $(($(share 1 | cut -d ' ' -f 1) * 2))
 
-claim "while nobody may preempt anybody there is no look, no wakeup and no scan"
+claim "while no process may preempt another there is no look, no wakeup and no scan"
 for what in looks wakeups rescans; do
 	check test "$(value later_$what)" = "$(value idle_$what)"
 done

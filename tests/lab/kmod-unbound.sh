@@ -18,11 +18,11 @@ guest() {
 claim "a guest outlives that its GPUs are unbound"
 guest
 
-claim "the partitions of a GPU are switched when nobody is attached: not before, and nothing of the old ones is touched after it"
+claim "the partitions of a GPU are switched once no process is attached, and nothing of the old ones is touched after that"
 is partition_used 0 && is partition_sums 0 && is partition_says "No such device"
 is partition_off off && is partition_on on && is partition_sums_after 0
 
-claim "a GPU goes on which nobody has a queue: who is attached has a seat there, which is not asked any more"
+claim "an attached process keeps its seat on a GPU that goes while no queue is on it, and the module asks that seat no more"
 is other 0 && is state on
 check test "$(value scans_after)" -gt "$(value scans_before)"
 

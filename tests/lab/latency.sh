@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# How long an arrival waits, by who preempts (lab/latency); all rows, often, with GP_FULL=1.
+# How long an arrival waits, by what preempts (lab/latency); all rows, often, with GP_FULL=1.
 # shellcheck source=tests/shared/claims.sh
 . "$(dirname "$0")/../shared/claims.sh"
 
@@ -14,7 +14,7 @@ claim "an arrival is measured, and says that it is of a model"
 # shellcheck disable=SC2086 # a list of rows, or none for all
 try "$top/lab/latency" $times $rows
 exits 0 || cat "$tmp/err"
-# Who comes just when a kernel ends preempts nobody: missed.
+# An arrival just when a kernel ends preempts no process: missed.
 check test "$(jq -s --argjson n $times 'all(.model and .schema == 1 and .repetitions == $n and
 	.missed * 2 <= $n)' "$tmp/out")" = true
 jq -r '"#| \(.latency): unmap \(.unmap_ns.median), fence \(.fence_ns.median), wave \(.wave_ns.median) ns, " +

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Policy priority: who leaves so much of the GPU free that others run beside it may stay. */
+/* Policy priority: a task that leaves enough of the GPU free for others may stay. */
 #include "tests/core/core_world.h"
 
 enum { TRAIN, INFER };

@@ -22,7 +22,7 @@ struct control_world {
 	char dir[64], path[96];
 	u64 now_ns;
 	u64 slowest_ns;		/* run of the control socket, in real time */
-	struct gp_peer peer;	/* who connects next; .pid < 0: as the kernel says */
+	struct gp_peer peer;	/* of the next connection; .pid < 0: as the kernel says */
 	/* what the daemon does and has seen */
 	bool defer;		/* answer later */
 	int refuse;		/* fail every call with this errno */

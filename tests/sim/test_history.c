@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What a recording says of who had work when, and the scenario made of it. */
+/* When each process of a recording had work, and the scenario made of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,7 +139,7 @@ static void what_came_and_went_between_two_looks_is_a_short_request(void **state
 	EXPECT_EQ(h->seat[1].nr, 2);
 	EXPECT_EQ(h->seat[1].period[1].at_ns, 9 * MS);
 	EXPECT_EQ(h->seat[1].period[1].done_ns, 9 * MS);
-	/* who went is not there until the end */
+	/* a process that went is not there until the end */
 	EXPECT_EQ(h->seat[0].to_ns, 30 * MS);
 	EXPECT_EQ(h->seat[0].nr, 1);
 	gp_history_free(h);

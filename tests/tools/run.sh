@@ -71,7 +71,7 @@ END
 try run build
 exits 0 && asked update && asked 'install .*gcc' && check test "$(grep -c update "$tmp/apt.log")" -eq 1
 
-claim "who is not root is told what is missing, exit 3"
+claim "a user who is not root is told what is missing, exit 3"
 machine "gcc"
 fake id <<'END'
 echo 1000

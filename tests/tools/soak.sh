@@ -110,7 +110,7 @@ claim "a daemon that grows is"
 fails 'the daemon grew by 5000 KB' add 'daemon_rss 1000 6000 10'
 claim "a gpreempt.ko that leaves memory behind is"
 fails 'gpreempt.ko left 3000 KB behind' add 'kmod_kb 17000 20000'
-claim "a kernel that grows is, and who in it did, the largest first"
+claim "a kernel that grows is, and what in it grew, the largest first"
 grow() { printf '%s\n' 'kernel_kb 24000' 'kept percpu 4096500' 'kept filp 2052024' >>"$FACTS"; }
 fails 'the kernel grew by 5999 KB: percpu +4000 KB, filp +2000 KB' grow
 claim "unexpected words are"

@@ -142,7 +142,7 @@ static void a_newcomer_waits_for_slots_that_free(void **state)
 	EXPECT_EQ(w->words[1], w_sum(64000, 3) + 2 * w_sum(320, 3));
 }
 
-/* Turns are counted in workgroups: who takes longer holds more slots, no more turns. */
+/* Turns are counted in workgroups: a process with longer ones holds more slots, not more turns. */
 static void turns_are_workgroups_not_time(void **state)
 {
 	struct world *w = *state;

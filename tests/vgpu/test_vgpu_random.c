@@ -50,7 +50,7 @@ static void submit_random(struct world *w, struct expected *e, u32 q, u64 *seed,
 /* Off by save or drain, some or all, at a random time; then on again. */
 static u64 random_cycle(struct world *w, const u32 *q, u32 nr, u64 *seed, u64 now)
 {
-	/* who takes turns must be unmapped as a whole before the next list */
+	/* processes that take turns must be unmapped as a whole before the next list */
 	bool all = w->facts.f[VGPU_HQD_SLOTS].value < 24;
 	enum vgpu_whom whom = all ? VGPU_ALL : (enum vgpu_whom)below(seed, 3);
 	u32 id = whom == VGPU_QUEUE ? q[below(seed, nr)] : (u32)below(seed, 3);

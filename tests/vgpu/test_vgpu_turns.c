@@ -206,7 +206,7 @@ static void a_barrier_that_waits_looks_like_work(void **state)
 	EXPECT_EQ(w->q[q[1]].completed, 1);
 }
 
-/* The command waits for the switch; who has no slot leaves the list as well. */
+/* The command waits for the switch; a queue without a slot leaves the list as well. */
 static void an_unmap_in_the_middle_of_a_switch_waits_for_it(void **state)
 {
 	struct world *w = *state;

@@ -46,7 +46,8 @@ static struct device_counts read_counts(u64 *busy)
 
 /*
  * The driver does not wait for its last packets: not before they are done, however long a busy
- * host keeps the device from them. And the driver may have more to say about who has just ended.
+ * host keeps the device from them. And the driver may still report on a process that has just
+ * ended.
  */
 struct device_counts device_counts(void)
 {

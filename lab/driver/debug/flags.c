@@ -143,7 +143,7 @@ static void destroy_is_interruptible(void)
 	struct debugger d;
 
 	hold(&t, &d);
-	detach(t.pid);		/* a signal to who is traced would only stop it */
+	detach(t.pid);		/* a signal would only stop a traced process */
 	target_tell(&t, ASK_DESTROY_RAW, 0);
 	CHECK(target_sleeps_in(t.pid, "destroy_queue"));
 	EQ(kill(t.pid, SIGUSR1), 0);
@@ -238,7 +238,7 @@ const struct story flags[] = {
 	  resume_while_evicted },
 	{ "SUSPEND while evicted counts, sends nothing, and holds after the process is back",
 	  suspend_while_evicted },
-	{ "DESTROY_QUEUE of a suspended queue waits until it is resumed, and locks nobody out",
+	{ "DESTROY_QUEUE of a suspended queue waits until it is resumed, and blocks no other call",
 	  destroy_blocks },
 	{ "a signal ends that wait with EINTR, and the queue is as before",
 	  destroy_is_interruptible },

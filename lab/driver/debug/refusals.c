@@ -171,7 +171,7 @@ static void *self_calls(void *arg)
 {
 	struct debugger *d = arg;
 
-	/* Its own process by the id of a thread, from a thread: nobody traces anybody. */
+	/* Its own process by the id of a thread, from a thread: no process traces another. */
 	EQ(debugger_enable(d, (pid_t)syscall(SYS_gettid), 0), 0);
 	EQ(d->info.runtime_state, DEBUG_RUNTIME_STATE_DISABLED);
 	EQ(gp_debug_disable(&d->c, getpid()), 0);
@@ -319,14 +319,14 @@ static void orphaned_session(void)
 
 static void ordinary_users(void)
 {
-	enum { SOMEBODY = 1000, SOMEBODY_ELSE = 1001 };
+	enum { USER = 1000, OTHER_USER = 1001 };
 	struct target t = target_busy(1);
 	pid_t pid;
 
-	EQ(target_ask(&t, ASK_USER, SOMEBODY), 0);
-	EQ(debugger_says(SOMEBODY_ELSE, &t, &pid), -EPERM);
+	EQ(target_ask(&t, ASK_USER, USER), 0);
+	EQ(debugger_says(OTHER_USER, &t, &pid), -EPERM);
 	EQ(kill(pid, SIGKILL), 0);
-	EQ(debugger_says(SOMEBODY, &t, &pid), 0);
+	EQ(debugger_says(USER, &t, &pid), 0);
 	CHECK(device_maps(t.pid, t.ring[0], false));
 	CHECK(held(&t, 0));
 	EQ(kill(pid, SIGKILL), 0);
@@ -337,15 +337,15 @@ static void ordinary_users(void)
 const struct story refusals[] = {
 	{ "no such process, a kernel thread, a process that has not opened the device: ESRCH, "
 	  "before any question of permission", nobody_there },
-	{ "who does not trace gets EPERM for every operation, DISABLE too; the tracer EINVAL "
-	  "before ENABLE", not_the_tracer },
+	{ "a process that does not trace gets EPERM for every operation, DISABLE too; the tracer "
+	  "gets EINVAL before ENABLE", not_the_tracer },
 	{ "before ENABLE only the thread that traces may; after it every thread of the debugger",
 	  tracing_is_a_threads },
 	{ "a debugger that detaches after ENABLE may go on until DISABLE",
 	  detached_debugger_stays },
 	{ "without the target's runtime every operation on hardware is EPERM, the others work",
 	  runtime_off_forbids_hardware },
-	{ "a process may be named by any of its threads; who debugs himself needs no ptrace",
+	{ "a process may be named by any of its threads; one that debugs itself needs no ptrace",
 	  any_thread_names_its_process },
 	{ "a second tracer gets EALREADY, and yet becomes the debugger in the first one's place",
 	  second_tracer_takes_over },

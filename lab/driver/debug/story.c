@@ -88,7 +88,7 @@ void ready_until_killed(void)
 		pause();
 }
 
-/* The story and whoever it started are one process group: all of it ends here. */
+/* The story and the processes it started are one process group: all of it ends here. */
 static bool tell(const struct story *s)
 {
 	int status = 0;

@@ -46,8 +46,8 @@ do {									\
 } while (0)
 
 /*
- * Somebody else in the story: fork(), but the parent's returns once the child is_ready(). It
- * ends with the story at the latest.
+ * Another process of the story: fork(), but the parent's returns once the child is_ready(). The
+ * child ends with the story at the latest.
  */
 pid_t fork_until_ready(void);
 void is_ready(void);

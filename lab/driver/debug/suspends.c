@@ -228,7 +228,7 @@ static void packets_of_operations(void)
 	SAW(&before, 1, 1, 2);
 	before = device_counts();
 	EQ(gp_debug_suspend(&d.c, t.pid, ids, 2, GP_KFD_GRACE_DEFAULT), 2);
-	SAW(&before, 1, 0, 0);			/* nobody is left for a runlist */
+	SAW(&before, 1, 0, 0);			/* no process is left for a runlist */
 	before = device_counts();
 	EQ(debugger_suspend(&d, &t, 1), 1);
 	SAW(&before, 0, 0, 0);			/* and then there is nothing to unmap */

@@ -243,7 +243,8 @@ static void preemption_fails(void *unused)
 	snprintf(text, sizeof(text), "preempt 0x%x", device_doorbell(0, hit.ring));
 	claim(!gp_client_open(&c, &first_gpu) && !device_fault(0, text), "'%s' is a fault", text);
 	err = gp_queue_create(&c, &q, &aql);
-	claim(!err, "a queue that does not preempt does not fail who asked for it (%d)", err);
+	claim(!err, "a queue that does not preempt fails no call of the process that asked (%d)",
+	      err);
 	claim(kernel_log_has(log, "is reset", SOON_MS), "the driver resets the queue alone");
 	claim(kernel_log_has(log, "Queues reset on process", SOON_MS), "and says whose it was");
 	claim(victim_ends(&hit, &fate), "its process can end and is forgotten");

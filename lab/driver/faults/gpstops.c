@@ -40,7 +40,7 @@ static int suspend(struct steady *s)
 	return n;
 }
 
-/* Nobody reads what the driver writes for it. */
+/* No program reads what the driver writes for it. */
 static int debug_self(struct steady *s)
 {
 	struct kfd_queue_snapshot_entry entries[STEADY_QUEUES];

@@ -3,7 +3,7 @@
  * gpstorm: random use of the driver by several processes, with kills. See usage().
  *
  * The parent keeps so many actors (storm_actor.c) and one debugger (storm_debugger.c) alive
- * and kills some of them. Whoever was not killed must end by itself with the right sums.
+ * and kills some of them. Each of the others must end by itself with the right sums.
  * Every process is a function of the seed and of its number: where the machine is
  * deterministic, so is the whole run.
  */
@@ -22,7 +22,7 @@ enum {
 	LEAST_LIFE_MS	= 50,
 	MOST_LIFE_MS	= 4000,		/* before a kill, if one is to come */
 	KILLED_IN_4	= 2,		/* so many of four are killed */
-	OLD_MS		= 120000,	/* nobody takes as long by itself */
+	OLD_MS		= 120000,	/* no process takes as long by itself */
 };
 
 struct storm *storm;
@@ -50,7 +50,7 @@ static void usage(int code)
 		"usage: gpstorm [--seed N] [--seconds S] [--processes N] [--gpus N]\n"
 		"\n"
 		"Random use of the lab's GPUs by N (4) processes and a debugger, with kills, for\n"
-		"S (10) seconds. Exit: 0 if whoever was not killed had the right sums, else 1.\n");
+		"S (10) seconds. Exit: 0 if each survivor had the right sums, else 1.\n");
 	exit(code);
 }
 
@@ -115,7 +115,7 @@ static void start(struct seat *s, u32 index, u64 *random)
 	_exit(storm_act(seed, number, storm_random(&seed, options.gpus), (int)index));
 }
 
-/* Somebody ended: was it right? */
+/* A process ended: were its sums right? */
 static void judge(struct seat *s, int status)
 {
 	if (s->killed && WIFSIGNALED(status)) {
@@ -224,8 +224,8 @@ int main(int argc, char *argv[])
 	     (unsigned long long)storm->sessions, (unsigned long long)storm->suspends,
 	     (unsigned long long)storm->checked);
 	claim(!failed && ended && storm->checked,
-	      "random use by %llu processes, %llu of them killed: whoever ended was right (seed "
-	      "%llu)",
+	      "random use by %llu processes, %llu of them killed: all others were right "
+	      "(seed %llu)",
 	      (unsigned long long)started, (unsigned long long)killed,
 	      (unsigned long long)options.seed);
 	return claims_end();

@@ -12,14 +12,14 @@ struct storm {
 	volatile int over;		/* finish what you do */
 	volatile pid_t pid[STORM_ACTORS + 1];	/* of actors that can be debugged */
 	/*
-	 * Whom the debugger just enables. The driver crashes if that process ends meanwhile, so
-	 * whoever ends or kills takes the pid out of the table and then waits for this.
+	 * The process that the debugger enables now. The driver crashes if it ends meanwhile, so
+	 * an actor that ends or kills takes the pid out of the table and then waits for this.
 	 */
 	volatile pid_t enabling;
 	u64 ops[STORM_OPS];		/* how often each was done */
 	u64 sessions, suspends;		/* of debuggers */
 	u64 checked;			/* sums */
-	char doing[STORM_NAMES][16];	/* by pid, for who looks at one that hangs */
+	char doing[STORM_NAMES][16];	/* by pid, for a look at one that hangs */
 };
 
 extern struct storm *storm;

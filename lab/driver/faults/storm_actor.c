@@ -144,8 +144,8 @@ static void op_criu(struct actor *a)
 }
 
 /*
- * As munmap() does it to the pages; but as long as the GPU has the addresses nobody else may
- * get them: the driver would refuse to map anything there.
+ * As munmap() does it to the pages; but as long as the GPU has the addresses no other mapping
+ * may get them: the driver would refuse to map anything there.
  */
 static void lose(void *at, u64 bytes)
 {

@@ -14,7 +14,7 @@
 
 enum { ENTRIES = 16, SESSIONS = 30, MOST_PAUSE_US = 20000 };
 
-/* A stop that belongs to nobody's story: let it go on. */
+/* A stop that belongs to no story: continue. */
 static void let_run(pid_t pid)
 {
 	int status;

@@ -70,7 +70,7 @@ void criu_counts(struct gp_lab_client *c)
 	EXPECT(info(c).num_objects > after.num_objects);
 }
 
-/* Until 6.12.117 each pause evicted once more, and nobody could undo more than one. */
+/* Until 6.12.117 each pause evicted once more, and no call could undo more than one. */
 static bool pauses_are_counted(void)
 {
 	struct utsname is;
@@ -215,7 +215,7 @@ static pid_t paused_process(void)
 	return pid;
 }
 
-/* Asks for everybody's events without being allowed to; 0 if it got none. */
+/* Asks for the events of all processes without permission; 0 if it got none. */
 static int unprivileged(int hear, int tell)
 {
 	u64 all = QUEUE_EVENTS | KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_ALL_PROCESS);
@@ -302,7 +302,7 @@ static void *own_pages(u32 nr)
 	return at;
 }
 
-/* Nobody was evicted; unless the kernel has moved pages by itself: then it is tried once more. */
+/* No process was evicted. If the kernel has moved pages by itself, the story is tried once more. */
 static void expect_silence(int fd)
 {
 	bool said = *next_line(fd);
@@ -330,7 +330,7 @@ void userptr_eviction(struct gp_lab_client *c)
 	EXPECT_EQ(madvise((u8 *)at + 8 * PAGE, PAGE, MADV_DONTNEED), 0);
 	expect_round(fd, '1');
 	SOON(probe_waves() == 400);
-	/* Pages that no buffer has are nobody's business. */
+	/* Pages that no buffer has concern no process. */
 	EXPECT_EQ(munmap(own_pages(1), PAGE), 0);
 	expect_silence(fd);
 	/* Gone for good: the queues run on, without these pages. */

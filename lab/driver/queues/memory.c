@@ -91,7 +91,7 @@ void doorbell_mapping(struct gp_lab_client *c)
 	       MAP_FAILED);
 	EXPECT(mmap(NULL, GP_KFD_DOORBELL_BYTES, PROT_WRITE, MAP_SHARED, c->kfd_fd, offset) !=
 	       MAP_FAILED);
-	/* Nobody reads or rings them from outside. */
+	/* No other process reads or rings them. */
 	EXPECT_EQ(remote_read(c->doorbells, &word), -1);
 	fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 	EXPECT_EQ(pread(fd, &word, 8, (off_t)(uintptr_t)c->doorbells), -1);

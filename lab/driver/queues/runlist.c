@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The runlist: who is on it, what each operation costs, and when it is too long. */
+/* The runlist: which queues are on it, what each operation costs, and when it is too long. */
 #include "queues.h"
 
 #include <signal.h>

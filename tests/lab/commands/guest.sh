@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 #
-# What somebody types on a machine with a GPU, in the guest: files in /tmp are printed at the
+# What a user types on a machine with a GPU, in the guest: files in /tmp are printed at the
 # end, each behind a line "== NAME", for tests/lab/commands.sh to judge.
 mkdir -p /etc/gpreempt /run/gpreempt /var/lib/gpreempt
 PATH=/lab:$PATH

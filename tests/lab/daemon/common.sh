@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# shellcheck shell=sh disable=SC2034 # used by those who read it in
+# shellcheck shell=sh disable=SC2034 # used by the scripts that read it in
 # The daemon's configuration in the guest, and how to talk about what happens.
 
 mkdir -p /etc/gpreempt /run/gpreempt /var/lib/gpreempt
@@ -25,7 +25,7 @@ cmdline = *--class online*
 class = online
 X
 
-# Everything as it is without settings, but for the wait before somebody is attached: for who measures.
+# Everything as it is without settings, but for the wait before a process is attached: for measurements.
 as_by_default() {
 	cat >/etc/gpreempt/gpreempt.conf <<'X'
 [daemon]

@@ -85,7 +85,7 @@ until_true 20 state_is on $b && fact gang_survivor yes
 kill $b
 ended gang_right $b
 
-# ---- who acquired no memory on the second: its suspension would crash the driver ----
+# ---- a process without memory on the second GPU: its suspension would crash the driver ----
 load off0 --class offline --gpu 0 --vm one --kernel 20ms --seconds 900
 a=$!
 load off1 --class offline --kernel 20ms --seconds 900
@@ -103,7 +103,7 @@ ended two_first_online $d
 kill -KILL $c
 wait $c
 until_true 20 state_is on $b && fact online_died yes
-# ---- the policy changes while somebody is held ----
+# ---- the policy changes while a process is held ----
 until_true 20 can_be_held $b
 call SetPolicy '{"policy":"none"}' >/dev/null
 until_true 20 state_is on $b && fact policy_none yes
@@ -113,7 +113,7 @@ until_true 20 can_be_held $b && fact policy_again yes
 call SetClass "{\"pid\":$b,\"class\":\"online\"}" >/dev/null
 until_true 20 state_is on $b && fact class_changed yes
 call SetClass "{\"pid\":$b,\"class\":\"offline\"}" >/dev/null
-# ---- somebody else debugs it ----
+# ---- another process debugs it ----
 until_true 20 can_be_held $b
 sed 's,^\[daemon\],&\nsocket = /run/second/control\nstate = /run/second,' \
 	/etc/gpreempt/gpreempt.conf >/run/second.conf
@@ -164,7 +164,7 @@ ended seed_online $b
 kill $a
 ended seed_offline $a
 
-# ---- the second GPU hangs while somebody on it is held: the driver resets it ----
+# ---- the second GPU hangs while a process on it is held: the driver resets it ----
 gpreempt_pid=$(daemon_of $supervisor)
 load off0 --class offline --gpu 0 --kernel 20ms --seconds 900 --print-every 0.5
 a=$!

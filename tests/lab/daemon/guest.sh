@@ -15,7 +15,7 @@ preempt_often "$often"
 ./lab-held >/tmp/held
 fact held_stories $?
 sed 's/^/story /' /tmp/held
-# ---- the daemon is told to end while it holds somebody ----
+# ---- the daemon is told to end while it holds a process ----
 offline --seconds 600
 until_true 20 can_be_held $offline && fact held_at_term yes
 stop
@@ -23,20 +23,20 @@ fact daemon_at_term $?
 kill $offline
 ended offline_after_term $offline
 
-# ---- stopped while it holds somebody ----
+# ---- stopped while it holds a process ----
 start
 offline --requests 100
 until_true 20 can_be_held $offline && fact held_at_stop yes
 kill -STOP "$(daemon_of $supervisor)"
 ended offline_after_stop $offline
 until_true 20 answers && fact after_stop answers
-# ---- somebody ends while held ----
+# ---- a process ends while held ----
 offline --seconds 600
 until_true 20 can_be_held $offline && fact held_at_kill yes
 kill -KILL $offline
 ended killed $offline
 until_true 20 [ ! -e /sys/class/kfd/kfd/proc/$offline ] && fact killed_is_gone yes
-call List | grep -q '"processes":\[\]' && fact nobody_left yes
+call List | grep -q '"processes":\[\]' && fact none_left yes
 # ---- the kill switch, and a restart that finds it ----
 offline --seconds 600
 until_true 20 can_be_held $offline
@@ -53,7 +53,7 @@ call Release "{\"pid\":$offline}" >/dev/null
 ended offline_switch $offline
 stop
 
-# ---- without debugfs: who is attached is watched all the same, who is not is said to be unwatched ----
+# ---- without debugfs: attached processes are watched all the same, others are listed as unwatched ----
 unshare -m sh -c 'umount /sys/kernel/debug && exec ./gpreemptd' 2>/tmp/daemon &
 supervisor=$!
 until_true 20 answers
@@ -73,7 +73,7 @@ wait $supervisor
 kill $offline
 ended bare_offline_sums $offline
 
-# ---- who may do what: root, the owner of a process, another user ----
+# ---- permissions of root, the owner of a process, another user ----
 start
 call_as_users
 kill $online
@@ -84,7 +84,7 @@ kill $offline
 ended exit_while_held $offline
 # ---- killed while it is being stopped, or anywhere near ----
 # A stop is lost when its process ends under it, or when it is not answered by its deadline: the first may happen once for
-# each that is killed, the second to nobody. So the losses of the living and of the killed are counted apart.
+# each that is killed, the second to none. So the losses of the living and of the killed are counted apart.
 online --seconds 600 --kernel 300us --poisson 150
 is_unlisted() { call List "{\"pid\":$1}" | grep -q '"processes":\[\]'; }
 known=$(count stops_lost)

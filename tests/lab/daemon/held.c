@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * What a process does while gpreemptd holds it off the GPU, as stories (lab/driver/debug/story.h):
- * each is told to a daemon that runs already and may preempt whoever comes.
+ * each is told to a daemon that runs already and may preempt every process.
  */
 #include <errno.h>
 #include <signal.h>
@@ -111,7 +111,7 @@ static void new_queue_while_held(void)
 	target_ends_right(&t);
 }
 
-/* The driver lets nobody destroy a queue that is suspended: the call waits for the release. */
+/* The driver destroys no queue that is suspended: the call waits for the release. */
 static void destroyed_while_held(void)
 {
 	struct gp_daemon *d = daemon_of_ours();
@@ -155,7 +155,7 @@ static void exec_while_held(void)
 	CHECK(comes_to(d, t.pid, GP_DAEMON_UNKNOWN));
 	EQ(kill(t.pid, 0), 0);		/* lives on */
 	kill(t.pid, SIGKILL);
-	/* Whoever comes next is held like anybody. */
+	/* The next process is held like any other. */
 	next = target_busy(1);
 	hold(d, next.pid);
 	release(d, next.pid);
@@ -167,7 +167,7 @@ static const struct story stories[] = {
 	  "work is done when it is released", new_queue_while_held },
 	{ "a held process destroys a queue: that waits for its release, and nothing else does",
 	  destroyed_while_held },
-	{ "a held process forks: it stays held, its child is nobody's", fork_while_held },
+	{ "a held process forks: it stays held, its child is unmanaged", fork_while_held },
 	{ "a held process executes another program: the daemon lets go of it, and it lives on",
 	  exec_while_held },
 	{ NULL, NULL }

@@ -22,7 +22,7 @@ judge_often() { # N
 	check test "$(value often_saved)" -gt 0
 	is often_restored "$(value often_saved)"
 
-	claim "nobody is traced once the daemon has attached, and the online processes never were"
+	claim "no process is traced once the daemon has attached, and the online processes never were"
 	is often_traced '0 0 0 0 0 '
 }
 

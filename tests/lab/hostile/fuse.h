@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A file system in user space with one file, whose content comes when a test says so: whoever
- * touches a page of it waits until then, past SIGKILL. By raw requests of /dev/fuse; the server is
- * a process of its own, so that it answers whatever the test's processes are stuck in.
+ * A file system in user space with one file, whose content comes when a test says so. A process
+ * that touches a page of it waits until then, past SIGKILL. It uses raw requests of /dev/fuse. The
+ * server is a process of its own, so that it answers whatever the test's processes are stuck in.
  *
  *	hostile_fuse_start(&f, "/tmp/fuse");
  *	open and mmap /tmp/fuse/file; hostile_fuse_hold(&f, true); touch the page: stuck
@@ -38,7 +38,7 @@ int hostile_fuse_start(struct hostile_fuse *f, const char *dir);
 void hostile_fuse_hold(struct hostile_fuse *f, bool hold);
 /* How many have waited for an answer so far while it held. */
 unsigned int hostile_fuse_held(const struct hostile_fuse *f);
-/* Whoever still waits gets an error. */
+/* Processes that still wait get an error. */
 void hostile_fuse_stop(struct hostile_fuse *f);
 
 #endif /* GP_LAB_HOSTILE_FUSE_H */

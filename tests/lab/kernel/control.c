@@ -289,7 +289,7 @@ u32 mapped_of(pid_t pid)
 
 bool soon_mapped(pid_t pid, u32 queues)
 {
-	/* Not asked twice: somebody who ends has everybody off for a moment. */
+	/* Not asked twice: a process that ends takes all others off for a moment. */
 	for (u32 i = 0; i < LOOKS; i++) {
 		if (mapped_of(pid) == queues)
 			return true;

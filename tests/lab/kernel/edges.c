@@ -21,7 +21,7 @@ static void take_off(int ctl, u32 task, const char *way)
 		printf("# not %s: %s\n", way, gpu_of(ctl).why_not_direct);
 }
 
-/* The driver and the module are as before for whoever comes. */
+/* The driver and the module are as before for the next process. */
 static void next_is_held(int ctl, const char *way)
 {
 	struct target t = target_busy(1);
@@ -66,7 +66,7 @@ static void changes_queues(const char *way)
 	EQ(target_ask(&t, ASK_DESTROY, 1), 0);
 	CHECK(held(&t, 2));
 	EQ(mapped_of(t.pid), 0);
-	/* Nor does work of somebody else bring it back. */
+	/* Nor does work of another process bring it back. */
 	EQ(target_ask(&other, ASK_SHORT, 0), 0);
 	EQ(target_ask(&other, ASK_DONE, 0), 0);
 	EQ(mapped_of(t.pid), 0);
@@ -124,7 +124,7 @@ static void executes(const char *way)
 	close(ctl);
 }
 
-/* Somebody debugs it and suspends its queue: it is on when neither wants it off. */
+/* A debugger suspends its queue: it is on when neither wants it off. */
 static void is_debugged(const char *way)
 {
 	int ctl = control(way);
@@ -188,7 +188,7 @@ static void is_killed(const char *way)
 	close(ctl);
 }
 
-/* Its queues cannot be asked for while the driver stops somebody: who holds it waits for that. */
+/* Its queues cannot be asked for while the driver stops a process: a hold waits for that. */
 static void comes_while_busy(const char *way)
 {
 	int ctl = control(way);
@@ -285,15 +285,15 @@ const struct story edges[] = {
 	{ "evict, direct: queues created while held stay off, those destroyed go at once",
 	  changes_queues_by_both },
 	{ "evict, direct: a held process that forks stays held", forks_by_both },
-	{ "evict, direct: a held process that executes another program is let go, and lives on",
+	{ "evict, direct: a held process that executes another program is released, and lives on",
 	  executes_by_both },
 	{ "evict: holds nest with a debugger's suspensions, in every order", is_debugged_by_evict },
 	{ "direct: holds nest with a debugger's suspensions, in every order",
 	  is_debugged_by_direct },
 	{ "evict, direct: a process that is killed while it is being stopped is gone",
 	  is_killed_by_both },
-	{ "evict, direct: a process that comes while somebody is being stopped: who holds it is "
-	  "told when it is off", comes_while_busy_by_both },
+	{ "evict, direct: a process that comes while another is being stopped: its holder is told "
+	  "when it is off", comes_while_busy_by_both },
 	{ "evict, direct: a process without a queue is held once it has one",
 	  has_no_queue_by_both },
 	{ "evict, direct: a process whose task is off is taken off with its first queue",

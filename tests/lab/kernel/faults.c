@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Faults of the device while somebody is held and while somebody is being stopped. Around a hang
+ * Faults of the device while a process is held and while one is being stopped. Around a hang
  * the driver waits half a second before it resets, otherwise as long as ever: on a busy host the
  * GPU of the lab may well be silent for half a second.
  */
@@ -38,7 +38,7 @@ static void end(struct target *t)
 	CHECK(driver_forgot(t->pid));
 }
 
-/* The GPU and the module work for whoever comes afterwards. */
+/* The GPU and the module work for the next process. */
 static void all_is_well(const char *mechanism)
 {
 	int ctl = control(mechanism);
@@ -133,7 +133,7 @@ static void hang_of_two(void)
 	all_is_well("evict");
 }
 
-/* The driver is about to reset the GPU and lets nobody at it: evict, which is asked, says so. */
+/* The driver is about to reset the GPU and blocks all access: evict, which is asked, says so. */
 static void reset_under_way(void)
 {
 	int ctl = control("direct"), reset;
@@ -158,7 +158,7 @@ static void reset_under_way(void)
 	all_is_well("direct");
 }
 
-/* The same, but no reset follows: what nobody knew is known as soon as the driver can be asked. */
+/* The same, but no reset follows: the state is known as soon as the driver can be asked. */
 static void locked_for_a_while(void)
 {
 	int ctl = control("evict"), lock;

@@ -308,7 +308,7 @@ const struct story hostile[] = {
 	{ "a process that keeps its own KFD mutex locked is attached, taken off and back on, and "
 	  "so are others, with prompt calls", locked_kfd },
 	{ "a page of a file system in user space over a queue's pointers, in the process's own "
-	  "memory, stops nobody's calls", covered_userptr },
+	  "memory, stops no other process's calls", covered_userptr },
 	{ "the same over pointers in the driver's memory: no page is asked for, and work that "
 	  "comes is seen", covered_gtt },
 	{ "to look for queues brings no page of a process in", absent_page },

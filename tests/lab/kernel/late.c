@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * A device that saves slowly: the scheduler stops waiting and says LOST, and when the answer comes
- * after all, everybody is where they are said to be. The save takes seconds of the device's
+ * after all, every process is where it is said to be. The save takes seconds of the device's
  * time and the deadline is a fraction of one, so that a slow machine sees the same.
  */
 #include <errno.h>

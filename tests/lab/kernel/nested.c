@@ -186,7 +186,7 @@ static void kill_frees(void)
 	close(ctl);
 }
 
-/* The descriptor of who held it is closed: it runs. */
+/* The holder's descriptor is closed: the process runs. */
 static void close_restores(void)
 {
 	for (u32 i = 0; i < 2; i++) {

@@ -69,7 +69,7 @@ static void eighty_queues(void)
 	close(ctl);
 }
 
-/* Those who go out and those who come in share the cycle. */
+/* Processes that go out and processes that come in share the cycle. */
 static void exchange(void)
 {
 	int ctl = control("evict");
@@ -232,7 +232,7 @@ static void direct_refuses_oversubscription(void)
 	task = attach(ctl, pid);
 	start = device_counts();
 	EQ(preempt(ctl, &task, 1), 0);
-	COST(&start, 1, 1, 0);			/* nobody is left to be mapped */
+	COST(&start, 1, 1, 0);			/* no process is left to be mapped */
 	CHECK(!strcmp(gpu_of(ctl).mechanism, "evict"));
 	CHECK(strstr(gpu_of(ctl).why_not_direct, "more queues or processes"));
 	EQ(resume(ctl, &task, 1), 0);
@@ -259,7 +259,7 @@ static void direct_keeps_count(void)
 	set_mechanism(ctl, "evict", 0);
 	start = device_counts();
 	EQ(preempt(ctl, &task, 1), 0);
-	COST(&start, 1, 1, 0);			/* nobody is left to be mapped */
+	COST(&start, 1, 1, 0);			/* no process is left to be mapped */
 	EQ(resume(ctl, &task, 1), 0);
 	target_ends_right(&t);
 	close(ctl);
@@ -311,7 +311,7 @@ static void direct_refuses_halted(void)
 	close(ctl);
 }
 
-/* One write when it is set, one when whoever set it has gone. */
+/* One write when it is set, one when its owner has gone. */
 static void grace_is_given_back(void)
 {
 	struct target t = target_busy(1);	/* it must not inherit the descriptor */
@@ -354,7 +354,7 @@ static void halt_is_the_whole_gpu(void)
 	close(ctl);
 }
 
-/* One of two, and then the other: nobody is left who could ask for the GPU to go on. */
+/* One of two, and then the other: no process is left that could ask for the GPU to go on. */
 static void halted_by_the_dead(void)
 {
 	int ctl = control("halt");
@@ -390,11 +390,14 @@ const struct story packets[] = {
 	  direct_refuses_oversubscription },
 	{ "direct books what it did as the driver would have", direct_keeps_count },
 	{ "direct refuses a victim with an SDMA queue, and evict is used", direct_refuses_sdma },
-	{ "direct refuses while the driver has the GPU halted, and evict neither lets anybody on "
-	  "nor ends that", direct_refuses_halted },
+	{ "direct refuses while the driver has the GPU halted, and evict neither maps a process "
+	  "nor ends the halt", direct_refuses_halted },
 	{ "the grace period is set by one packet, and set back when its owner is gone",
 	  grace_is_given_back },
-	{ "halt stops everybody, and unhalt is one RUN_LIST", halt_is_the_whole_gpu },
+	{ "halt: when those die who have the GPU halted, the others go on", halted_by_the_dead },
+	{ "halt stops every process, and unhalt is one RUN_LIST", halt_is_the_whole_gpu },
+	{ "halt: when the processes that have the GPU halted die, the others continue",
+	  halted_by_the_dead },
 	{ "halt: when those die who have the GPU halted, the others go on", halted_by_the_dead },
 	{ 0 },
 };

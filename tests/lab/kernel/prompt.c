@@ -15,7 +15,7 @@ u64 now_ns(void)
 	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
-/* A call that must not wait for anybody. */
+/* A call that must not wait for another process. */
 int prompt(int ctl, unsigned long request, void *arg)
 {
 	u64 start = now_ns();

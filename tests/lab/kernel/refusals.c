@@ -184,9 +184,9 @@ const struct story refusals[] = {
 	  every_wrong_descriptor },
 	{ "a KFD file and a pidfd of two processes are EXDEV; of a program that is gone, refused",
 	  of_another_process },
-	{ "who is no task, since the policy refuses it with its queues, is not said to be off",
+	{ "a process whose class the policy refuses once it has queues is not said to be off",
 	  promised_too_much },
-	{ "what is beyond the module's bounds is refused, as is a hold of who is not preemptible",
-	  beyond_bounds },
+	{ "the module refuses values beyond its bounds, and a hold of a process that is not "
+	  "preemptible", beyond_bounds },
 	{ 0 },
 };

@@ -71,7 +71,7 @@ static void is_released(struct pair *p)
 	CHECK(device_maps(p->victim.pid, p->victim.ring[0], true));
 }
 
-/* The module stops asking who has come. */
+/* The module stops asking which processes have come. */
 static void switch_off_and_on(int ctl)
 {
 	struct gp_uapi_task on = { .task = 0 };
@@ -134,8 +134,8 @@ static bool turns_share_cycles(const struct pair *p)
 }
 
 /*
- * Two take turns: who goes out and who comes in share a cycle of the driver's. Beside a third:
- * with nobody else on the GPU even the driver's own calls would make one cycle of it.
+ * Two take turns: the one that goes out and the one that comes in share a cycle of the driver's.
+ * Beside a third: alone on the GPU, even the driver's own calls would make one cycle of it.
  */
 static void turns(void)
 {
@@ -201,10 +201,10 @@ BOTH(settings_change)
 const struct story rivals[] = {
 	{ "evict, direct: an online process with its first queue after it was attached preempts",
 	  online_comes_late_by_both },
-	{ "evict: two who take turns change places in one cycle of the driver", turns },
+	{ "evict: two processes that take turns change places in one cycle of the driver", turns },
 	{ "evict, direct: online work that dies while it has the GPU gives it back",
 	  online_dies_by_both },
-	{ "evict, direct: who is held for online work is let back, and held again, when a class or "
-	  "the policy changes", settings_change_by_both },
+	{ "evict, direct: a process held for online work is released, and held again, when a class "
+	  "or the policy changes", settings_change_by_both },
 	{ 0 },
 };

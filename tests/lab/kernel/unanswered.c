@@ -55,7 +55,7 @@ static void late_fence(void)
 	set_param(ctl, "stop_deadline", 10000 * MSEC);
 	start = now_ns();
 	EQ(prompt_task(ctl, GP_IOC_DETACH, task), 0);
-	usleep(2000);			/* who lets go of it */
+	usleep(2000);			/* until its holder lets go of it */
 	EQ(prompt(ctl, GP_IOC_VERSION, &v), 0);
 	EQ(v.nr_gpus, 0);
 	NEED(prompt_attach(ctl, y.pid, &task) == 0);
@@ -200,13 +200,13 @@ static void number_of_another(void)
 }
 
 const struct story unanswered[] = {
-	{ "the last process is detached while its fence is late: calls are prompt, and who is "
+	{ "the last process is detached while its fence is late: calls are prompt, and a process "
 	  "attached meanwhile is taken off when the GPU has answered", late_fence },
 	{ "a grace period that one GPU refuses is set back on the other, and the mechanism stays",
 	  grace_refused },
 	{ "a grace period for a GPU that does not answer is given up promptly and can be set later",
 	  grace_late },
-	{ "an order for a task that was detached is not carried out on who has its number now",
+	{ "an order for a detached task is not carried out on the task that has its number now",
 	  number_of_another },
 	{ 0 },
 };

@@ -17,7 +17,7 @@
 
 enum { LOOK_US = 2000, LOOKS = 15000, QUIET_US = 300000 };
 
-/* ---- work that waits for somebody else ---- */
+/* ---- work that waits for another process ---- */
 
 static bool is_blocked(int ctl, u32 task)
 {
@@ -29,7 +29,7 @@ static bool is_blocked(int ctl, u32 task)
 	return false;
 }
 
-/* Nobody was taken off for @online since @stops, and nobody is now. */
+/* @victim was not taken off since @stops, and is not off now. */
 static bool leaves_alone(int ctl, u32 victim, u64 stops)
 {
 	struct gp_uapi_seat is;
@@ -105,7 +105,7 @@ static void renewed(enum ask kind)
 	attach_online(ctl, o.pid);
 	set_param(ctl, "linger", 0);
 	set_param(ctl, "small_victim", 0);
-	/* By this one nobody asks who came. */
+	/* With this policy the module does not ask which processes came. */
 	EQ(call(ctl, GP_IOC_SET_POLICY, &fifo), 0);
 	usleep(QUIET_US);
 	NEED(target_ask(&o, ASK_RENEW, 0) == 1);
@@ -189,7 +189,7 @@ static void events_are_told(void)
 	EQ(ready(bell), POLLIN);
 	read_states(ctl, task, states, sizeof(states));
 	CHECK(!strcmp(states, "30"));		/* starting, on */
-	/* Of other people's tasks nobody is told. */
+	/* No process is told of other users' tasks. */
 	EQ(ready(other), 0);
 	target_ends_right(&t);
 	close(other);
@@ -241,7 +241,7 @@ static void records_are_told(void)
 	struct target t = target_ready(1);
 	int ctl = control("evict"), status = 0;
 	u32 task = attach(ctl, t.pid), first;
-	pid_t nobody;
+	pid_t reader;
 	u64 kinds;
 
 	NEED(fcntl(ctl, F_SETFL, O_NONBLOCK) == 0);
@@ -252,16 +252,16 @@ static void records_are_told(void)
 	kinds = read_kinds(ctl, t.pid, &first);
 	EQ(kinds & of_a_stop, of_a_stop);
 	EQ(kinds & idle_talk, 0);
-	/* They are about everybody's tasks: not for everybody who has the device open. */
-	nobody = fork();
-	if (!nobody)
+	/* They are about all tasks, so an open device is not enough to read them. */
+	reader = fork();
+	if (!reader)
 		_exit(become(1000) || call(ctl, GP_IOC_SUBSCRIBE, &all) != -EPERM);
-	CHECK(waitpid(nobody, &status, 0) == nobody && status == 0);
+	CHECK(waitpid(reader, &status, 0) == reader && status == 0);
 	/* Root needs no capability for them. */
-	nobody = fork();
-	if (!nobody)
+	reader = fork();
+	if (!reader)
 		_exit(drop_capabilities() || call(ctl, GP_IOC_SUBSCRIBE, &all));
-	CHECK(waitpid(nobody, &status, 0) == nobody && status == 0);
+	CHECK(waitpid(reader, &status, 0) == reader && status == 0);
 	EQ(resume(ctl, &task, 1), 0);
 	target_ends_right(&t);
 	close(ctl);
@@ -310,14 +310,14 @@ static void statistics(void)
 }
 
 const struct story watch[] = {
-	{ "a process without work takes nobody off; nor does one at a barrier, nor work behind "
+	{ "a process without work preempts no other; nor does one at a barrier, nor work behind "
 	  "that, until it passes", barrier },
 	{ "a queue that is destroyed and made anew at the same addresses is looked at: the "
 	  "process's own pages", renewed_pages },
 	{ "the same: pages of the driver", renewed_buffers },
 	{ "events: poll, eventfd and read tell each state, to the owner of the task only",
 	  events_are_told },
-	{ "records: who may has the scheduler described, then what goes into and comes out of it",
+	{ "records: a permitted reader gets the scheduler described, then its inputs and outputs",
 	  records_are_told },
 	{ "the page of statistics counts, and is for reading only", statistics },
 	{ 0 },

@@ -4,7 +4,7 @@
  * line: kfd-debug, kmod/evict, kmod/direct, kmod/halt.
  *
  * The tasks are three gploads with work for longer than any test; how far they have come
- * is their queue's read pointer, which nobody but the device writes, read by lib/pointers.
+ * is their queue's read pointer, which only the device writes, read by lib/pointers.
  * Each must end with right sums.
  *
  * The clock of the tests is slow while something is under way and fast when nothing is,
@@ -193,7 +193,7 @@ static void fini(struct bench *b)
 
 	k->subject->close(k);
 	for (u32 i = 0; i < BENCH_TASKS; i++) {
-		/* a reset GPU ends nobody's work */
+		/* a reset of the GPU ends no process's work */
 		kill(k->pid[i], k->hung ? SIGKILL : SIGTERM);
 		EXPECT_EQ(waitpid(k->pid[i], &status, 0), k->pid[i]);
 		EXPECT_EQ(status, k->hung ? SIGKILL : 0);	/* every sum is right */

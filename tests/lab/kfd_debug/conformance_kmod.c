@@ -14,7 +14,7 @@ static void attach(struct kfd_bench *k, u32 task)
 	EXPECT_EQ(gp_kmodm_task_add(k->kmodm, task, &p, 1), 0);
 }
 
-/* Who is not preemptible is not stopped, whoever asks. */
+/* A process that is not preemptible is not stopped, whichever caller asks. */
 static void refuse(struct kfd_bench *k, u32 task)
 {
 	struct gp_class class = { .weight = 100 };

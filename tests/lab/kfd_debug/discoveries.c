@@ -130,7 +130,7 @@ const struct story discoveries[] = {
 	{ "the GPU is found with its size", the_gpu },
 	{ "a process is found with its queues and what it occupies; a used id is another queue",
 	  the_process },
-	{ "pointers of a process nobody debugs: from the dump, by one readv per look",
+	{ "pointers of a process without a debugger: from the dump, by one readv per look",
 	  pointers_in_user_memory },
 	{ "... and through /proc/PID/mem where they are the driver's pages", pointers_in_gtt },
 	{ NULL, NULL }

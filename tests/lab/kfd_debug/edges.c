@@ -45,7 +45,7 @@ static void runtime_not_ready(void)
 	EQ(target_ask(&t, ASK_OPEN, 1), 0);
 	EQ(try_session(&t), -EAGAIN);
 	CHECK(strstr(gp_strerror(-EAGAIN), "not ready"));
-	/* It does not wait for anybody. */
+	/* It does not wait for any process. */
 	EQ(target_ask(&t, ASK_RUNTIME, KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK), 0);
 	EQ(try_session(&t), 0);
 	target_queue(&t, 0);
@@ -218,7 +218,7 @@ static void target_forks_while_held(void)
 	target_ends_right(&t);
 }
 
-/* Processes that the driver takes apart: it waits for those before it attaches to anybody. */
+/* Processes that the driver takes apart: it waits for those before it attaches to any process. */
 static void come_and_go(void)
 {
 	pid_t pid = fork();
@@ -235,7 +235,7 @@ static void come_and_go(void)
 	}
 }
 
-/* Attaches and leaves until somebody kills @t. */
+/* Attaches and leaves until @t is killed. */
 static int attach_until_killed(const struct target *t, int kfd, u32 after_us)
 {
 	struct gp_session s;
@@ -413,7 +413,7 @@ const struct story edges[] = {
 	  "detached", debugger_attached },
 	{ "a target asleep after its debugger died is seen, and a poke wakes it",
 	  sleeper_is_poked },
-	{ "one that was poked once tells nobody when it waits: with us it does not wait",
+	{ "one that was poked once tells no tracer when it waits: with us it does not wait",
 	  poked_one_never_waits_for_us },
 	{ NULL, NULL }
 };

@@ -46,7 +46,7 @@ static void held_is_held(void)
 	CHECK(comes_to_be_untraced(t.pid));
 	before = device_counts();
 	EQ(gp_session_suspend(&s, 0, GRACE, &done), 0);
-	SAW(&before, 1, 0, 2);	/* both queues at once; nobody is left to run */
+	SAW(&before, 1, 0, 2);	/* both queues at once; no process is left to run */
 	CHECK(device_maps(t.pid, t.ring[0], false) && device_maps(t.pid, t.ring[1], false));
 	CHECK(held(&t, 0) && held(&t, 1));
 	EQ(gp_session_resume(&s, 0, &done), 0);
@@ -137,7 +137,7 @@ static void staying_attached(void)
 const struct story holds[] = {
 	{ "gpload is suspended and resumed 50 times by another process, and its sums are right",
 	  fifty_times },
-	{ "who is held is off and stays off, in one cycle for all queues, and is not traced",
+	{ "a held process is off and stays off, in one cycle for all queues, and is not traced",
 	  held_is_held },
 	{ "queues that a held process destroys and creates are followed", queues_come_and_go },
 	{ "80 queues in one call", eighty_queues },

@@ -14,7 +14,7 @@ int open_kfd(void);
 struct gp_session session_of(const struct target *t);
 /* What gp_session_open() says of it; 0 is closed at once. */
 int try_session(const struct target *t);
-/* Somebody traces it. */
+/* A process traces it. */
 bool is_traced(pid_t pid);
 /* The thread that seized it has ended, a moment after it was joined. */
 bool comes_to_be_untraced(pid_t pid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The mechanism beyond its promises: who comes, goes and changes while held. */
+/* The mechanism beyond its promises: processes that come, go and change while held. */
 #include <dirent.h>
 #include <poll.h>
 #include <signal.h>
@@ -177,7 +177,7 @@ static void shut_down_while_held(void)
 	EQ(e.err, -EAGAIN);
 	gp_holders_stats(m, &stats);
 	EQ(stats.sessions.runtime_ends, 1);
-	EQ(act(m, true), GP_REFUSED);	/* nobody of it can be stopped */
+	EQ(act(m, true), GP_REFUSED);	/* no queue of it can be stopped */
 	CHECK(device_maps(t.pid, t.ring[0], true));
 	gp_holders_free(m);
 	target_ends_right(&t);

@@ -24,7 +24,7 @@
 enum {
 	LOADS		= 2,
 	DRIVER_IN	= 100,		/* one of so many calls may reach the driver */
-	NOBODY		= 65534,
+	UNPRIVILEGED	= 65534,	/* a user */
 };
 
 static struct options {
@@ -44,7 +44,7 @@ static void usage(int code)
 		"usage: gpioctl-fuzz [--seed N] [--count N] [--unprivileged]\n"
 		"\n"
 		"N (10000) random calls of /dev/gpreempt while two gploads work. --unprivileged:\n"
-		"with a descriptor that was inherited, as nobody.\n"
+		"with a descriptor that was inherited, as user 65534.\n"
 		"Exit: 0 if every wrong descriptor was refused and the gploads' sums are right.\n");
 	exit(code);
 }
@@ -337,13 +337,13 @@ static int fuzz_apart(void)
 		return 2;
 	}
 	printf("# descriptors that are wrong:%s\n", fds.text);
-	if (options.unprivileged && (setresgid(NOBODY, NOBODY, NOBODY) ||
-				     setresuid(NOBODY, NOBODY, NOBODY))) {
+	if (options.unprivileged && (setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED) ||
+				     setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED))) {
 		perror("gpioctl-fuzz: setresuid");
 		return 2;
 	}
 	if (options.unprivileged && gp_kmod_open(NULL, NULL) != -EACCES) {
-		printf("# nobody can open " GP_KMOD_DEVICE "\n");
+		printf("# an unprivileged user can open " GP_KMOD_DEVICE "\n");
 		return 1;
 	}
 	wrongly = fuzz(&fds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Every kind of descriptor that somebody could take for one of the KFD driver. */
+/* Every kind of descriptor that could be taken for one of the KFD driver. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

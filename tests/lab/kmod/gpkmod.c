@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * gpkmod: one descriptor of /dev/gpreempt from a command line, for tests. Its arguments are carried
- * out one after the other, so that a script can say who holds whom for how long. See usage().
+ * out one after the other, so that a script can say which process holds which for how long. See
+ * usage().
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -79,7 +79,7 @@ quiet() { # nothing moves any more
 	until_true 60 are_on || fact never_quiet yes
 	sleep 1
 	until_true 60 are_on
-	# Nobody waits for the last runlist; a busy host may keep the device from it.
+	# No process waits for the last runlist; a busy host may keep the device from it.
 	until_true 60 is_idle
 }
 has_stopped() { [ $(($(stat stopped) - $1)) -ge "$2" ]; }

@@ -9,7 +9,7 @@ kills=${1:-4}
 
 mechanism() { call Status | sed -n 's/.*"mechanism": *"\([^"]*\)".*/\1/p'; }
 held() { call Hold "{\"pid\":$1,\"lease_ns\":$2,\"wait\":true}" >/dev/null; }
-# The module takes back what it is told when the last descriptor is closed: somebody keeps it open.
+# The module takes back what it is told when the last descriptor is closed, so one is kept open.
 load() { modprobe gpreempt lease_max_ms=60000 stop_deadline_ms=30000; }
 
 # ---- a recording (core/trace.h) ----
@@ -54,7 +54,7 @@ preempt() {
 	fact "$1_what_if" "$? $(tr -d '\n' </tmp/what-if)"
 	fact traced "$(sed -n 's/TracerPid:\t//p' /proc/$offline/status) $(sed -n 's/TracerPid:\t//p' /proc/$online/status)"
 	find "/proc/$(daemon_of $supervisor)/fd" -lname /dev/kfd >/tmp/kfd
-	# Its own, for the driver's news of resets, is one of two kinds; nobody else's is there.
+	# Its own, for the driver's news of resets, is one of two kinds; no other process's is there.
 	fact descriptors "$(wc -l </tmp/kfd)"
 	fact dumps "$(count dumps)"
 	fact parts "$(call Stats "{\"pid\":$online}" | sed -n 's/.*"name": *"total", *"count": *\([0-9]*\).*/\1/p')"
@@ -106,7 +106,7 @@ kill $offline
 ended selftest_victim $offline
 preempt direct | grep -v -e ^traced -e ^descriptors -e ^dumps -e ^parts
 
-# ---- the daemon is told to end while it holds somebody ----
+# ---- the daemon is told to end while it holds a process ----
 start
 offline --seconds 600
 until_true 20 held $offline 25000000000 && fact held_at_term yes
@@ -115,7 +115,7 @@ fact daemon_at_term $?
 kill $offline
 ended offline_after_term $offline
 
-# ---- stopped while it holds somebody ----
+# ---- stopped while it holds a process ----
 ./gpreemptd 2>/tmp/daemon &
 supervisor=$!
 until_true 20 answers
@@ -127,15 +127,15 @@ fact offline_after_stop $?
 kill -CONT "$(daemon_of $supervisor)"
 stop
 
-# ---- somebody ends while held ----
+# ---- a process ends while held ----
 start
 offline --seconds 600
 until_true 20 held $offline 25000000000 && fact held_at_kill yes
 kill -KILL $offline
 ended killed $offline
 until_true 20 [ ! -e /sys/class/kfd/kfd/proc/$offline ] && fact killed_is_gone yes
-nobody() { call List | grep -q '"processes":\[\]'; }
-until_true 5 nobody && fact nobody_left yes
+is_listed_empty() { call List | grep -q '"processes":\[\]'; }
+until_true 5 is_listed_empty && fact none_left yes
 
 # ---- the kill switch ----
 offline --seconds 600
@@ -149,7 +149,7 @@ call Release "{\"pid\":$offline}" >/dev/null
 ended offline_switch $offline
 stop
 
-# ---- who may do what ----
+# ---- permissions ----
 start
 call_as_users
 kill $online $offline

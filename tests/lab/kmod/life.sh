@@ -133,7 +133,7 @@ echo 0 >$tracing/events/enable
 echo 0 >$rest/events/enable
 rmdir $rest
 
-# ---- whoever is stopped, the lease ends ----
+# ---- whichever process is stopped, the lease ends ----
 offline --seconds 900
 until_true 30 has_queues $offline
 # shellcheck disable=SC2086

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 #
 # In the deterministic guest, where a nanosecond is an instruction: what a look costs with 100
-# queues of 4 processes, and what the module does while nobody can preempt anybody: nothing.
+# queues of 4 processes, and what the module does while no process can preempt another: nothing.
 # Facts on stdout, judged by tests/lab/kmod-look.sh.
 fact() { echo "$*"; }
 has_queues() { [ "$(ls "/sys/class/kfd/kfd/proc/$1/queues" 2>/dev/null | wc -l)" -eq 25 ]; }
@@ -24,7 +24,7 @@ for pid in $others; do
 	attach="$attach offline=$pid"
 done
 
-# Nobody may preempt anybody: all are offline. A second of it.
+# No process may preempt another: all are offline. A second of it.
 # shellcheck disable=SC2086 # words
 gpkmod policy=priority $attach sleep=0.3 mark=idle_looks gpu=looks mark=idle_wakeups gpu=wakeups \
 	mark=idle_rescans stats=rescans sleep=1 mark=later_looks gpu=looks mark=later_wakeups \

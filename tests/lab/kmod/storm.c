@@ -2,7 +2,7 @@
 /*
  * gpkmod-storm: threads that attach, detach, preempt, resume, end and replace gploads at the same
  * time, each with a descriptor of /dev/gpreempt of its own, which it closes now and then with all
- * it has attached. Whoever was not killed must end with the right sums. See usage().
+ * it has attached. Each that was not killed must end with the right sums. See usage().
  */
 #include <pthread.h>
 #include <signal.h>

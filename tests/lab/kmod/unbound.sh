@@ -84,7 +84,7 @@ holder=$!
 until_true 60 test -e /tmp/ready
 kill -STOP $offline $online $late
 
-# ---- a GPU on which nobody has a queue ----
+# ---- a GPU without a queue ----
 unbind other tail
 touch /tmp/other
 until_true 60 test -e /tmp/seen

@@ -36,9 +36,9 @@ kilobytes() { awk -v name="$1:" '$1 == name { print $2 }' "$2"; }
 # ---- the module, and what the kernel keeps ----
 load_module() { modprobe amdgpu no_system_mem_limit=1 "$@" || wrong "the module does not load: $*"; }
 is_unused() { [ "$(cat /sys/module/amdgpu/refcnt)" -eq 0 ]; }
-nobody_left() { [ -z "$(ls /sys/class/kfd/kfd/proc)" ]; }
+none_left() { [ -z "$(ls /sys/class/kfd/kfd/proc)" ]; }
 unload_module() {
-	must "processes are left in the driver" until_true 60 nobody_left
+	must "processes are left in the driver" until_true 60 none_left
 	must "something holds the module" until_true 60 is_unused
 	must "the module does not unload" rmmod amdgpu
 }
@@ -127,7 +127,7 @@ kill_daemon() { # SIGNAL
 	pid=$(daemon)
 	[ -n "$pid" ] && kill "-$1" "$pid" || return
 	fact "daemon_$1" 1
-	# A stopped one is ended by its supervisor if anybody could be held by it; else it goes on.
+	# A stopped one is ended by its supervisor if it could hold a process; else it goes on.
 	if [ "$1" = STOP ]; then
 		sleep 6
 		kill -CONT "$pid" 2>/dev/null
@@ -173,7 +173,7 @@ leave_all() {
 }
 # So often since it began.
 has_attached() { [ "$(count attaches)" -ge "$1" ] 2>/dev/null; }
-# Somebody is killed, held, being attached to or not, and another one comes.
+# A load is killed, held, being attached to or not, and another one comes.
 kill_load() {
 	kill -KILL "$off1"
 	wait "$off1" 2>/dev/null
@@ -230,7 +230,7 @@ calm() {
 	stop || wrong "the daemon ended with $?"
 	# A host with much to do may leave all of us without a processor for seconds.
 	begin 25s
-	must "nobody is attached" until_true 60 has_attached 2
+	must "no process is attached" until_true 60 has_attached 2
 	sleep 5
 	before=$(kilobytes VmRSS "/proc/$(daemon)/status")
 	pid=$(daemon)
@@ -250,7 +250,7 @@ calm() {
 	fact daemon_rss "$before $(kilobytes VmRSS "/proc/$(daemon)/status") $(count stopped)"
 }
 
-# ---- faults it does not get over: whoever was there loses, everybody after him does not ----
+# ---- faults it does not get over: the processes that were there lose, those that come later do not ----
 driver_waits() { echo "$1" >/sys/module/amdgpu/parameters/queue_preemption_timeout_ms; }
 resets() { dmesg | grep -c 'GPU reset end with ret = 0'; }
 was_reset() { [ "$(resets)" -gt "$had" ]; }
@@ -260,7 +260,7 @@ hang() {
 	begin 25s
 	seat_offline 1; off1=$seat
 	seat_online 1; on1=$seat
-	must "before a hang nobody is preempted" until_true 60 was_stopped
+	must "before a hang no process is preempted" until_true 60 was_stopped
 	# Only now: on a busy host the GPU may well be silent for half a second.
 	driver_waits 500
 	device_fault 1 hang
@@ -272,7 +272,7 @@ hang() {
 	must "no daemon answers after a reset" until_true 20 answers
 	counted=$(count stopped)
 	seat_all
-	must "after a reset nobody is preempted" until_true 60 was_stopped
+	must "after a reset no process is preempted" until_true 60 was_stopped
 	counted=
 	account hang
 	stop || wrong "after a reset the daemon ended with $?"
@@ -302,7 +302,7 @@ by_module() {
 	modprobe gpreempt allow_direct=1 || wrong "gpreempt.ko does not load"
 	gpkmod-storm "$1" "$random" >/tmp/threads 2>&1 || wrong "gpkmod-storm: $(grep -m 1 status /tmp/threads)"
 	sed -n 's/.*preempted \([0-9]*\),.*gploads ended \([0-9]*\),.*/kmod_preempts \1\nkmod_ended \2/p' /tmp/threads
-	must "processes are left in the driver" until_true 60 nobody_left
+	must "processes are left in the driver" until_true 60 none_left
 	must "gpreempt.ko does not unload" rmmod gpreempt
 	fact kmod_kb "$before $(settled)"
 	unload_module
