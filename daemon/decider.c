@@ -14,6 +14,7 @@
 #include "lib/error.h"
 #include "lib/gpreempt.h"
 #include "lib/sys.h"
+#include "text/value.h"
 
 enum { EVENTS = 64 };
 
@@ -45,6 +46,7 @@ void gp_decider_news(struct gp_decider *h, u32 kind, const struct gp_gpu_process
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	gp_text_clean(text);
 	news.what = text;
 	h->args.news(h->args.ctx, &news);
 }

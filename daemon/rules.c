@@ -127,7 +127,6 @@ static void lower(const struct gp_rules *rules, const char *wanted, struct gp_ma
 		m->class = to;
 		m->lowered = true;
 	}
-	gp_text_clean(m->why);
 }
 
 /* Finds the gang of the process, and says in @m->why if the name it gave is invalid. */
@@ -174,6 +173,8 @@ void gp_rules_match(const struct gp_rules *rules, const struct gp_subject *who,
 	if (rules->environment && who->wanted)
 		lower(rules, who->wanted, ret);
 	find_gang(rules, who, ret);
+	/* Texts that are cut may end within a character, and paths may be no UTF-8. */
+	gp_text_clean(ret->why);
 }
 
 /* ---- ids ---- */

@@ -233,10 +233,44 @@ bool gp_is_name(const char *text, size_t size, const char *also)
 	return c > text && !*c && (size_t)(c - text) < size;
 }
 
+/* Bytes of the printable character at @at; 0: it is none. */
+static u32 printable(const u8 *at)
+{
+	static const struct {
+		u8 mask, is;
+		u32 least;
+	} lead[] = { { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 } };
+	u32 i, j, code;
+
+	if (at[0] < 0x80)
+		return at[0] >= ' ' && at[0] != 0x7f;
+	for (i = 0; i < 3; i++) {
+		if ((at[0] & lead[i].mask) != lead[i].is)
+			continue;
+		code = at[0] & (u8)~lead[i].mask;
+		for (j = 1; j <= i + 1; j++) {
+			if ((at[j] & 0xc0) != 0x80)
+				return 0;
+			code = code << 6 | (at[j] & 0x3f);
+		}
+		/* no long forms, no surrogates, no C1 controls */
+		if (code < lead[i].least || code > 0x10ffff || code < 0xa0 ||
+		    (code >= 0xd800 && code < 0xe000))
+			return 0;
+		return i + 2;
+	}
+	return 0;
+}
+
 void gp_text_clean(char *text)
 {
-	for (; *text; text++) {
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
+	u8 *at = (u8 *)text;
+
+	while (*at) {
+		u32 bytes = printable(at);
+
+		if (!bytes)
+			*at = '?';
+		at += bytes ? bytes : 1;
 	}
 }

@@ -38,7 +38,7 @@ void gp_print_param_range(const struct gp_param_info *info, char *text, size_t s
 /* Is it 1 to @size - 1 letters, digits and characters of @also? */
 bool gp_is_name(const char *text, size_t size, const char *also);
 
-/* One printable line: control characters become '?'. */
+/* One printable line of valid UTF-8: every other byte becomes '?'. */
 void gp_text_clean(char *text);
 
 #endif /* GP_TEXT_VALUE_H */

@@ -288,6 +288,10 @@ static void the_environment_lowers_and_never_raises(void **state)
 		  "GPREEMPT_CLASS=reserved ignored: it may only lower" },
 		{ 1000, "no\nsuch", "online", "rule 'vllm' (conf:18): class online; "
 		  "GPREEMPT_CLASS=no?such ignored: unknown class" },
+		/* Cut within a character, which is no UTF-8 and no JSON. */
+		{ 1000, "123456789012345678901234567890\303\244", "online", "rule 'vllm' "
+		  "(conf:18): class online; "
+		  "GPREEMPT_CLASS=123456789012345678901234567890? ignored: unknown class" },
 		{ 1000, "", "online", "rule 'vllm' (conf:18): class online; "
 		  "GPREEMPT_CLASS= ignored: unknown class" },
 		{ 3, "smaller", "smaller",
