@@ -20,7 +20,7 @@
 #define EC_RUNTIME	KFD_EC_MASK(EC_PROCESS_RUNTIME)
 
 /* Of one look: a queue can be new only once. */
-enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES, LEAVE_TRIES = 3 };
+enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES, LEAVE_TRIES = 3, THREAD_TRIES = 100 };
 
 static u64 address(const void *at)
 {
@@ -43,14 +43,17 @@ static int call(struct gp_session *s, struct kfd_ioctl_dbg_trap_args *args)
 {
 	int r = call_once(s, args);
 
-	/* A first thread that has ended has no memory any more, by which the driver looks. */
-	if (r == -ESRCH) {
+	/*
+	 * A first thread that has ended has no memory any more, by which the driver looks. The
+	 * other one may end before the call, too.
+	 */
+	for (u32 i = 0; r == -ESRCH && i < THREAD_TRIES; i++) {
 		pid_t tid = gp_seize_other_thread(s->pid);
 
-		if (tid && tid != s->tid) {
-			s->tid = tid;
-			r = call_once(s, args);
-		}
+		if (!tid || tid == s->tid)
+			break;
+		s->tid = tid;
+		r = call_once(s, args);
 	}
 	return r;
 }
@@ -465,6 +468,16 @@ static int resume_ids(struct gp_session *s, u32 *ids, u32 nr)
 	return call(s, &args);
 }
 
+/* The driver forgets which queues are new, so the next gp_session_events() says it. */
+static int refresh_unheard(struct gp_session *s)
+{
+	u32 new = 0;
+	int err = gp_session_refresh(s, &new);
+
+	s->unheard |= new > 0;
+	return err;
+}
+
 static int suspend_round(struct gp_session *s, u32 gpu_id, u32 grace, u32 *ids,
 			 struct gp_session_done *done)
 {
@@ -473,7 +486,7 @@ static int suspend_round(struct gp_session *s, u32 gpu_id, u32 grace, u32 *ids,
 		.suspend_queues = { .queue_array_ptr = address(ids), .grace_period = grace },
 	};
 	struct marks marks;
-	int r = s->stale ? gp_session_refresh(s, NULL) : 0;
+	int r = s->stale ? refresh_unheard(s) : 0;
 
 	if (r)
 		return r;
@@ -526,7 +539,7 @@ int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_se
 	err = suspend_round(s, gpu_id, grace, ids, &done);
 	/* Unknown ones have been destroyed, or created anew with the same id: look again. */
 	if (!err && done.vanished) {
-		err = gp_session_refresh(s, NULL);
+		err = refresh_unheard(s);
 		if (!err)
 			err = suspend_round(s, gpu_id, grace, ids, &done);
 	}
@@ -574,9 +587,10 @@ int gp_session_rescue(int kfd_fd, pid_t pid)
 
 int gp_session_events(struct gp_session *s)
 {
-	int mask = 0, err;
+	int mask = s->unheard ? GP_SESSION_NEW_QUEUES : 0, err;
 	u64 what;
 
+	s->unheard = false;
 	if (s->pipe[0] < 0 || drain_pipe(s) == -EPIPE) {
 		s->enabled = false;
 		return GP_SESSION_GONE;

@@ -40,6 +40,7 @@ struct gp_session {
 	bool attached;		/* ptrace persists: see above */
 	bool vms_proven;	/* all of its queues may be suspended, also those to come (vm.h) */
 	bool suspended;		/* SUSPEND was called since everything was resumed */
+	bool unheard;		/* of new queues that gp_session_events() has not told */
 	bool stale;		/* an id in @queues may be that of a newer queue by now */
 	u32 nr_queues;		/* as last seen by gp_session_refresh() */
 	struct kfd_queue_snapshot_entry *queues; /* newest first; room for GP_SESSION_QUEUES */

@@ -81,6 +81,22 @@ static void a_queue_that_has_vanished_is_looked_for_once_and_the_others_are_held
 	gp_session_close(&s);
 }
 
+static void a_new_queue_that_is_seen_while_another_is_suspended_is_told_of_once(void **state)
+{
+	struct gp_session s = session();
+	struct gp_session_done done;
+
+	(void)state;
+	EXPECT_EQ(gp_session_events(&s), 0);
+	driver->queues = 2;
+	driver->new = 1;
+	EXPECT_EQ(gp_session_suspend(&s, 0, 1, &done), 0);
+	EXPECT_EQ(driver->new, 0);
+	EXPECT_EQ(gp_session_events(&s), GP_SESSION_NEW_QUEUES);
+	EXPECT_EQ(gp_session_events(&s), 0);
+	gp_session_close(&s);
+}
+
 static void a_suspend_that_fails_on_its_way_is_undone(void **state)
 {
 	struct gp_session s = session();
@@ -181,6 +197,7 @@ PROVE(
 	WITH(only_a_driver_that_insists_on_its_tracer_keeps_it),
 	WITH(a_suspend_that_is_done_by_half_is_undone),
 	WITH(a_queue_that_has_vanished_is_looked_for_once_and_the_others_are_held),
+	WITH(a_new_queue_that_is_seen_while_another_is_suspended_is_told_of_once),
 	WITH(a_suspend_that_fails_on_its_way_is_undone),
 	WITH(a_grace_is_1_to_255_thousand_clocks),
 	WITH(a_thread_that_cannot_be_started_is_said_to_be_missing),

@@ -81,7 +81,12 @@ static int snapshot(struct kfd_ioctl_dbg_trap_args *a)
 	struct kfd_queue_snapshot_entry *to = (void *)(uintptr_t)a->queue_snapshot.snapshot_buf_ptr;
 
 	for (u32 i = 0; i < a->queue_snapshot.num_queues && i < driver->queues; i++)
-		to[i] = (struct kfd_queue_snapshot_entry){ .queue_id = i, .gpu_id = GPU_ID };
+		to[i] = (struct kfd_queue_snapshot_entry){
+			.queue_id = i, .gpu_id = GPU_ID,
+			.exception_status = driver->new >> i & 1 ? KFD_EC_MASK(EC_QUEUE_NEW) : 0,
+		};
+	if (a->queue_snapshot.num_queues && a->queue_snapshot.exception_mask)
+		driver->new = 0;
 	a->queue_snapshot.num_queues = driver->queues;
 	return 0;
 }

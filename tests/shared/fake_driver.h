@@ -30,6 +30,7 @@ struct fake_driver {
 	u32 fails_of;		/* bit per target whose queue that is */
 	u32 hangs;		/* bit per target that cannot be suspended for now */
 	u32 queues;		/* how many each target has */
+	u32 new;		/* bit per queue that no snapshot has cleared yet */
 	u32 no_memory;		/* bit per operation for which the kernel has none */
 	u32 refused;		/* bit per operation that is answered with EPERM */
 	bool no_threads;	/* the kernel has none left for this program */
