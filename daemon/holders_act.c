@@ -9,10 +9,15 @@
 #include "holders_private.h"
 #include "lib/process.h"
 
-/* How long after its deadline a call of the driver may return before its process is given up. */
-#define STUCK_NS	(250 * GP_MSEC)
+/*
+ * How long after its deadline a call of the driver may return before its process is given up. Until
+ * then nothing is stopped on that GPU.
+ */
+#define STUCK_NS	(50 * GP_MSEC)
 /* The same if the driver has done something on that GPU since: it hangs on the process. */
-#define STUCK_ALONE_NS	(100 * GP_MSEC)
+#define STUCK_ALONE_NS	(10 * GP_MSEC)
+/* Hangs that are no further apart are one. */
+#define ONE_HANG_NS	(250 * GP_MSEC)
 /* An operation that is so much later than the others of its action leaves it. */
 #define BEHIND_NS	(10 * GP_MSEC)
 /* After a hang no process of the user is attached for so long, doubled each time. */
@@ -441,8 +446,7 @@ static void note_hang(struct gp_ward *w, u32 device, u64 now)
 
 	u->nr_hung += !w->hung;
 	w->hung |= BIT_ULL(device);
-	/* Several processes that hang at once are one hang. */
-	if (u->hung_ns && now < u->hung_ns + STUCK_NS)
+	if (u->hung_ns && now < u->hung_ns + ONE_HANG_NS)
 		return;
 	if (!u->hung_ns || now > u->hung_ns + 2 * HUNG_WAIT_MAX_NS)
 		u->hung_wait_ns = HUNG_WAIT_NS;

@@ -305,7 +305,7 @@ static void at_the_deadline_waiting_ends_and_a_late_answer_is_passed_on(void **s
 
 	/* The only request so far. */
 	m.serial = 1;
-	w->now_ns += 200 * GP_MSEC;
+	w->now_ns += 40 * GP_MSEC;
 	EXPECT_EQ(gp_channel_send(s[0], &m.is, NULL, 0), 0);
 	expect_answer(w, action, 1, GP_DONE);
 	EXPECT(!gp_holders_acting(w->h, 0));
@@ -327,7 +327,7 @@ static void a_process_that_hangs_its_session_is_given_up_and_stops_no_other_task
 	r = asked(s[1], GP_HOLDER_HOLD);
 	answers(w, s[1], &r, 0);
 	expect_answer(w, other, 2, GP_DONE);
-	w->now_ns += 250 * GP_MSEC - 1;
+	w->now_ns += 50 * GP_MSEC - 1;
 	while (is_asked(s[1], &r))
 		;
 	expect_silence(w);
