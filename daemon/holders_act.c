@@ -143,6 +143,12 @@ static int send_op(struct gp_holders *h, struct gp_ward *w, struct gp_move *m, u
 	struct gp_hold_op *op = calloc(1, sizeof(*op));
 	int err;
 
+	if (!op && !hold) {
+		/* The end of its session releases it as well. */
+		gp_holders_tell(h, w, (struct gp_holders_event){
+			.what = GP_HOLDERS_LEFT, .err = -ENOMEM });
+		gp_ward_close(h, w);
+	}
 	if (!op)
 		return -ENOMEM;
 	err = gp_ward_send(h, w, &r);
