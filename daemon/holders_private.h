@@ -43,6 +43,7 @@ struct gp_hold_user {
 	u64 started_ns;
 	u64 not_before_ns;	/* no holder is started before */
 	u64 backoff_ns;
+	u64 closed_ns;		/* when it closed @control, which only its end does */
 	u64 idle_ns;		/* since then it has nothing to do */
 	u64 turn_ns[GP_HOLDERS_LINES];	/* when it had one last */
 	u64 hung_ns;		/* when the driver hung on one of its processes last */

@@ -13,6 +13,8 @@
 #define BACKOFF_MAX_NS	(60 * GP_SEC)
 /* A holder without a process is kept for so long. */
 #define IDLE_NS		(5 * GP_SEC)
+/* So soon after the end of a holder the supervisor says so, unless its message is lost. */
+#define GONE_NS		(2 * GP_SEC)
 /* A holder that hangs on a process does not answer. */
 #define ASK_NS		(2 * GP_SEC)
 
@@ -86,6 +88,13 @@ static struct gp_hold_user *user_by_child(const struct gp_holders *h, u64 child)
 	for (u = h->users; u && u->child != child; u = u->next)
 		;
 	return u;
+}
+
+static void close_control(struct gp_holders *h, struct gp_hold_user *u)
+{
+	close(u->control);
+	u->control = -1;
+	u->closed_ns = gp_holders_now(h);
 }
 
 static void holder_gone(void *ctx, u64 child, int why)
@@ -342,8 +351,8 @@ void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
 			/* The supervisor says when it has ended. A broken one is killed. */
 			if (n != -EPIPE)
 				gp_children_kill(GP_ROLE_HOLDER, u->child);
-			close(u->control);
-			u->control = -1;
+			close_control(h, u);
+			gp_holders_due(h, 0);
 			return;
 		}
 		if (m.is.kind == GP_HOLDER_KFD)
@@ -363,6 +372,10 @@ static void tend_user(struct gp_holders *h, struct gp_hold_user *u, u64 now)
 {
 	if (u->nr_wards && now < u->hung_ns + u->hung_wait_ns)
 		gp_holders_due(h, u->hung_ns + u->hung_wait_ns);
+	if (u->child && u->control < 0 && now < u->closed_ns + GONE_NS)
+		gp_holders_due(h, u->closed_ns + GONE_NS);
+	else if (u->child && u->control < 0)
+		drop_holder(h, u);
 	if (u->nr_wards || u->nr_asks) {
 		if (!u->child && now < u->not_before_ns) {
 			gp_holders_due(h, u->not_before_ns);
@@ -425,8 +438,8 @@ static void open_session(struct gp_holders *h, struct gp_ward *w)
 		close(w->channel);
 		w->channel = -1;
 		w->state = GP_WARD_WAITING;
-		close(w->user->control);
-		w->user->control = -1;
+		close_control(h, w->user);
+		gp_holders_due(h, 0);
 		return;
 	}
 	if (!err)
@@ -538,7 +551,7 @@ static void bury(struct gp_holders *h)
 /* Its processes cannot be stopped now, or may not be: another process must not suffer from that. */
 static void note_trouble(struct gp_holders *h, struct gp_hold_user *u)
 {
-	bool trouble = u->nr_stuck || u->nr_hung || (!u->child && u->nr_wards);
+	bool trouble = u->nr_stuck || u->nr_hung || (u->control < 0 && u->nr_wards);
 
 	h->troubles += trouble != u->trouble;
 	u->trouble = trouble;

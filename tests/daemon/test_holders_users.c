@@ -70,6 +70,37 @@ static void a_process_added_in_the_moment_its_holder_dies_waits_for_the_next_hol
 	close(control);
 }
 
+static void a_holder_whose_failed_start_is_not_reported_is_started_again(void **state)
+{
+	struct gp_supervisor_message m;
+	struct world *w = *state;
+	int fds[GP_CHANNEL_FDS], control, s;
+
+	add(w, 1, 10, ALICE);
+	run(w);
+	/* The supervisor can neither fork nor send: the end of the channel is all that comes. */
+	EXPECT_EQ(gp_channel_recv(w->supervisor, &m, sizeof(m), fds), (int)sizeof(m));
+	close(fds[0]);
+	expect_event(w, GP_HOLDERS_NOT_ATTACHED, 10, -ECONNRESET);
+	add(w, 1, 10, ALICE);
+	run(w);
+	EXPECT(gp_holders_in_trouble(w->h, ALICE));
+	w->now_ns += 2 * GP_SEC - 1;
+	run(w);
+	EXPECT(!asks_for_a_holder(w));
+	w->now_ns++;
+	run(w);
+	w->now_ns += GP_SEC;
+	control = start_holder(w, ALICE);
+	s = opened(control, 10);
+	EXPECT(s >= 0);
+	says(s, GP_HOLDER_ATTACHED, 0);
+	expect_event(w, GP_HOLDERS_ATTACHED, 10, 0);
+	EXPECT(!gp_holders_in_trouble(w->h, ALICE));
+	close(s);
+	close(control);
+}
+
 static void attaching_and_leaving_take_turns_but_one_that_is_off_is_left_at_once(void **state)
 {
 	struct world *w = *state;
@@ -208,6 +239,7 @@ PROVE(
 	CLAIM_WITH(holders_that_die_are_started_again_more_and_more_seldom, up, down),
 	CLAIM_WITH(a_process_added_in_the_moment_its_holder_dies_waits_for_the_next_holder, up,
 		   down),
+	CLAIM_WITH(a_holder_whose_failed_start_is_not_reported_is_started_again, up, down),
 	CLAIM_WITH(attaching_and_leaving_take_turns_but_one_that_is_off_is_left_at_once, up, down),
 	CLAIM_WITH(users_take_turns_and_leaving_does_not_wait_for_attaching, up, down),
 	CLAIM_WITH(a_flood_of_one_process_loses_no_event_of_another, up, down),
