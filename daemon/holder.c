@@ -459,7 +459,8 @@ int gp_holder_main(int channel, uid_t user)
 		h.looked_ns = now;
 		if (h.leave_until_ns && (!h.nr_sessions || now >= h.leave_until_ns)) {
 			rescue_all(&h);
-			return 0;
+			/* The supervisor wakes those that wait for a session that is left. */
+			return h.nr_sessions ? 4 : 0;
 		}
 	}
 }

@@ -410,11 +410,15 @@ void *gp_holder_session_main(void *arg)
 		if (s->left)
 			send_kind(s, GP_HOLDER_LEFT, s->left);
 	}
-	/* The driver did not end the session. It does when we exit, and releases everything. */
+	/*
+	 * The driver did not end the session. It does when we exit. The first thread takes a session
+	 * that is over and has a lease for one that must be rescued, with all others, before that.
+	 */
 	if (s->debug.enabled) {
-		gp_log(GP_LOG_ERROR, "holder of user %u: the driver does not leave process %d; "
-		       "ending, so that it releases everything", s->user, s->pid);
-		_exit(3);
+		gp_log(GP_LOG_ERROR, "holder of user %u: the driver does not leave process %d",
+		       s->user, s->pid);
+		if (!atomic_load(&s->until_ns))
+			atomic_store(&s->until_ns, 1);
 	}
 	/* The decider sees the end of the channel when the first thread closes it. */
 	atomic_store(&s->over, true);

@@ -257,7 +257,7 @@ static void child_ended(struct supervisor *s, struct child *c, int status)
 	c->ended = true;
 	c->status = status;
 	/* Its targets run again, but one that waits for it in the driver does not notice. */
-	if (c->role == GP_ROLE_HOLDER && WIFSIGNALED(status))
+	if (c->role == GP_ROLE_HOLDER && !(WIFEXITED(status) && !WEXITSTATUS(status)))
 		poke_user(s, c->user);
 	tell_end(s, c);
 }
