@@ -286,10 +286,13 @@ static void run_decider(struct supervisor *s, int channel)
 	struct gp_heart heart = {
 		.fd = 3, .every_ns = args->heartbeat_ns / 4, .restarts = s->restarts,
 	};
+	sigset_t mask = s->before;
 	int err = 0;
 
+	sigaddset(&mask, SIGHUP);
 	snprintf(heart.reason, sizeof(heart.reason), "%s", s->reason);
-	sigprocmask(SIG_SETMASK, &s->before, NULL);
+	/* It reads SIGHUP from a descriptor soon, and must not die of one that comes before. */
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 	close_others(channel);
 	if (args->decider_may)
 		err = gp_confine(args->decider_may);
