@@ -161,6 +161,8 @@ static void put_off(struct gp_readers *rs, struct gp_readers_user *u)
 void gp_readers_abandon(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	rs->args.kill(rs->args.ctx, u->uid, u->id);
+	/* If that is lost, and the reader recovers, it ends by itself. */
+	shutdown(u->channel, SHUT_WR);
 	rs->stats.abandoned++;
 	listen_to(rs, u, GP_READERS_OLD, 0);
 	u->stuck[u->nr_stuck].id = u->id;
