@@ -110,14 +110,20 @@ static bool in_the_way(const struct gp_decider *h, const struct gp_gpu_process *
 
 static bool old_enough(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
-	u64 after = h->config->daemon.attach_after_ns;
+	return r->computes_ns && h->now_ns >= r->computes_ns + h->config->daemon.attach_after_ns;
+}
+
+/*
+ * Since the first queue of the process, however often it makes new ones. Of a gang any queue counts,
+ * because a gang that is not attached as a whole cannot be preempted.
+ */
+static void note_queues(struct gp_gpu_process *r)
+{
 	u32 i;
 
-	for (i = 0; i < r->nr_queues; i++)
-		if (r->queues[i].type == GP_PROCESS_COMPUTE &&
-		    h->now_ns >= r->queues[i].seen_ns + after)
-			return true;
-	return false;
+	for (i = 0; !r->computes_ns && i < r->nr_queues; i++)
+		if (r->gang[0] || r->queues[i].type == GP_PROCESS_COMPUTE)
+			r->computes_ns = r->queues[i].seen_ns;
 }
 
 static bool may_be_attached(const struct gp_decider *h, const struct gp_gpu_process *r)
@@ -177,6 +183,10 @@ static const char *why_not(int err)
 		return "its lease ended because the daemon was late; it is attached again";
 	case -EREMOTEIO:
 		return "the driver did not resume it after a stop that failed";
+	case -ENOSPC:
+		return "its user has 256 debug sessions, the most that a holder takes";
+	case -ECHILD:
+		return "its first thread has ended: the driver cannot debug it";
 	case -ECANCELED:
 		return "the driver hung on another process of its user; it is attached later";
 	case -ETIME:
@@ -261,6 +271,7 @@ static void debug_attach(struct gp_backend *b)
 	for (i = 0; i < h->nr_processes; i++) {
 		struct gp_gpu_process *r = h->process[i];
 
+		note_queues(r);
 		if (may_be_attached(h, r)) {
 			if (r->attachment == GP_NOT_ATTACHED && h->now_ns >= r->attach_at_ns &&
 			    in_the_way(h, r, &c) && old_enough(h, r))

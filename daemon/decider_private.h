@@ -85,6 +85,7 @@ struct gp_gpu_process {
 	u8 attachment;		/* enum gp_attachment */
 	u64 attach_at_ns;	/* not to be attached again before */
 	u64 attached_ns;	/* since when, if it is */
+	u64 computes_ns;	/* when its first compute queue was seen; 0: none yet */
 	u8 attach_tries;	/* failures that make the next try later */
 	u64 lease_ns;		/* to be held as soon as it is attached; 0: no */
 	u64 lease_until_ns;	/* the request for that expires */
