@@ -59,6 +59,7 @@ struct gp_session_args {
  * -EOPNOTSUPP	it has queues and its runtime is not enabled: an old ROCm, it never will be
  * -EALREADY	a debugger has it (rocgdb, another daemon)
  * -ESRCH	it is gone, has become another, or has not opened the driver
+ * -ECHILD	its first thread has ended, and the others run
  * -EPERM	it may not be traced (Yama, another user, a container)
  * -ENOSYS	the driver has no debug interface, no hardware scheduler, or does not save waves
  * -EXDEV	it has GPUs open on which it has no memory: the driver would crash (vm.h)
