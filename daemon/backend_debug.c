@@ -114,8 +114,8 @@ static bool old_enough(const struct gp_decider *h, const struct gp_gpu_process *
 }
 
 /*
- * Since the first queue of the process, however often it makes new ones. Of a gang any queue counts,
- * because a gang that is not attached as a whole cannot be preempted.
+ * Since the first queue of the process, however often it makes new ones. Of a gang any queue
+ * counts, because a gang that is not attached as a whole cannot be preempted.
  */
 static void note_queues(struct gp_gpu_process *r)
 {

@@ -411,8 +411,8 @@ void *gp_holder_session_main(void *arg)
 			send_kind(s, GP_HOLDER_LEFT, s->left);
 	}
 	/*
-	 * The driver did not end the session. It does when we exit. The first thread takes a session
-	 * that is over and has a lease for one that must be rescued, with all others, before that.
+	 * The driver did not end the session. It does when we exit. Before that the first thread
+	 * rescues all sessions if one that is over has a lease.
 	 */
 	if (s->debug.enabled) {
 		gp_log(GP_LOG_ERROR, "holder of user %u: the driver does not leave process %d",

@@ -66,7 +66,7 @@ static int why_not(pid_t pid, int err, bool *again)
 	*again = false;
 	if (err != EPERM)
 		return -err;
-	/* Its queues run on with the other threads, but the driver asks who traces the first one. */
+	/* Its queues run on with the other threads; the driver asks who traces the first one. */
 	if (!is_alive(pid))
 		return gp_seize_other_thread(pid) ? -ECHILD : -ESRCH;
 	tracer = tracer_of(pid);

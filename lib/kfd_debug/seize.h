@@ -9,9 +9,8 @@
 
 /*
  * The calling thread becomes the tracer of the process's first thread, without stopping it.
- * -ESRCH: gone, or not the one that started at @start (0: any). -ECHILD: its first thread has ended,
- * and others run. -EALREADY: a debugger
- * traces it. -EPERM.
+ * -ESRCH: gone, or not the one that started at @start (0: any). -ECHILD: its first thread has
+ * ended, and others run. -EALREADY: a debugger traces it. -EPERM.
  */
 int gp_seize(pid_t pid, u64 start);
 /* By the thread that seized it. -ETIMEDOUT: it would not stop; it is still traced. */
