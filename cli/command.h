@@ -50,7 +50,6 @@ int gp_cmd_sim(const struct gp_options *o);
 int gp_cmd_compare(const struct gp_options *o);
 int gp_cmd_what_if(const struct gp_options *o);
 int gp_cmd_replay(const struct gp_options *o);
-int gp_cmd_report(const struct gp_options *o);
 int gp_cmd_demo(const struct gp_options *o);
 int gp_cmd_scenarios(const struct gp_options *o);
 int gp_cmd_facts(const struct gp_options *o);

@@ -133,7 +133,8 @@ const struct gp_command gp_commands[] = {
 	{
 		{ "sim", "FILE", GP_ONE,
 		  COMPARES | GP_TAKES(POLICY) | GP_TAKES(MECHANISM) | GP_TAKES(SET) |
-			  GP_TAKES(LENGTH) | GP_TAKES(TRACE) | GP_TAKES(CHECK) }, true,
+			  GP_TAKES(LENGTH) | GP_TAKES(ROWS) | GP_TAKES(TRACE) | GP_TAKES(CHECK) },
+		true,
 		"run one scenario in virtual time",
 		"Runs the scenario as it is written and checks what it expects.\n"
 		"FILE is a scenario, or the name of one that `gpreempt scenarios` lists.\n",
@@ -154,16 +155,6 @@ const struct gp_command gp_commands[] = {
 		"Runs the same arrivals alone, natively, with every other way we know and with\n"
 		"ours, and says also where another way is better.\n",
 		gp_cmd_compare,
-	},
-	{
-		{ "report", NULL, GP_ONE,
-		  GP_TAKES(OUTPUT) | GP_TAKES(LAB) | GP_TAKES(QUICK) | GP_TAKES(SEED) |
-			  GP_TAKES(LENGTH) | GP_TAKES(JOBS) }, true,
-		"all the evidence on one page, each figure with what repeats it",
-		"Runs every scenario, every row and every sweep, and writes report.json and\n"
-		"index.html, a page that needs nothing else, to gpreempt-report or that of -o.\n"
-		"Exits 1 if a bar that must or should hold does not.\n",
-		gp_cmd_report,
 	},
 	{
 		{ "what-if", "TRACE", GP_ONE,

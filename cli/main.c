@@ -22,7 +22,9 @@ static const struct gp_command *find(const char *name)
 			return c;
 		gp_nearest_try(&nearest, c->syntax.command);
 	}
-	if (nearest.name)
+	if (!strcmp(name, "report"))
+		gp_error("report: this command has moved; run ./run report in the source tree");
+	else if (nearest.name)
 		gp_error("no command '%s'; did you mean '%s'?", name, nearest.name);
 	else
 		gp_error("no command '%s'; 'gpreempt --help' lists them", name);

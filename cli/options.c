@@ -37,10 +37,6 @@ static const struct spec options[GP_NR_OPTIONS] = {
 	       "every assumed cost x 0.5, x 1, x 3: does the order stay?"),
 	OPTION(FRONTIER, "frontier", 0, NULL,
 	       "latency against goodput, for learnt and fixed linger"),
-	OPTION(QUICK, "quick", 'q', NULL,
-	       "shorter runs: minutes instead of half an hour"),
-	OPTION(LAB, "lab", 0, NULL,
-	       "also in the lab, on the real driver (needs the source tree)"),
 	OPTION(LENGTH, "length", 'l', "T",
 	       "virtual time to run, e.g. 5s"),
 	OPTION(TRACE, "trace", 't', "F",
@@ -200,8 +196,6 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	case GP_OPT_PROFILE:	o->profile = value; return 0;
 	case GP_OPT_ROBUST:	o->robust = true; return 0;
 	case GP_OPT_FRONTIER:	o->frontier = true; return 0;
-	case GP_OPT_QUICK:	o->quick = true; return 0;
-	case GP_OPT_LAB:	o->lab = true; return 0;
 	case GP_OPT_JSON:	o->json = true; return 0;
 	case GP_OPT_PROGRESS:	o->progress = true; return 0;
 	case GP_OPT_CHECK:	o->check = true; return 0;

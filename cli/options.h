@@ -19,8 +19,6 @@ enum gp_option_id {
 	GP_OPT_ROWS,
 	GP_OPT_ROBUST,
 	GP_OPT_FRONTIER,
-	GP_OPT_QUICK,
-	GP_OPT_LAB,
 	GP_OPT_LENGTH,
 	GP_OPT_TRACE,
 	GP_OPT_CHECK,
@@ -67,7 +65,7 @@ struct gp_options {
 	u32 rounds;			/* 0 if not given */
 	u64 in_ns, for_ns;		/* 0 if not given */
 	u64 every_ns;			/* 0: once */
-	bool json, robust, frontier, quick, lab, progress, check, help;
+	bool json, robust, frontier, progress, check, help;
 	bool anyway, dry_run, prometheus;
 	int selftest_pid;		/* 0 if not given */
 };

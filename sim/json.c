@@ -152,6 +152,8 @@ static json_t *tasks(const struct gp_result *r)
 static void put_counters(json_t *row, const struct gp_result *r)
 {
 	put_integer(row, "victim_on", r->victim_on);
+	put_integer(row, "offline_work", r->offline_work_ns);
+	put_integer(row, "monitor_cpu_ns", r->monitor_cpu_ns);
 	put_integer(row, "looks", r->looks);
 	put_integer(row, "probes", r->probes);
 	put_integer(row, "wakeups", r->wakeups);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* A bar chart of a comparison, for a terminal. */
 #include "chart.h"
+#include "results.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "cli/report.h"
 
 enum { NAME_WIDTH = 20, TIME_WIDTH = 9, GOODPUT_WIDTH = 10, BAR_MIN = 16, BAR_MAX = 60 };
 

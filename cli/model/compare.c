@@ -1,29 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* gpreempt compare: run a scenario in every way there is and compare. */
 #include "compare.h"
+#include "results.h"
 
 #include <stdlib.h>
 
-#include "cli/report.h"
-
-json_t *gp_compare_json(const char *label, const struct gp_comparison *c)
-{
-	json_t *root = gp_json_head(label, c->seed), *rows = json_array(), *failed = json_array();
-
-	for (u32 i = 0; i < c->nr; i++) {
-		const struct gp_compared *row = &c->row[i];
-
-		if (row->err)
-			json_array_append_new(failed, json_pack("{s:s, s:s}", "name", row->name,
-								"why", row->why));
-		else
-			json_array_append_new(rows, gp_json_row(row->name, &row->result,
-								&row->figures));
-	}
-	gp_json_put(root, "rows", rows);
-	gp_json_put(root, "not_run", failed);
-	return root;
-}
 
 /* A row that broke an invariant is a bug; one that is not modelled is not. */
 static int code_of(const struct gp_comparison *c)
@@ -47,12 +28,12 @@ static int once(const struct gp_asked *asked)
 		return code;
 	code = code_of(&c);
 	if (asked->o->json) {
-		if (gp_json_print(gp_compare_json(asked->label.s, &c), stdout))
+		if (gp_json_print(gp_compare_json(asked->sc, &c), stdout))
 			code = GP_EXIT_BAD;
 	} else {
-		gp_report_head(asked->sc, asked->label.s, c.seed, c.seed);
-		gp_report_rows(&c);
-		gp_report_notes(asked->sc, &c);
+		gp_results_head(asked->sc, asked->label.s, c.seed, c.seed);
+		gp_results_rows(&c);
+		gp_results_notes(asked->sc, &c);
 	}
 	gp_comparison_fini(&c);
 	return code;

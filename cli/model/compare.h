@@ -14,19 +14,13 @@ struct gp_asked {
 	const struct gp_scenario *sc;
 	const char *const *rows;	/* NULL: all */
 	struct gp_label label;
-	/* of a pool, instead of what --progress says; NULL: none of its own */
-	void (*progress)(void *ctx, const struct gp_job *job, u32 done, u32 nr);
 };
 
 int gp_compare_robust(const struct gp_asked *asked);	/* costs scaled */
 int gp_compare_frontier(const struct gp_asked *asked);	/* latency against goodput */
 int gp_compare_seeds(const struct gp_asked *asked);	/* many seeds */
 
-/* The same as data: pairs that change places; points, as --json prints them. */
-int gp_robust_swaps(const struct gp_asked *asked, json_t *swapped);
-int gp_frontier_json(const struct gp_asked *asked, json_t **ret);
-
 /* The object --json prints for a comparison; also the demo's. */
-json_t *gp_compare_json(const char *label, const struct gp_comparison *c);
+json_t *gp_compare_json(const struct gp_scenario *sc, const struct gp_comparison *c);
 
 #endif /* GP_CLI_COMPARE_H */

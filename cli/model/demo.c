@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include "chart.h"
-#include "cli/report.h"
 #include "cli/trace.h"
 #include "compare.h"
+#include "results.h"
 
 #define SCENARIO	"colocate"
 #define LENGTH		"20s"		/* of virtual time; a few seconds of ours */
@@ -143,13 +143,13 @@ static int demo(const struct gp_options *o, const struct gp_scenario *sc, const 
 	if (write_timeline(sc, o->seed, path)) {
 		code = GP_EXIT_BAD;
 	} else if (o->json) {
-		if (gp_json_print(gp_compare_json(label.s, &c), stdout))
+		if (gp_json_print(gp_compare_json(sc, &c), stdout))
 			code = GP_EXIT_BAD;
 	} else {
-		gp_report_head(sc, label.s, c.seed, c.seed);
+		gp_results_head(sc, label.s, c.seed, c.seed);
 		gp_chart(&c);
 		putchar('\n');
-		gp_report_verdict(&c);
+		gp_results_verdict(&c);
 		print_meaning(&c);
 		print_next(path);
 	}

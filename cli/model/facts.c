@@ -5,7 +5,6 @@
 
 #include "cli/command.h"
 #include "cli/table.h"
-#include "facts.h"
 #include "sim/costs.h"
 #include "sim/json.h"
 #include "vgpu/facts.h"
@@ -84,7 +83,7 @@ static void print_text(const char *profile, const struct line *lines, u32 n)
 	       assumed, n);
 }
 
-json_t *gp_facts_json(const char *profile)
+static json_t *as_json(const char *profile)
 {
 	json_t *root = json_object(), *facts = json_array();
 	struct line lines[VGPU_NR_FACTS + GP_NR_COSTS];
@@ -134,7 +133,7 @@ int gp_cmd_facts(const struct gp_options *o)
 		return GP_EXIT_BAD;
 	}
 	if (o->json)
-		return gp_json_print(gp_facts_json(profile), stdout) ? GP_EXIT_BAD : GP_EXIT_OK;
+		return gp_json_print(as_json(profile), stdout) ? GP_EXIT_BAD : GP_EXIT_OK;
 	n = collect(facts, lines);
 	print_text(profile, lines, n);
 	return GP_EXIT_OK;

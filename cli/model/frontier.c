@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report.h"
 #include "compare.h"
+#include "results.h"
 
 /* Others may be this much better before we say they are. */
 #define MARGIN	0.02
@@ -117,7 +117,7 @@ static void print_text(const struct gp_asked *asked, const struct gp_comparison 
 	int loser, by;
 	struct gp_table t;
 
-	gp_report_head(asked->sc, asked->label.s, c->seed, c->seed);
+	gp_results_head(asked->sc, asked->label.s, c->seed, c->seed);
 	gp_table_init(&t, head, 1 << 0 | 1 << 5);
 	for (int i = 0; i < NR_POINTS; i++) {
 		const struct gp_compared *row = &c->row[i];
@@ -189,7 +189,6 @@ static int run_points(const struct gp_asked *asked, struct gp_comparison *c)
 	const char *rows[NR_POINTS + 1] = { NULL };
 	struct gp_compare_args args = {
 		.scenario = asked->sc, .seed = asked->o->seed, .rows = rows,
-		.pool.progress = asked->progress,
 	};
 	int code;
 
@@ -204,18 +203,6 @@ static int run_points(const struct gp_asked *asked, struct gp_comparison *c)
 		return GP_EXIT_BAD;
 	}
 	return code;
-}
-
-int gp_frontier_json(const struct gp_asked *asked, json_t **ret)
-{
-	struct gp_comparison c;
-	int code = run_points(asked, &c);
-
-	if (code)
-		return code;
-	*ret = as_json(asked, &c);
-	gp_comparison_fini(&c);
-	return GP_EXIT_OK;
 }
 
 int gp_compare_frontier(const struct gp_asked *asked)

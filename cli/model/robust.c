@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report.h"
 #include "compare.h"
+#include "results.h"
 
 /* Rows closer than this are one place in the order. */
 #define TIE	0.01
@@ -100,7 +100,7 @@ static void print_text(const struct gp_asked *asked, const struct order *orders,
 	size_t i;
 	json_t *pair;
 
-	gp_report_head(asked->sc, asked->label.s, asked->o->seed, asked->o->seed);
+	gp_results_head(asked->sc, asked->label.s, asked->o->seed, asked->o->seed);
 	puts("rows by p99 of the online requests, with every assumed cost scaled:\n");
 	print_orders(orders);
 	if (!json_array_size(swapped)) {
@@ -143,7 +143,6 @@ static int run_scale(const struct gp_asked *asked, const char *scale, struct ord
 	struct gp_scenario *sc = malloc(sizeof(*sc));
 	struct gp_compare_args args = {
 		.scenario = sc, .seed = asked->o->seed, .rows = asked->rows,
-		.pool.progress = asked->progress,
 	};
 	char err[256], what[64];
 	int code = GP_EXIT_BAD;
@@ -190,15 +189,6 @@ static void free_orders(struct order *orders)
 	for (int i = 0; orders && i < NR_SCALES; i++)
 		gp_comparison_fini(&orders[i].c);
 	free(orders);
-}
-
-int gp_robust_swaps(const struct gp_asked *asked, json_t *swapped)
-{
-	struct order *orders = calloc(NR_SCALES, sizeof(*orders));
-	int code = run_orders(asked, orders, swapped);
-
-	free_orders(orders);
-	return code;
 }
 
 int gp_compare_robust(const struct gp_asked *asked)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report.h"
 #include "compare.h"
+#include "results.h"
 #include "sim/closed.h"
 
 struct figure {
@@ -232,7 +232,7 @@ int gp_compare_seeds(const struct gp_asked *asked)
 	if (!code && asked->o->json) {
 		code = print_json(asked, s) ? GP_EXIT_BAD : GP_EXIT_OK;
 	} else if (!code) {
-		gp_report_head(asked->sc, asked->label.s, asked->o->seed, asked->o->last_seed);
+		gp_results_head(asked->sc, asked->label.s, asked->o->seed, asked->o->last_seed);
 		for (u32 i = 0; i < s->nr; i++)
 			print_row(&s->row[i]);
 	}

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/report.h"
 #include "cli/table.h"
 #include "cli/trace.h"
 #include "load.h"
+#include "results.h"
+#include "rows.h"
 #include "sim/compare.h"
 #include "sim/expect.h"
 #include "sim/json.h"
@@ -20,7 +21,7 @@ struct outcome {
 	struct gp_figures figures;
 	bool measured;		/* @figures are against runs alone */
 	u32 failed;		/* expectations */
-	char failure[GP_SCENARIO_EXPECTS][512];
+	char failure[GP_SCENARIO_EXPECTS][512];	/* of each expectation; "": it holds */
 };
 
 static int run(const struct gp_options *o, struct outcome *out)
@@ -78,7 +79,7 @@ static void check(struct outcome *out)
 {
 	for (u32 i = 0; i < out->sc->nr_expects; i++)
 		out->failed += (u32)gp_expect_check(&out->sc->expect[i], &out->result,
-						    &out->figures, out->failure[out->failed],
+						    &out->figures, out->failure[i],
 						    sizeof(out->failure[0]));
 }
 
@@ -90,17 +91,25 @@ static const char *name_of(const struct outcome *out, struct gp_label *label)
 
 static int print_json(const struct gp_options *o, const struct outcome *out)
 {
-	json_t *failed = json_array(), *head, *row;
+	json_t *failed = json_array(), *expects = json_array(), *head, *row;
 	struct gp_label label;
 
-	for (u32 i = 0; i < out->failed; i++)
-		json_array_append_new(failed, json_string(out->failure[i]));
+	for (u32 i = 0; i < out->sc->nr_expects; i++) {
+		const char *why = out->failure[i];
+
+		json_array_append_new(expects, json_pack("{s:s, s:b, s:s}", "expects",
+							 out->sc->expect[i].text, "holds", !*why,
+							 "why", why));
+		if (*why)
+			json_array_append_new(failed, json_string(why));
+	}
 	head = gp_json_head(name_of(out, &label), o->seed);
 	row = gp_json_row("sim", &out->result, &out->figures);
 	json_object_update(head, row);
 	json_decref(row);
 	gp_json_put(head, "expectations", json_integer(out->sc->nr_expects));
 	gp_json_put(head, "expectations_failed", failed);
+	gp_json_put(head, "expects", expects);
 	return gp_json_print(head, stdout);
 }
 
@@ -161,8 +170,11 @@ static void print_expectations(const struct outcome *out)
 	u32 nr = out->sc->nr_expects;
 
 	putchar('\n');
-	for (u32 i = 0; i < out->failed; i++)
-		printf("%sFAILED%s %s\n", gp_paint(GP_BAD), gp_paint(GP_PLAIN), out->failure[i]);
+	for (u32 i = 0; i < nr; i++) {
+		if (*out->failure[i])
+			printf("%sFAILED%s %s\n", gp_paint(GP_BAD), gp_paint(GP_PLAIN),
+			       out->failure[i]);
+	}
 	if (!nr)
 		puts("the scenario expects nothing");
 	else
@@ -175,9 +187,9 @@ static void print_text(const struct gp_options *o, const struct outcome *out)
 {
 	struct gp_label label;
 
-	gp_report_head(out->sc, name_of(out, &label), o->seed, o->seed);
+	gp_results_head(out->sc, name_of(out, &label), o->seed, o->seed);
 	print_tasks(&out->result);
-	gp_report_parts(&out->result);
+	gp_results_parts(&out->result);
 	print_figures(out);
 	print_expectations(out);
 	if (o->trace)
@@ -202,6 +214,24 @@ static int sim(const struct gp_options *o, struct outcome *out)
 	return code ? code : out->failed ? GP_EXIT_FAILED : GP_EXIT_OK;
 }
 
+/* Changes @sc to the one row that --rows names. 0, or -EINVAL after one line on stderr. */
+static int apply_row(const struct gp_options *o, struct gp_scenario *sc)
+{
+	struct gp_row_list list;
+	char why[256];
+
+	if (gp_row_list_read(&list, o))
+		return -EINVAL;
+	if (!list.row[0])
+		return 0;
+	if (list.row[1])
+		snprintf(why, sizeof(why), "'%s' names several rows; sim runs one", o->rows);
+	else if (!gp_row_apply(sc, list.row[0], why, sizeof(why)))
+		return 0;
+	gp_error("--rows: %s", why);
+	return -EINVAL;
+}
+
 int gp_cmd_sim(const struct gp_options *o)
 {
 	static struct outcome out;
@@ -211,7 +241,7 @@ int gp_cmd_sim(const struct gp_options *o)
 	if (gp_load(o, &sc))
 		return GP_EXIT_BAD;
 	out.sc = sc;
-	code = sim(o, &out);
+	code = apply_row(o, sc) ? GP_EXIT_BAD : sim(o, &out);
 	free(sc);
 	return code;
 }

@@ -4,7 +4,7 @@
  * would rather not read. A server that announces its requests helps every design,
  * so rows are held against the best of ours without hints.
  */
-#include "cli/report.h"
+#include "results.h"
 
 #include <string.h>
 
@@ -160,7 +160,7 @@ static bool print_metric(const struct gp_comparison *c, u32 metric)
 	return true;
 }
 
-void gp_report_verdict(const struct gp_comparison *c)
+void gp_results_verdict(const struct gp_comparison *c)
 {
 	bool any = false, ours = false, others = false;
 

@@ -100,6 +100,19 @@ exits 0 && check test "$(jq -r '[.tasks[].name] | join(" ")' "$tmp/out")" = \
 try gpreempt sim colocate --set train.processes=64
 exits 2 && says_err 'more than 64 processes'
 
+claim "--rows runs it as that row, and several rows are refused"
+try gpreempt sim colocate --length 300ms --set run.warmup=10ms --set run.expect=none --rows native --json
+exits 0 && json '.preemptions == 0 and .total_vs_native == 1'
+try gpreempt sim colocate --length 300ms --rows native,ours-evict
+exits 2 && says_err "'native,ours-evict' names several rows"
+
+claim "JSON has each expectation, whether it holds and why not"
+try gpreempt sim colocate --length 300ms --set run.expect=none --set 'run.expect=infer served > 1' \
+	--set 'run.expect=infer served > 1000' --json
+exits 1 && json '[.expects[] | .holds] == [true, false] and .expects[0].why == "" and
+	(.expects[1].why | contains("it is")) and .expects[1].expects == "infer served > 1000" and
+	.expectations_failed == [.expects[1].why]'
+
 claim "what is no trace, or is cut short, is exit 2 with a sentence"
 try gpreempt replay "$0"
 exits 2 && says_err 'not a trace'

@@ -35,17 +35,6 @@ for page in $pages; do
 	check test ! -s "$tmp/lines" || { echo "# in $page"; sed 's/^/# /' "$tmp/lines"; }
 done
 
-claim "gpreempt-stats(1) describes every counter that the daemon sends"
-{
-	sed -n '/struct gp_counter n\[\] = {/,/};/p' "$top/daemon/methods_read.c" | grep -o '{ "[a-z_]*"' | cut -d'"' -f2
-	sed -n 's/.*tell(ctx, "\([a-z_]*\)".*/\1/p' "$top"/daemon/backend_*.c
-	echo longest_hold_ns
-} >"$tmp/counters"
-check test "$(wc -l <"$tmp/counters")" -gt 60
-while read -r counter; do
-	check grep -q "^\*.*$counter\*" "$top/man/gpreempt-stats.1.scd"
-done <"$tmp/counters"
-
 claim "every picture is an SVG with a title or a note, a dark theme, and nothing from elsewhere"
 for picture in "$top"/doc/*.svg; do
 	check python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$picture"
@@ -53,16 +42,23 @@ for picture in "$top"/doc/*.svg; do
 	check test "$(grep -c 'href=\|url(http\|@import' "$picture")" -eq 0
 done
 
-claim "the figures of the pictures are those of doc/report.json: of every row, and of a preemption"
-jq '.compare + {seed}' "$top/doc/report.json" >"$tmp/kept.json"
-"$top/tools/draw-comparison" <"$tmp/kept.json" >"$tmp/colocate.svg"
-"$top/tools/draw-preemption" <"$tmp/kept.json" >"$tmp/preemption.svg"
-check cmp "$tmp/colocate.svg" "$top/doc/colocate.svg"
-check cmp "$tmp/preemption.svg" "$top/doc/preemption.svg"
+claim "every row of a picture quotes its figures, which the test figures holds against doc/figures.json"
+rows=$(grep -c 'text-anchor="end"' "$top/doc/colocate.svg")
+check test "$rows" -ge 20
+check test "$(grep -c 'rows\..*\.online\.p99 -->' "$top/doc/colocate.svg")" -eq "$rows"
+check test "$(grep -c 'rows\..*\.offline_goodput -->' "$top/doc/colocate.svg")" -eq $((rows - 1))
+check test "$(grep -c 'rows\..*\.breakdown\.total\.mean -->' "$top/doc/preemption.svg")" -eq 7
+sed -E 's,[0-9.]+ (ms|us|%)<!--,9999 \1<!--,' "$top/doc/colocate.svg" >"$tmp/wrong.svg"
+try "$top/tools/check-figures" "$top/doc/figures.json" "$tmp/wrong.svg"
+exits 1 && check test "$(grep -c 'wrong.svg:.*says 9999' "$tmp/out")" -eq $((2 * rows - 1))
 
-claim "the picture of a preemption is drawn from what compare prints"
+claim "the pictures are drawn from what compare prints, with the place of each figure"
+
 gpreempt compare "$top/scenarios/colocate.ini" --length 200ms --rows monitor-1ms,ours-evict --json >"$tmp/compare.json" 2>/dev/null
 "$top/tools/draw-preemption" <"$tmp/compare.json" >"$tmp/picture.svg"
 check grep -q 'ours, module' "$tmp/picture.svg"
+"$top/tools/draw-comparison" <"$tmp/compare.json" >"$tmp/comparison.svg"
+check test "$(grep -o 'report: compare.rows.ours-evict[^ ]*' "$tmp/comparison.svg" | wc -l)" -eq 2
+check python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$tmp/comparison.svg"
 check python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$tmp/picture.svg"
 end

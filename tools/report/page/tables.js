@@ -2,22 +2,22 @@
 // The chapters that are tables, and the order of all.
 
 function acceptanceChapter(r) {
-  const names = { must: "Must hold (documents)", should: "Should hold (documents)", nice: "Nice to have (documents)", own: "This project's own goals" };
+  const names = { must: "Must be met (design notes)", should: "Should be met (design notes)", nice: "Nice to have (design notes)", own: "This project's own goals" };
   const rows = [];
   for (const level of Object.keys(names)) {
     rows.push({ group: names[level] });
-    rows.push(...r.acceptance.bars.filter(b => b.level === level));
+    rows.push(...r.acceptance.requirements.filter(b => b.level === level));
   }
   const value = b => b.value === null ? "-" : (Number.isInteger(b.value) ? count(b.value) : digits(b.value)) + (b.unit ? " " + b.unit : "");
   const taken = named(named(r.scale.sweeps, "rate").points, "50").online_share;
-  const result = b => el("span", { class: b.result === "pass" ? "pass" : b.result === "fail" ? "fail" : "open" }, b.result);
+  const result = b => el("span", { class: b.result === "met" ? "pass" : b.result === "not met" ? "fail" : "open" }, b.result);
   return [
-    el("p", {}, "What the documents ask for, what they expected beside it, and what came out. A bar of a kind that must or should hold and fails makes the command exit with 1."),
+    el("p", {}, "What the design notes this project started from (doc/background.md) ask for, what they expected, and the result in the model. The command exits with 1 if a requirement that must or should be met is not."),
     table("Rest the pointer on a figure for the command that repeats it.", [
-      ["bar", b => b.claim], ["", result], ["measured", b => [value(b), b.repeat], true],
-      ["accepted", b => b.accepted], ["expected", b => b.expected || "-"], ["from", b => b.source ? tag(b.source) : ""],
+      ["requirement", b => b.claim], ["", result], ["result in the model", b => [value(b), b.repeat], true],
+      ["limit", b => b.accepted], ["design notes expect", b => b.expected || "-"], ["from", b => b.source ? tag(b.source) : ""],
     ], rows),
-    el("p", {}, "The documents do not say against what an offline loss counts: here against what the online requests leave, which themselves take " +
+    el("p", {}, "The design notes do not say against what an offline loss counts. Here it counts against what the online requests leave, which themselves take " +
       `${percent(taken)} of the GPU. Against a GPU of its own, offline work loses ${percent(1 - (1 - taken) * named(r.compare.rows, "ours-evict").offline_goodput)} (module).`),
     el("p", {}, `${r.suite.nr_scenarios} scenarios state ${r.suite.expectations} expectations of their own; ` +
       (r.suite.as_written ? `${r.suite.failed} of them do not hold.` : "they were cut short here, and so show nothing.")),
@@ -26,7 +26,7 @@ function acceptanceChapter(r) {
       ["lost", x => count(x.work_lost), true], ["done twice", x => count(x.work_doubled), true],
       ["expects", x => said(x.expectations.map(e => el("span", { class: e.holds ? "" : "fail" }, e.holds ? e.expects : e.why)))],
     ], r.suite.scenarios)),
-    repeats(r.acceptance.bars.map(b => b.repeat).filter(c => c.startsWith("gpreempt") || c.startsWith("lab"))),
+    repeats(r.acceptance.requirements.map(b => b.repeat).filter(c => /^(gpreempt|lab|\.\/run)/.test(c))),
   ];
 }
 
@@ -34,7 +34,7 @@ function betterChapter(r) {
   const show = m => v => m.unit === "ns" ? time(v) : m.name === "processor time" ? percent(v) : plain(v);
   const lines = r.better.metrics.map(m => {
     const f = show(m), head = el("strong", {}, m.name + ": ");
-    if (!m.better.length) return el("span", {}, head, `nobody; the best of ours is ${m.best_of_ours} with ${f(m.ours)}.`);
+    if (!m.better.length) return el("span", {}, head, `none; the best of ours is ${m.best_of_ours} with ${f(m.ours)}.`);
     const shown = m.better.slice(0, 6).map(b => `${b.name} ${f(b.value)}${b.saturated ? " (does not serve every request)" : ""}`);
     return el("span", {}, head, shown.join(", "), m.better.length > 6 ? ` and ${m.better.length - 6} more` : "",
       `; the best of ours is ${m.best_of_ours} with ${f(m.ours)}`, m.with_hints !== null ? `, with hints ${f(m.with_hints)}` : "", ".");
@@ -56,25 +56,25 @@ function interfacesChapter(r) {
   const slower = r.interfaces.claims.filter(x => lab(x.lab_slow) && lab(x.lab_fast) && whole(x.lab_slow) < whole(x.lab_fast));
   const times = x => lab(x.lab_slow) && lab(x.lab_fast) ? [digits(whole(x.lab_slow) / whole(x.lab_fast)) + " x", r.lab.costs.repeat] : "-";
   return [
-    el("p", {}, "The documents compare three ways into the driver and claim that the second is 50 to 500 times as fast as the first. Here each stops and starts the same training job."),
+    el("p", {}, "The design notes compare three ways into the driver and claim that the second is 50 to 500 times as fast as the first. Here each stops and starts the same training job."),
     table("A stop is from the decision until the victim is off, a start until it is back on. Simulator.", [
-      ["interface", x => el("span", {}, x.name, el("small", {}, x.what))], ["documents", x => range(x.documents), true],
+      ["interface", x => el("span", {}, x.name, el("small", {}, x.what))], ["design notes", x => range(x.design_notes), true],
       ["stop, mean", x => [us(x.switches.stop_mean), x.switches.repeat], true], ["worst", x => us(x.switches.stop_max), true],
       ["start, mean", x => [us(x.switches.start_mean), x.switches.repeat], true], ["worst", x => us(x.switches.start_max), true],
       ["added to a request", x => x.figures ? time(x.figures.added_mean, true) : "-", true],
       ["goodput", x => plain(x.figures && x.figures.goodput), true],
     ], r.interfaces.rows.map(x => ({ ...x, ours: isOurs(x.row) }))),
-    r.lab && table("The same in the lab, 8 queues, by the real driver and by gpreempt.ko beside it: instructions executed, and time of the modelled device. The suspend asks for the shortest grace; the module is left with the driver's own here, 31 us, which gpreemptd would shorten (see on the real driver, by who preempts). Direct spins until its fence comes, and that is in its instructions.", [
+    r.lab && table("The same in the lab, 8 queues, by the real driver and by gpreempt.ko beside it: instructions executed, and time of the modelled device. The suspend asks for the shortest grace; the module is left with the driver's own here, 31 us, which gpreemptd would shorten (see on the real driver, by what preempts). Direct spins until its fence comes, and that is in its instructions.", [
       ["interface", x => x.name], ["stop, instructions", x => cost(x.lab_stop), true], ["stop, device", x => device(x.lab_stop), true],
       ["start, instructions", x => cost(x.lab_start), true], ["start, device", x => device(x.lab_start), true],
     ], r.interfaces.rows.filter(x => lab(x.lab_stop))),
-    table("The claim beside the measurement. Lab: instructions, each taken for a nanosecond, and the time of the modelled device.", [
-      ["claim", x => x.claim], ["documents", x => digits(x.documents.value) + " x", true],
-      ["simulator", x => [digits(x.measured.value) + " x", x.measured.repeat], true],
+    table("The claim beside the result in the model. Lab: instructions, each taken for a nanosecond, and the time of the modelled device.", [
+      ["claim", x => x.claim], ["design notes", x => digits(x.design_notes.value) + " x", true],
+      ["simulator", x => [digits(x.result.value) + " x", x.result.repeat], true],
       ["lab, 8 queues", times, true], ["holds", x => yes(x.holds)],
     ], r.interfaces.claims),
     el("p", {}, r.interfaces.claims.some(c => c.holds) ? "" :
-      "It does not hold in the model: the documents take a millisecond for the driver's eviction, which is one unmap and one run list. " +
+      "It does not hold in the model: the design notes take a millisecond for the driver's eviction, which is one unmap and one run list. " +
       `What factor there is in the simulator rests on ${time(named(r.sources.facts, "debug_copy").value)} assumed for copying control stacks. ` +
       (slower.length ? "In the lab the second is even the slower one, mostly by that grace. " : "") +
       "What stage 2 gives is that it does not copy control stacks on the way, and that it stops several processes in one cycle (see how it scales)."),
@@ -89,21 +89,21 @@ function placementsChapter(r) {
     return o ? [time(o.wave_ns.median), r.lab.arrival.repeat] : "-"; };
   const cell = (x, k, f) => x[k] ? [f(x[k]), x[k].repeat] : "-";
   return [
-    el("p", {}, "Where the monitor lives, by the documents' account and by measurement. The worst moment is a look just before the work came; " +
+    el("p", {}, "Where the monitor lives, by the design notes and in the model. The worst moment is a look just before the work came; " +
       "a random moment is the mean over the requests of colocate."),
     table("Latency of a preemption, and what a look costs." + (alone ? ` Lab: mean of online requests on the real driver, which alone take ${us(alone.mean)}; ` +
       "and from an arrival to its first wave, median." : ""), [
-      ["placement", x => el("span", {}, x.name, x.note ? el("small", {}, x.note) : null)], ["documents: latency", x => range(x.documents), true],
-      ["worst, their costs", x => cell(x, "their_costs", o => us(o.worst)), true],
+      ["placement", x => el("span", {}, x.name, x.note ? el("small", {}, x.note) : null)], ["design notes: latency", x => range(x.design_notes), true],
+      ["worst, costs of the notes", x => cell(x, "noted_costs", o => us(o.worst)), true],
       ["worst, our costs", x => cell(x, "our_costs", o => us(o.worst)), true],
       ["random, our costs", x => x.figures && x.figures.parts ? [time(x.figures.parts.total), r.placements.repeat] : "-", true],
-      ["documents: a look at 32 queues", x => range(x.documents_check), true],
+      ["design notes: a look at 32 queues", x => range(x.design_notes_check), true],
       ["a look at 32 queues", x => cell(x, "our_costs_32_queues", o => us(o.check)), true],
       ["processor", x => x.figures ? percent(x.figures.monitor_cpu) : "-", true],
       ["lab: online mean", x => lab(x) ? [us(lab(x).mean), r.lab.colocate.repeat] : "-", true],
       ["lab: to first wave", arrival, true],
     ], r.placements.rows.map(x => ({ ...x, ours: isOurs(x.row) }))),
-    repeats(r.placements.rows.flatMap(x => [x.their_costs, x.our_costs, x.our_costs_32_queues].filter(o => o).map(o => o.repeat))),
+    repeats(r.placements.rows.flatMap(x => [x.noted_costs, x.our_costs, x.our_costs_32_queues].filter(o => o).map(o => o.repeat))),
   ];
 }
 
@@ -118,19 +118,19 @@ function vendorsChapter(r) {
   const bytes = n => of(named(profiles, n), "ours-evict").bytes_per_save, mega = v => (v / 1e6).toFixed(1) + "\u00a0MB";
   const save = n => of(named(profiles, n), "ours-evict").parts.save, faster = save("a100") / save("mi308x");
   return [
-    el("p", {}, "The documents expect AMD to trigger without a system call and to save waves ten times as fast as NVIDIA saves thread blocks. The same scheduler and the same " +
+    el("p", {}, "The design notes expect AMD to trigger without a system call and to save waves ten times as fast as NVIDIA saves thread blocks. The same scheduler and the same " +
       "requests on three devices of the model; the A100 row times its own context switch (44 MB in about 40 us by GPreempt's paper). " +
       `In the model the MI308X saves ${digits(faster)} times as fast as the A100, ` + (faster < 10 ? "not ten" : "as expected") +
       `; an MI300X has ${mega(bytes("mi300x"))} to save instead of ${mega(bytes("mi308x"))} and takes ${time(save("mi300x"))}.`),
-    table("In words, by the documents.", [["", x => x[0]], ["AMD", x => x[1]], ["NVIDIA", x => x[2]]], [
+    table("In words, by the design notes.", [["", x => x[0]], ["AMD", x => x[1]], ["NVIDIA", x => x[2]]], [
       ["triggered", "in the kernel, by a call of the driver", "from user space, by an ioctl to the driver"],
       ["saved by", "the GPU's trap handler, wave by wave", "the GPU, by thread block"],
       ["what is saved", "PC, SGPRs, VGPRs, LDS, accumulation VGPRs", "PC, registers, shared memory, barriers"],
       ["switched by", "the GPU; the driver keeps MQDs", "the GPU; the driver keeps the run list"]]),
     chart("fig-vendors", "The five parts of a preemption by ours-evict, mean, by device. On the A100 it is what our core would do with that device's costs: nothing of ours runs there.", draw, partKey()),
-    table("Steps, by the documents and in the model (ours-evict, mean).", [
-      ["step", x => x.name], ["documents: AMD", x => range(x.amd), true], ["mi308x", x => part(profiles[0], x.part), true],
-      ["mi300x", x => part(profiles[1], x.part), true], ["documents: NVIDIA", x => range(x.nvidia), true], ["a100", x => part(profiles[2], x.part), true],
+    table("Steps, by the design notes and in the model (ours-evict, mean).", [
+      ["step", x => x.name], ["design notes: AMD", x => range(x.amd), true], ["mi308x", x => part(profiles[0], x.part), true],
+      ["mi300x", x => part(profiles[1], x.part), true], ["design notes: NVIDIA", x => range(x.nvidia), true], ["a100", x => part(profiles[2], x.part), true],
     ], r.vendors.steps),
     table("Added to an average request, and goodput of the offline work. timeslice-100us and -10us: NVIDIA's own time slices, with a switch on an instruction or between thread blocks as its documents say.", [
       ["row", x => [x.name, (named(r.compare.rows, x.name) || {}).what]], ...profiles.map(p => [p.name, x => { const o = of(p, x.name);
@@ -158,7 +158,7 @@ function labChapter(r) {
     ...runs.map(x => table(`${x.what}. ${x.exit ? "It FAILED." : "Every workgroup ran exactly once."}`, [
       ["online", o => o.name], ["mean", o => us(o.mean), true], ["p50", o => us(o.p50), true], ["p99", o => us(o.p99), true],
       ["offline kernels done", o => count(o.offline_kernels), true]], x.rows.map(o => ({ ...o, ours: /gpreempt|evict|direct|halt/.test(o.name) })))),
-    a && table(`${a.what}, from the write pointer that moves. Medians. kmod/evict@20us: our module by evict, looking every 20 us; kfd-debug: the daemon on the stock driver; the grace is the shortest, with ",64" the driver's own; by-hand: the one who submits calls the module, with the driver's grace; floor: the module's timer and worker without the scheduler.`, [
+    a && table(`${a.what}, from the write pointer that moves. Medians. kmod/evict@20us: our module by evict, looking every 20 us; kfd-debug: the daemon on the stock driver; the grace is the shortest, with ",64" the driver's own; by-hand: the program that submits calls the module, with the driver's grace; floor: the module's timer and worker without the scheduler.`, [
       ["by", x => x.name], ["until the unmap", x => time(x.unmap_ns.median), true], ["until its fence", x => time(x.fence_ns.median), true],
       ["until the first wave", x => time(x.wave_ns.median), true], ["p90", x => time(x.wave_ns.p90), true],
       ["software, instructions", x => count(x.software_ns.median), true], ["repetitions", x => count(x.repetitions), true]],

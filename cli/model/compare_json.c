@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Chapters of the one comparison: every row, and where another row beats ours. */
+/* A comparison as JSON: every row, the closed form, and where another row beats ours. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "evidence.h"
-#include "report.h"
+#include "compare.h"
+#include "results.h"
 #include "sim/closed.h"
-
-/* Every row there is, on the scenario that everything is measured by. */
-static const struct gp_trial every_row = { .scenario = "colocate", .length = "60s",
-					   .quick = "20s" };
 
 /* ---- distributions ---- */
 
-/* In thousandths: closer where it matters. */
+/* In thousandths, denser in the tail. */
 static const u16 quantiles[] = {
 	0, 10, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600, 650, 700, 750, 800, 850,
 	900, 925, 950, 960, 970, 980, 985, 990, 992, 994, 996, 998, 999, 1000,
@@ -27,7 +23,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A request that was not served is later than all that were: null. */
+/* The latency at each quantile. A request that was not served counts as the slowest: null. */
 static json_t *distribution(const struct gp_result *r)
 {
 	u64 n = r->nr_requests, unserved = 0;
@@ -60,23 +56,26 @@ static json_t *quantile_list(void)
 	return list;
 }
 
-/* ---- the rows ---- */
+/* ---- rows ---- */
 
-static json_t *row_of(const struct gp_compared *row)
+static json_t *row_json(const struct gp_compared *row)
 {
-	json_t *o;
+	json_t *o = gp_json_row(row->name, &row->result, &row->figures);
 
-	if (row->err)
-		return gp_evidence_row(row);
-	o = gp_json_row(row->name, &row->result, &row->figures);
-	json_object_del(o, "tasks");
 	gp_json_put(o, "what", json_string(row->what));
 	gp_json_put(o, "spec", json_string(row->spec));
 	gp_json_put(o, "cdf", distribution(&row->result));
-	gp_json_put(o, "preemptions_per_request",
-		    gp_json_fraction(row->result.served, row->result.served ?
-				     (double)row->result.preemptions /
-				     (double)row->result.served : 0));
+	return o;
+}
+
+/* The online tasks alone, against which all rows are measured. */
+static json_t *alone(const struct gp_result *r)
+{
+	json_t *o = json_pack("{s:I}", "p99", (json_int_t)r->online.p99);
+
+	gp_json_put(o, "gpu_share",
+		    gp_json_fraction(r->length_ns, (double)r->online_busy_ns /
+				     (double)r->length_ns));
 	return o;
 }
 
@@ -94,40 +93,16 @@ static json_t *closed_form(const struct gp_scenario *sc, const struct gp_compare
 		      "grace", (json_int_t)f.grace_ns, "save", (json_int_t)f.save_ns,
 		      "runlist", (json_int_t)f.runlist_ns, "map", (json_int_t)f.map_ns,
 		      "sum", (json_int_t)f.sum_ns, "added", (json_int_t)f.added_ns,
-		      "measured", (json_int_t)row->figures.added.mean);
+		      "simulated", (json_int_t)row->figures.added.mean);
 	gp_json_put(o, "victim_on", gp_json_fraction(true, f.victim_on));
-	gp_json_put(o, "measured_of_form",
+	gp_json_put(o, "simulated_of_form",
 		    gp_json_fraction(true, (double)row->figures.added.mean / (double)f.added_ns));
 	return o;
 }
 
-int gp_gather_compare(struct gp_evidence *e, json_t *chapter)
-{
-	struct gp_scenario *sc;
-	json_t *rows = json_array();
-	int code = gp_trial_run(e, &every_row, &e->main);
-
-	if (code)
-		return code;
-	if (gp_trial_load(e, &every_row, &sc))
-		return GP_EXIT_BAD;
-	gp_trial_command(e, &every_row, "compare", e->repeat_main, sizeof(e->repeat_main));
-	gp_evidence_of(chapter, GP_UNITS_OF_ROWS, GP_FROM_SIMULATOR, e->repeat_main);
-	gp_json_put(chapter, "scenario", json_string("colocate"));
-	gp_json_put(chapter, "length", json_integer((json_int_t)sc->length_ns));
-	gp_json_put(chapter, "quantiles", quantile_list());
-	for (u32 i = 0; i < e->main.nr; i++)
-		json_array_append_new(rows, row_of(&e->main.row[i]));
-	gp_json_put(chapter, "rows", rows);
-	gp_json_put(chapter, "closed_form",
-		    closed_form(sc, gp_compared_find(&e->main, "ours-evict")));
-	free(sc);
-	return GP_EXIT_OK;
-}
-
 /* ---- where another row is better ---- */
 
-static json_t *verdict(const struct gp_beaten *v)
+static json_t *metric(const struct gp_beaten *v)
 {
 	json_t *o = json_object(), *others = json_array();
 
@@ -149,16 +124,38 @@ static json_t *verdict(const struct gp_beaten *v)
 	return o;
 }
 
-int gp_gather_better(struct gp_evidence *e, json_t *chapter)
+static json_t *metrics(const struct gp_comparison *c)
 {
 	json_t *list = json_array();
 	struct gp_beaten v;
 
-	gp_evidence_of(chapter, GP_UNITS_OF_ROWS, GP_FROM_SIMULATOR, e->repeat_main);
 	for (u32 i = 0; i < GP_BEATEN_METRICS; i++) {
-		gp_beaten_by(&e->main, i, &v);
-		json_array_append_new(list, verdict(&v));
+		gp_beaten_by(c, i, &v);
+		json_array_append_new(list, metric(&v));
 	}
-	gp_json_put(chapter, "metrics", list);
-	return GP_EXIT_OK;
+	return list;
+}
+
+json_t *gp_compare_json(const struct gp_scenario *sc, const struct gp_comparison *c)
+{
+	struct gp_label label = gp_label_of(sc);
+	json_t *root = gp_json_head(label.s, c->seed), *rows = json_array(), *failed = json_array();
+
+	for (u32 i = 0; i < c->nr; i++) {
+		const struct gp_compared *row = &c->row[i];
+
+		if (row->err)
+			json_array_append_new(failed, json_pack("{s:s, s:s}", "name", row->name,
+								"why", row->why));
+		else
+			json_array_append_new(rows, row_json(row));
+	}
+	gp_json_put(root, "length", json_integer((json_int_t)sc->length_ns));
+	gp_json_put(root, "quantiles", quantile_list());
+	gp_json_put(root, "alone", alone(&c->alone));
+	gp_json_put(root, "rows", rows);
+	gp_json_put(root, "not_run", failed);
+	gp_json_put(root, "closed_form", closed_form(sc, gp_compared_find(c, "ours-evict")));
+	gp_json_put(root, "better", metrics(c));
+	return root;
 }

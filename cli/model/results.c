@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Results for people: tables of a run and of a comparison. */
-#include "report.h"
+#include "results.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@ enum gp_paint gp_row_paint(const struct gp_compared *row)
 	return gp_is_ours(row->name) ? GP_OURS : row->figures.saturated ? GP_DIM : GP_PLAIN;
 }
 
-void gp_report_head(const struct gp_scenario *sc, const char *label, u64 seed, u64 last_seed)
+void gp_results_head(const struct gp_scenario *sc, const char *label, u64 seed, u64 last_seed)
 {
 	struct gp_costs costs;
 	char chip[sizeof(sc->profile)];
@@ -45,7 +45,7 @@ void gp_report_head(const struct gp_scenario *sc, const char *label, u64 seed, u
 	puts("\n");
 }
 
-void gp_report_parts(const struct gp_result *r)
+void gp_results_parts(const struct gp_result *r)
 {
 	static const char *const head[] = { "preemption", "mean", "p99", "max", NULL };
 	struct gp_table t;
@@ -133,7 +133,7 @@ static void print_failed(const struct gp_comparison *c)
 	}
 }
 
-void gp_report_rows(const struct gp_comparison *c)
+void gp_results_rows(const struct gp_comparison *c)
 {
 	static const char *const latency[] = {
 		"online requests", "mean", "p50", "p99", "max", "x mean", "x p99", "+ mean",
@@ -186,13 +186,13 @@ static void print_closed(const struct gp_scenario *sc, const struct gp_compared 
 	       100 * (measured * 1e3 / (double)f.added_ns - 1));
 }
 
-void gp_report_notes(const struct gp_scenario *sc, const struct gp_comparison *c)
+void gp_results_notes(const struct gp_scenario *sc, const struct gp_comparison *c)
 {
 	static const char *const sources[] = { "unset", "measured", "read", "assumed" };
 	u8 weakest = 0;
 
 	putchar('\n');
-	gp_report_verdict(c);
+	gp_results_verdict(c);
 	print_closed(sc, gp_compared_find(c, "ours-evict"));
 	for (u32 i = 0; i < c->nr; i++) {
 		if (!c->row[i].err && c->row[i].result.weakest > weakest)

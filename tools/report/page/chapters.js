@@ -3,8 +3,8 @@
 
 function tiles(r) {
   const row = n => named(r.compare.rows, n), native = row("native"), ours = row("ours-evict");
-  const debug = row("ours-debug"), bars = r.acceptance.bars;
-  const nr = what => bars.filter(b => b.result === what).length;
+  const debug = row("ours-debug"), asked = r.acceptance.requirements;
+  const nr = what => asked.filter(b => b.result === what).length;
   const tile = (big, what, title) => el("div", { class: "tile", title }, el("b", {}, big), el("span", {}, what));
   const times = row => row.ratio ? digits(row.ratio.p99) + " x" : "never ends";
   return [
@@ -13,7 +13,7 @@ function tiles(r) {
     tile(times(debug), "the same with the daemon on a stock kernel", r.compare.repeat),
     tile(time(ours.added.mean, true), "added to an average request (module)", r.compare.repeat),
     tile(percent(ours.offline_goodput), "of what is left of the GPU is kept by training (module)", r.compare.repeat),
-    tile(`${nr("pass")} of ${bars.length - nr("not tried")}`, `bars hold; ${nr("fail")} fail, ${nr("not tried")} not tried`),
+    tile(`${nr("met")} of ${asked.length - nr("not tried")}`, `requirements are met in the model; ${nr("not met")} are not, ${nr("not tried")} were not tried`),
   ];
 }
 
@@ -103,29 +103,29 @@ function stepsChapter(r) {
     title: x.name + ": " + PARTS.map(p => `${p} ${us(x.parts[p])}`).join(", "),
     parts: PARTS.map(p => [`var(--${p})`, x.parts[p]]),
   })), { label: "one preemption at the worst moment", max, cut: true, axis: axis.map(v => [v, v ? us(v) : "0"]) });
-  const theirs = pick(st.their_costs), ours = n => named(st.our_costs.rows, n);
+  const theirs = pick(st.noted_costs), ours = n => named(st.our_costs.rows, n);
   return [
     el("p", {}, "A monitor that wakes every 5 ms may have looked just before the work came. These are preemptions at that worst " +
-      "moment. First with the costs of the documents this project began with, which must come to their own sums; then with ours."),
-    chart("fig-steps", "With the documents' costs, whole: almost all of it is waiting for the next look.",
-      draw(st.their_costs, 5200, [0, 1000, 2000, 3000, 4000, 5000]), partKey()),
+      "moment. First with the costs of the design notes this project started from, which must come to the sums of the notes; then with ours."),
+    chart("fig-steps", "With the costs of the design notes, whole: almost all of it is waiting for the next look.",
+      draw(st.noted_costs, 5200, [0, 1000, 2000, 3000, 4000, 5000]), partKey()),
     chart("fig-steps-ours", "With our costs (grace, run list, bytes saved), the first 160 us: a broken bar goes on to the right.",
       draw(st.our_costs, 160, [0, 40, 80, 120, 160]), partKey()),
-    table("Sums of the documents beside ours, same costs, worst moment.", [
-      ["way", x => [x.name, x.what]], ["documents say", x => x.documents ? exact(x.documents.value) : "-", true],
-      ["simulator, their costs", x => exact(x.total), true], ["agrees", x => x.documents ? yes(x.agrees) : "-"],
+    table("Sums of the design notes beside ours, same costs, worst moment.", [
+      ["way", x => [x.name, x.what]], ["design notes", x => x.design_notes ? exact(x.design_notes.value) : "-", true],
+      ["simulator, costs of the notes", x => exact(x.total), true], ["agrees", x => x.design_notes ? yes(x.agrees) : "-"],
       ["simulator, our costs", x => exact((ours(x.name) || {}).total), true],
     ], theirs),
     chart("fig-lanes", "Every step after the look that sees the work, one after the other. Waiting for that look is not to scale: its time is written in it. " +
-      "The documents' steps one by one come to more than the sums they give, which leave some out.", w => lanes(w, st), partKey()),
+      "The steps of the design notes one by one come to more than the sums of the notes, which leave some out.", w => lanes(w, st), partKey()),
     el("div", { class: "pair" },
-      table("Steps of the documents, in order.", [["", x => x.nr, true],
-        ["step", x => named2(x), "prose"], ["documents say", x => range(x), true], ["part", x => x.part || "-"],
-      ], st.documents.steps.map((x, i) => ({ ...x, nr: i + 1 }))),
-      table("Steps of ours-evict, in order: measured parts, divided by facts of the model.", [["", x => x.nr, true],
+      table("Steps of the design notes, in order.", [["", x => x.nr, true],
+        ["step", x => named2(x), "prose"], ["takes", x => range(x), true], ["part", x => x.part || "-"],
+      ], st.design_notes.steps.map((x, i) => ({ ...x, nr: i + 1 }))),
+      table("Steps of ours-evict, in order: simulated parts, divided by facts of the model.", [["", x => x.nr, true],
         ["step", x => named2(x), "prose"], ["takes", x => us(x.value), true], ["part", x => x.part],
       ], ourSteps(st).map((x, i) => ({ ...x, nr: String.fromCharCode(97 + i) })))),
-    repeats([st.their_costs.repeat, st.our_costs.repeat]),
+    repeats([st.noted_costs.repeat, st.our_costs.repeat]),
   ];
 }
 const named2 = x => el("span", {}, x.name, x.note ? el("small", { class: "soft" }, el("br"), x.note) : null);
@@ -142,10 +142,10 @@ function ourSteps(st) {
 }
 
 function lanes(width, st) {
-  const documents = st.documents.steps.map((x, i) => ({ ...x, mark: String(i + 1), value: x.high }));
-  const wait = documents.find(x => x.part === "detect"), after = documents.filter(x => x !== wait && x.name.indexOf("submit") !== 0);
+  const noted = st.design_notes.steps.map((x, i) => ({ ...x, mark: String(i + 1), value: x.high }));
+  const wait = noted.find(x => x.part === "detect"), after = noted.filter(x => x !== wait && x.name.indexOf("submit") !== 0);
   const ours = ourSteps(st).map((x, i) => ({ ...x, mark: String.fromCharCode(97 + i) }));
-  const of = n => named(st.their_costs.rows, n).parts.detect;
+  const of = n => named(st.noted_costs.rows, n).parts.detect;
   const all = [["5 ms monitor", "2", us(of("monitor-5ms")), after], ["1 ms monitor", "2", us(of("monitor-1ms")), after],
     ["by hand", "2", "no wait", after], ["ours-evict", "a", us(ours[0].value), ours.slice(1)]];
   const left = Math.min(110, Math.max(88, width * 0.2)), box = 74, x0 = left + box, step = 52, top = 28;
