@@ -8,7 +8,8 @@
 void home_init(struct home *h, const struct gp_policy *policy, u32 devices)
 {
 	struct gp_sched_args args = {
-		.limits = { NULL_DEVICES, NULL_TASKS, NULL_TASKS, NULL_TASKS }, .policy = policy,
+		.limits = { GP_NULL_DEVICES, GP_NULL_TASKS, GP_NULL_TASKS, GP_NULL_TASKS },
+		.policy = policy,
 	};
 	u32 i, got;
 
@@ -17,7 +18,7 @@ void home_init(struct home *h, const struct gp_policy *policy, u32 devices)
 	EXPECT_EQ(gp_sched_init(h->mem, &args, &h->s), 0);
 	for (i = 0; i < devices; i++)
 		EXPECT_EQ(gp_device_add(h->s, GP_RPTR_IS_COMPLETION, &got), 0);
-	null_init(&h->m, devices);
+	gp_null_init(&h->m, devices);
 }
 
 void home_fini(struct home *h)
@@ -36,7 +37,7 @@ u32 home_task(struct home *h, u32 device, const struct gp_class *class)
 	t->there = true;
 	t->device = device;
 	t->kernel_ns = US(10);
-	null_task(&h->m, device, t->task);
+	gp_null_task(&h->m, device, t->task);
 	h->m.seat[device][t->task].since_ns = h->now_ns;
 	return h->nr++;
 }
@@ -50,7 +51,7 @@ void home_give(struct home *h, u32 i, u64 ns)
 u64 home_done(struct home *h, u32 i)
 {
 	struct home_task *t = &h->task[i];
-	u64 done = null_work(&h->m, t->device, t->task, h->now_ns);
+	u64 done = gp_null_work(&h->m, t->device, t->task, h->now_ns);
 
 	if (done > t->given_ns)
 		h->m.seat[t->device][t->task].done_ns -= done - t->given_ns;
@@ -59,7 +60,7 @@ u64 home_done(struct home *h, u32 i)
 
 static void look(struct home *h, u32 device)
 {
-	struct gp_sample samples[NULL_TASKS];
+	struct gp_sample samples[GP_NULL_TASKS];
 	u32 i, n = 0;
 
 	for (i = 0; i < h->nr; i++) {
@@ -96,7 +97,7 @@ static void carry_out(struct home *h, const struct gp_todo *todo)
 
 static u64 next_ns(const struct home *h, u64 until_ns)
 {
-	u64 at = until_ns, next = null_next(&h->m);
+	u64 at = until_ns, next = gp_null_next(&h->m);
 	u32 d;
 
 	if (next < at)
@@ -111,7 +112,7 @@ static u64 next_ns(const struct home *h, u64 until_ns)
 
 static void step(struct home *h)
 {
-	u32 tasks[NULL_TASKS], d;
+	u32 tasks[GP_NULL_TASKS], d;
 	struct gp_answer answer;
 	struct gp_todo todo;
 	const char *wrong;

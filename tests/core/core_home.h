@@ -9,7 +9,7 @@
 
 #include "core/sched.h"
 #include "tests/shared/gp_test.h"
-#include "tests/shared/null_mechanism.h"
+#include "core/null_mechanism.h"
 
 #define US(n)	((n) * 1000ull)
 #define MS(n)	((n) * 1000000ull)
@@ -25,8 +25,8 @@ struct home_task {
 struct home {
 	struct gp_sched *s;
 	void *mem;
-	struct null_mechanism m;
-	struct home_task task[NULL_TASKS];
+	struct gp_null_mechanism m;
+	struct home_task task[GP_NULL_TASKS];
 	u32 nr;
 	u64 now_ns;
 	u64 actions;

@@ -5,7 +5,7 @@
 
 #include "core_check.h"
 #include "core_world.h"
-#include "tests/shared/null_mechanism.h"
+#include "core/null_mechanism.h"
 
 enum { TRAIN, INFER };
 
@@ -273,9 +273,9 @@ static void a_mechanism_that_promises_what_it_does_not_do_is_refused(void **stat
 	struct gp_mechanism_ops ops;
 
 	(void)state;
-	EXPECT_EQ(gp_mechanism_check(&null_ops), 0);
+	EXPECT_EQ(gp_mechanism_check(&gp_null_ops), 0);
 #define LIE(change) do {						\
-	ops = null_ops;							\
+	ops = gp_null_ops;							\
 	ops.change;							\
 	EXPECT_EQ(gp_mechanism_check(&ops), -EINVAL);			\
 } while (0)
@@ -291,7 +291,7 @@ static void a_mechanism_that_promises_what_it_does_not_do_is_refused(void **stat
 	LIE(reach = 0);
 	LIE(reach = GP_REACH_EVERYBODY + 1);
 	LIE(grain = GP_GRAIN_GPU);	/* and touches only the victim? */
-	ops = null_ops;
+	ops = gp_null_ops;
 	ops.grain = GP_GRAIN_GPU;
 	ops.reach = GP_REACH_EVERYBODY;
 	EXPECT_EQ(gp_mechanism_check(&ops), 0);

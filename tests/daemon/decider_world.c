@@ -64,14 +64,14 @@ int gp_holders_task_add(struct gp_holders *m, u32 task, u64 devices)
 	EXPECT(devices && devices < BIT_ULL(debug->m.devices));
 	for (u32 i = 0; i < debug->m.devices; i++)
 		if (devices & BIT_ULL(i))
-			null_task(&debug->m, i, task);
+			gp_null_task(&debug->m, i, task);
 	return 0;
 }
 
 int gp_holders_task_del(struct gp_holders *m, u32 task)
 {
 	(void)m;
-	null_task_gone(&debug->m, task);
+	gp_null_task_gone(&debug->m, task);
 	return 0;
 }
 
@@ -178,7 +178,8 @@ int gp_holders_next_kfd(struct gp_holders *m, struct gp_holders_kfd *ret)
 u64 gp_holders_wake_at(struct gp_holders *m)
 {
 	(void)m;
-	return debug->nr_events || (debug->nr_asks && !debug->asks_hang) ? 0 : null_next(&debug->m);
+	return debug->nr_events || (debug->nr_asks && !debug->asks_hang) ? 0 :
+									   gp_null_next(&debug->m);
 }
 
 void gp_holders_stats(const struct gp_holders *m, struct gp_holders_stats *ret)
@@ -303,7 +304,7 @@ int world_up(void **state)
 	fake_tree_put(w->tree, "", "mqds");
 	w->shared = mmap(NULL, SHARED, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	EXPECT(w->shared != MAP_FAILED);
-	null_init(&w->debug.m, 0);
+	gp_null_init(&w->debug.m, 0);
 	world_gpu(w);
 	debug = &w->debug;
 	debug->bell = eventfd(0, EFD_CLOEXEC);

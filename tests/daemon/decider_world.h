@@ -12,7 +12,7 @@
 #include "daemon/scheduler.h"
 #include "tests/shared/fake_tree.h"
 #include "tests/shared/gp_test.h"
-#include "tests/shared/null_mechanism.h"
+#include "core/null_mechanism.h"
 
 enum { WORLD_PROCESSES = 72, WORLD_READERS = 16, WORLD_QUEUES = 4, WORLD_GPU = 0xd5ae };
 
@@ -35,7 +35,7 @@ struct world_process {
 
 /* daemon/holders.h on the null mechanism: its functions are in decider_world.c. */
 struct world_debug {
-	struct null_mechanism m;
+	struct gp_null_mechanism m;
 	int bell;		/* gp_holders_fd(); never readable */
 	int attach_error;	/* what attaching ends with */
 	bool attach_hangs;	/* it does not end */

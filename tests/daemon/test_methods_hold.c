@@ -35,7 +35,7 @@ static void a_hold_is_not_answered_while_it_runs_on_another_gpu(void **state)
 {
 	struct room *r = *state;
 	u32 i, task = world_find(r->w, r->offline)->task;
-	struct null_seat *other = &r->w->debug.m.seat[1][task];
+	struct gp_null_seat *other = &r->w->debug.m.seat[1][task];
 	int fd = room_connect(r->socket);
 	char text[128];
 	json_t *a;
@@ -67,7 +67,7 @@ static void a_hold_of_a_process_that_cannot_be_held_fails_in_time(void **state)
 	room_pid(text, sizeof(text), r, r->online, ",\"lease_ns\":500000000");
 	json_decref(room_call(r, "Hold", text, error));
 	EXPECT(!strcmp(error, "Busy"));
-	r->w->debug.m.fault[world_find(r->w, r->offline)->task] = NULL_REFUSES;
+	r->w->debug.m.fault[world_find(r->w, r->offline)->task] = GP_NULL_REFUSES;
 	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
 	json_decref(room_call(r, "Hold", text, error));
 	EXPECT(!strcmp(error, "TimedOut"));

@@ -13,7 +13,7 @@ enum within { ONE_PERCENT_OF_IT, ONE_PERCENT_OF_ALL };
 static void check_shares(struct home *h, const u64 *weights, const u64 *before,
 			 enum within within)
 {
-	u64 sum = 0, weight = 0, done[NULL_TASKS];
+	u64 sum = 0, weight = 0, done[GP_NULL_TASKS];
 	u32 i;
 
 	for (i = 0; i < h->nr; i++) {
@@ -34,7 +34,7 @@ static void check_shares(struct home *h, const u64 *weights, const u64 *before,
 
 static void seconds(struct home *h, const u64 *weights, u32 nr, enum within within)
 {
-	u64 before[NULL_TASKS];
+	u64 before[GP_NULL_TASKS];
 	u32 i;
 
 	while (nr--) {
@@ -150,10 +150,10 @@ static void a_refused_start_or_a_hold_by_hand_does_not_eject_it(void **state)
 	home_give(&h, 0, 100 * GP_SEC);
 	home_give(&h, 1, 100 * GP_SEC);
 	home_run(&h, MS(50));
-	h.m.fault[1] = NULL_REFUSES;
+	h.m.fault[1] = GP_NULL_REFUSES;
 	home_run(&h, 3 * GP_SEC);
 	EXPECT(!h.s->ejected);
-	h.m.fault[1] = NULL_WORKS;
+	h.m.fault[1] = GP_NULL_WORKS;
 	home_run(&h, 4 * GP_SEC);
 	EXPECT_EQ(gp_sched_hold(h.s, h.task[0].task, MS(990), h.now_ns), 0);
 	home_run(&h, h.now_ns + MS(900));

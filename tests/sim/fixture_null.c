@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "fixture_kinds.h"
-#include "tests/shared/null_mechanism.h"
+#include "core/null_mechanism.h"
 
 struct null_bench {
 	struct bench base;
-	struct null_mechanism m;
+	struct gp_null_mechanism m;
 	u64 now_ns;
 };
 
@@ -25,7 +25,7 @@ static u64 work(struct bench *b, u32 task)
 {
 	struct null_bench *n = (struct null_bench *)b;
 
-	return null_work(&n->m, 0, task, n->now_ns);
+	return gp_null_work(&n->m, 0, task, n->now_ns);
 }
 
 static void hang(struct bench *b)
@@ -33,12 +33,12 @@ static void hang(struct bench *b)
 	u32 i;
 
 	for (i = 0; i < BENCH_TASKS; i++)
-		((struct null_bench *)b)->m.fault[i] = NULL_LOSES;
+		((struct null_bench *)b)->m.fault[i] = GP_NULL_LOSES;
 }
 
 static void refuse(struct bench *b, u32 task)
 {
-	((struct null_bench *)b)->m.fault[task] = NULL_REFUSES;
+	((struct null_bench *)b)->m.fault[task] = GP_NULL_REFUSES;
 }
 
 static void fini(struct bench *b)
@@ -52,9 +52,9 @@ struct bench *fixture_null(const struct bench_kind *kind)
 	u32 i;
 
 	(void)kind;
-	null_init(&n->m, 1);
+	gp_null_init(&n->m, 1);
 	for (i = 0; i < BENCH_TASKS; i++)
-		null_task(&n->m, 0, i);
+		gp_null_task(&n->m, 0, i);
 	n->base = (struct bench){
 		.m = &n->m.base, .now = now, .advance = advance, .work = work, .hang = hang,
 		.refuse = refuse, .fini = fini,
