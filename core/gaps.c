@@ -48,11 +48,6 @@ void gp_gaps_add(struct gp_gaps *g, u64 ns)
 	g->sum += ns;
 }
 
-u64 gp_gaps_mean(const struct gp_gaps *g)
-{
-	return g->count ? g->sum / g->count : 0;
-}
-
 u64 gp_gaps_best(const struct gp_gaps *g, u64 price)
 {
 	u64 best_cost, best = 0, inside = 0;

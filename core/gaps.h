@@ -31,8 +31,6 @@ struct gp_gaps {
 };
 
 void gp_gaps_add(struct gp_gaps *g, u64 ns);
-/* Mean of the gaps kept, 0 if there are none. */
-u64 gp_gaps_mean(const struct gp_gaps *g);
 /*
  * The L that minimises the expected cost; @price in ns. With fewer than GP_GAPS_ENOUGH
  * gaps it returns @price, which costs at most twice the optimum (ski rental).

@@ -74,11 +74,10 @@ static void only_the_last_256_count(void **state)
 	(void)state;
 	for (i = 0; i < 1000; i++)
 		gp_gaps_add(&g, 90000000);
-	EXPECT_EQ(gp_gaps_mean(&g), 90000000);
+	EXPECT_EQ(g.sum, GP_GAPS_KEPT * 90000000ull);
 	EXPECT_EQ(gp_gaps_best(&g, 100000), 0);
 	for (i = 0; i < GP_GAPS_KEPT; i++)
 		gp_gaps_add(&g, 20000);
-	EXPECT_EQ(gp_gaps_mean(&g), 20000);
 	EXPECT_EQ(g.sum, GP_GAPS_KEPT * 20000ull);
 	EXPECT(gp_gaps_best(&g, 100000) > 20000);
 	EXPECT(gp_gaps_best(&g, 10000) == 0);
@@ -90,7 +89,7 @@ static void a_few_gaps_say_nothing(void **state)
 	u32 i;
 
 	(void)state;
-	EXPECT_EQ(gp_gaps_mean(&g), 0);
+	EXPECT_EQ(g.sum, 0);
 	for (i = 0; i < GP_GAPS_ENOUGH; i++) {
 		EXPECT_EQ(gp_gaps_best(&g, 12345), 12345);
 		gp_gaps_add(&g, 1000000000);
