@@ -160,3 +160,24 @@ int gp_trace_feed(struct gp_sched *s, const struct gp_rec *r)
 	}
 	return err ? -EINVAL : 0;
 }
+
+bool gp_rec_is_idle(const struct gp_rec *rec, u64 *sampled)
+{
+	u64 bit = BIT_ULL(rec->device % GP_MAX_DEVICES);
+	bool had_sample = *sampled & bit;
+
+	switch (rec->kind) {
+	case GP_REC_SAMPLE:
+		*sampled |= bit;
+		return false;
+	case GP_REC_LOOK:
+		*sampled &= ~bit;
+		return !had_sample;
+	case GP_REC_TICK:
+	case GP_REC_PULL:
+	case GP_REC_PROBE:
+		return true;
+	default:
+		return false;
+	}
+}

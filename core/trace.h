@@ -127,4 +127,11 @@ void gp_trace_describe(const struct gp_sched *sched, const struct gp_trace *to);
  */
 int gp_trace_feed(struct gp_sched *sched, const struct gp_rec *rec);
 
+/*
+ * Whether @rec tells a reader nothing: a call that only asks the scheduler, or a look without a
+ * sample since the last look. An idle machine makes thousands of them in a second. @sampled is
+ * the function's memory, a bit per device; it begins with 0.
+ */
+bool gp_rec_is_idle(const struct gp_rec *rec, u64 *sampled);
+
 #endif /* GP_TRACE_H */

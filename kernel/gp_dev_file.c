@@ -9,6 +9,7 @@
 #include "gp_compat.h"
 
 static u32 recorders;		/* clients that want every record; home.lock */
+static u64 sampled;		/* for gp_rec_is_idle(); home.lock */
 
 /* ---- the ring ---- */
 
@@ -92,30 +93,6 @@ void gp_dev_file_tell(const struct gp_uapi_event *event, const struct gp_target 
 
 /* ---- records ---- */
 
-/* Thousands of looks a second at queues that do not move, and what only asks the scheduler. */
-static bool says_nothing(const struct gp_rec *rec)
-{
-	static u32 sampled;	/* bit per GPU: since its last look; home.lock */
-	u32 bit = rec->device < GP_HOME_DEVICES ? BIT(rec->device) : 0;
-	bool moved = sampled & bit;
-
-	switch (rec->kind) {
-	case GP_REC_SAMPLE:
-		sampled |= bit;
-		return false;
-	case GP_REC_LOOK:
-		sampled &= ~bit;
-		return !moved;
-	case GP_REC_DEVICE_ADD:
-		return !gp_home.gpu[rec->device].node;	/* told once it is known */
-	case GP_REC_TICK:
-	case GP_REC_PULL:
-	case GP_REC_PROBE:
-		return true;
-	}
-	return false;
-}
-
 /* As it crosses the boundary: a GPU has another name outside. */
 static struct gp_uapi_event record_of(const struct gp_rec *rec)
 {
@@ -132,7 +109,10 @@ void gp_dev_file_record(const struct gp_rec *rec)
 	struct gp_uapi_event event;
 	struct gp_dev_file *c;
 
-	if (says_nothing(rec) || !recorders)
+	if (gp_rec_is_idle(rec, &sampled) || !recorders)
+		return;
+	/* Recorded by gp_dev_file_record_gpu() once the GPU is known. */
+	if (rec->kind == GP_REC_DEVICE_ADD && !gp_home.gpu[rec->device].node)
 		return;
 	event = record_of(rec);
 	list_for_each_entry(c, &gp_home.clients, of_home)

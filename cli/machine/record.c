@@ -67,28 +67,6 @@ static void take(struct recording *r, const struct gp_daemon_event *e)
 
 /* ---- the records of the scheduler ---- */
 
-/* Leaves out looks at queues that do not move: there are thousands in a second. */
-static bool is_unchanged(struct recording *r, const struct gp_rec *rec)
-{
-	u64 bit = BIT_ULL(rec->device % GP_MAX_DEVICES);
-	bool sampled = r->sampled & bit;
-
-	switch (rec->kind) {
-	case GP_REC_SAMPLE:
-		r->sampled |= bit;
-		return false;
-	case GP_REC_LOOK:
-		r->sampled &= ~bit;
-		return !sampled;
-	case GP_REC_TICK:
-	case GP_REC_PULL:
-	case GP_REC_PROBE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void emit_names(struct recording *r, u64 now_ns)
 {
 	for (u32 i = 0; i < GP_MAX_TASKS; i++) {
@@ -112,7 +90,7 @@ static void take_record(struct recording *r, const struct gp_rec *rec)
 	if (r->records_begun && rec->kind == GP_REC_INIT)
 		return;
 	r->records_begun = true;
-	if (r->trace.drawing || !is_unchanged(r, rec)) {
+	if (r->trace.drawing || !gp_rec_is_idle(rec, &r->sampled)) {
 		r->trace.to.emit(r->trace.to.ctx, rec);
 		r->nr_records++;
 	}
