@@ -30,33 +30,38 @@ static bool in_group(int fd, gid_t group)
 	return false;
 }
 
-/* A peer that has passed its socket on and ended gains no user of its own by that. */
-static uid_t user_of(const struct ucred *cred)
+/* 0 or -errno: not known for now. */
+static int user_of(const struct ucred *cred, uid_t *ret)
 {
 	static struct gp_subuids *subuids;
-	uid_t user;
+	int err = subuids ? 0 : gp_subuids_alloc(NULL, &subuids);
 
-	if (!subuids && gp_subuids_alloc(NULL, &subuids))
-		return cred->uid;
-	if (gp_user_of(subuids, NULL, cred->pid, cred->uid, &user))
-		return gp_user_of_uid(subuids, cred->uid);
-	return user;
+	*ret = cred->uid;
+	if (!err)
+		err = gp_user_of(subuids, NULL, cred->pid, cred->uid, ret);
+	if (err != -ESRCH)
+		return err;
+	/* A peer that has passed its socket on and ended gains no user of its own by that. */
+	*ret = gp_user_of_uid(subuids, cred->uid);
+	return 0;
 }
 
 int gp_peer_identify(int fd, gid_t group, struct gp_peer *ret)
 {
 	struct ucred cred;
 	socklen_t size = sizeof(cred);
+	int err;
 
 	if (gp_sys->getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size))
 		return -errno;
 	*ret = (struct gp_peer){
-		.pid = cred.pid, .uid = cred.uid, .gid = cred.gid,
-		.user = user_of(&cred), .privileged = cred.uid == 0,
+		.pid = cred.pid, .uid = cred.uid, .gid = cred.gid, .privileged = cred.uid == 0,
 	};
 	if (group != (gid_t)-1)
 		ret->privileged |= cred.gid == group || in_group(fd, group);
-	return 0;
+	err = user_of(&cred, &ret->user);
+	/* Root and the group have no limits. */
+	return ret->privileged ? 0 : err;
 }
 
 gid_t gp_peer_group(const char *name)

@@ -29,11 +29,6 @@ static u64 monotonic(void *ctx)
 	return gp_sys->monotonic_ns();
 }
 
-static u64 sooner(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
 void gp_decider_news(struct gp_decider *h, u32 kind, const struct gp_gpu_process *who,
 		     const char *format, ...)
 {
@@ -210,7 +205,7 @@ static void drain_inotify(struct gp_decider *h)
 
 	while (gp_sys->read(h->inotify, buffer, sizeof(buffer)) > 0)
 		;
-	h->scan_at_ns = sooner(h->scan_at_ns, h->now_ns + OPEN_SCAN_NS);
+	h->scan_at_ns = gp_sooner(h->scan_at_ns, h->now_ns + OPEN_SCAN_NS);
 }
 
 static void take_events(struct gp_decider *h)
@@ -310,14 +305,14 @@ int gp_decider_fd(const struct gp_decider *h)
 
 u64 gp_decider_wake_at(const struct gp_decider *h)
 {
-	u64 at = sooner(next_scan(h), gp_readers_wake_at(h->readers));
+	u64 at = gp_sooner(next_scan(h), gp_readers_wake_at(h->readers));
 
 	if (h->retired)
-		at = sooner(at, h->now_ns + REAP_NS);
+		at = gp_sooner(at, h->now_ns + REAP_NS);
 	else if (h->attach_due)
 		return h->now_ns;
 	if (h->backend->ops->wake_at)
-		at = sooner(at, h->backend->ops->wake_at(h->backend));
+		at = gp_sooner(at, h->backend->ops->wake_at(h->backend));
 	return at;
 }
 

@@ -272,8 +272,7 @@ const struct gp_class_request *gp_class_request_find(const struct gp_decider *h,
 						     u64 start);
 /* Some of the requests whose process has ended, the others in the next calls. */
 void gp_class_request_forget_ended(struct gp_decider *h);
-/* Is the kill switch off, by the state folder? */
-/* 1, 0, or -errno: not known. */
+/* Is gpreempt switched off by the file `off` in the state folder? 1, 0, or -errno: not known. */
 int gp_switched_off(const struct gp_decider *h);
 
 #endif /* GP_DAEMON_DECIDER_PRIVATE_H */

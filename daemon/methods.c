@@ -267,6 +267,7 @@ static void keep_change(struct gp_methods *m, const struct policy_change *c)
 {
 	struct gp_saved_state *s = &m->state->state;
 
+	m->state->policy_is_newer = m->state->unread;
 	if (c->policy_set) {
 		memset(s->param_set, 0, sizeof(s->param_set));
 		snprintf(s->policy, sizeof(s->policy), "%s", c->policy ? c->policy->name : "none");
@@ -717,6 +718,7 @@ void gp_methods_end(struct gp_methods *m, const char *why)
 
 void gp_methods_reloaded(struct gp_methods *m)
 {
+	m->state->policy_is_newer = m->state->unread;
 	m->state->state.policy[0] = 0;
 	memset(m->state->state.param_set, 0, sizeof(m->state->state.param_set));
 	m->state->changed = true;

@@ -424,6 +424,11 @@ static bool load(struct gp_state_store *store, struct gp_decider *h)
 	gp_state_count_restart(s, (u64)time(NULL));
 	gp_log(GP_LOG_INFO, "restart %u: %s", s->restarts, s->restart[0].why);
 	restore_classes(s, h);
+	if (store->policy_is_newer) {
+		memcpy(s->policy, store->state.policy, sizeof(s->policy));
+		memcpy(s->param_set, store->state.param_set, sizeof(s->param_set));
+		memcpy(s->param, store->state.param, sizeof(s->param));
+	}
 	store->state = *s;
 	return true;
 }

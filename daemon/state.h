@@ -87,6 +87,7 @@ struct gp_state_store {
 	bool changed;
 	bool failed;		/* the last save did */
 	bool unread;		/* the file could not be read for now; it is not replaced */
+	bool policy_is_newer;	/* set or configured since then */
 	u64 save_at_ns;		/* not before */
 };
 

@@ -217,6 +217,29 @@ static void a_hold_that_cannot_be_renewed_is_written_once(void **state)
 	EXPECT_EQ(access(r->state, F_OK), -1);
 }
 
+static void a_policy_set_while_the_state_cannot_be_read_is_kept(void **state)
+{
+	struct room *r = *state;
+	char kept[sizeof(r->state) + 8];
+
+	snprintf(kept, sizeof(kept), "%s.kept", r->state);
+	json_decref(room_call(r, "SetPolicy", "{\"policy\":\"fifo\"}", NULL));
+	world_run(r->w, 200 * GP_MSEC);
+	gp_methods_after(r->methods);
+	/* No link is followed, but what it names may be good. */
+	EXPECT_EQ(rename(r->state, kept), 0);
+	EXPECT_EQ(symlink(kept, r->state), 0);
+	room_restart(r);
+	EXPECT(world_sched(r->w)->policy == &gp_policy_priority);
+	json_decref(room_call(r, "SetPolicy", "{\"policy\":\"fair\"}", NULL));
+	EXPECT_EQ(rename(kept, r->state), 0);
+	for (u32 i = 0; i < 8; i++) {
+		world_run(r->w, 200 * GP_MSEC);
+		gp_methods_after(r->methods);
+	}
+	EXPECT(world_sched(r->w)->policy == &gp_policy_fair);
+}
+
 static void a_broken_state_does_not_stop_the_daemon(void **state)
 {
 	struct room *r = *state;
@@ -239,5 +262,6 @@ PROVE(
 	CLAIM_WITH(classes_policy_and_holds_survive_a_restart, room_up, room_down),
 	CLAIM_WITH(a_reused_pid_does_not_inherit_a_class_or_a_hold, room_up, room_down),
 	CLAIM_WITH(a_hold_that_cannot_be_renewed_is_written_once, room_up, room_down),
+	CLAIM_WITH(a_policy_set_while_the_state_cannot_be_read_is_kept, room_up, room_down),
 	CLAIM_WITH(a_broken_state_does_not_stop_the_daemon, room_up, room_down),
 )
