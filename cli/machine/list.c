@@ -38,6 +38,7 @@ static void print_gpus(const json_t *gpus)
 	json_array_foreach(gpus, i, gpu) {
 		json_t *part = json_object_get(gpu, "partition");
 		bool watched = gp_ask_true(gpu, "watched");
+		char text[64];
 
 		gp_table_row(&table, watched ? GP_PLAIN : GP_DIM);
 		gp_table_cell(&table, number(gp_ask_number(gpu, "index")).s);
@@ -48,7 +49,9 @@ static void print_gpus(const json_t *gpus)
 		gp_table_cell(&table, number(gp_ask_number(gpu, "xccs")).s);
 		gp_table_cell(&table, number(gp_ask_number(gpu, "compute_units")).s);
 		gp_table_cell(&table, gigabytes(gp_ask_number(gpu, "vram_bytes")).s);
-		gp_table_cell(&table, watched ? gp_ask_text(gpu, "mechanism") : "not watched");
+		snprintf(text, sizeof(text), "%s%s", gp_ask_text(gpu, "mechanism"),
+			 watched ? "" : " (idle)");
+		gp_table_cell(&table, text);
 	}
 	gp_table_print(&table, stdout);
 }

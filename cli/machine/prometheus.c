@@ -165,8 +165,8 @@ static void print_list(const json_t *list, FILE *to)
 static bool is_gauge(const char *name)
 {
 	static const char *const gauges[] = {
-		"stopping", "starting", "longest_hold_ns", "clients", "subscribers", "held",
-		"processes", "queues", "gpus", "attached",
+		"longest_hold_ns", "readers_stuck", "processes_unpreemptible",
+		"processes_beside_unpreemptible", "processes_left_out", "processes_not_admitted",
 	};
 
 	const size_t length = strlen(name);
@@ -219,7 +219,7 @@ static void print_counters(const json_t *counters, FILE *to)
 		bool is_time = metric_name("", counter, name);
 
 		head(to, name, is_gauge(counter) ? "gauge" : "counter",
-		     "Of gpreemptd, see gpreempt-stats(1).");
+		     "Of gpreemptd; gpreempt-stats(1) describes it.");
 		print_value(to, name, labels, is_time, value);
 	}
 }
@@ -233,7 +233,7 @@ static void print_counter(const json_t *processes, const char *counter, FILE *to
 	size_t i;
 
 	head(to, name, is_gauge(counter) ? "gauge" : "counter",
-	     "Of a process, see gpreempt-stats(1).");
+	     "Of a process; gpreempt-stats(1) describes it.");
 	json_array_foreach(processes, i, process) {
 		json_t *value = json_object_get(json_object_get(process, "counters"), counter);
 

@@ -47,7 +47,8 @@ static void print_those(struct gp_table *t, const char *whose, json_t *counters)
 	}
 }
 
-static void print_counters(const json_t *stats)
+/* @one: a process was named, so the daemon's own counters are left out. */
+static void print_counters(const json_t *stats, bool one)
 {
 	static const char *const head[] = { "whose", "counter", "value", NULL };
 	struct gp_table table;
@@ -55,7 +56,8 @@ static void print_counters(const json_t *stats)
 	size_t i;
 
 	gp_table_init(&table, head, 1 << 0 | 1 << 1);
-	print_those(&table, "gpreemptd", json_object_get(stats, "counters"));
+	if (!one)
+		print_those(&table, "gpreemptd", json_object_get(stats, "counters"));
 	json_array_foreach(json_object_get(stats, "processes"), i, process) {
 		char whose[64];
 
@@ -209,7 +211,7 @@ int gp_cmd_stats(const struct gp_options *o)
 	} else if (!code && o->prometheus) {
 		gp_prometheus_print(&all, stdout);
 	} else if (!code) {
-		print_counters(all.stats);
+		print_counters(all.stats, o->file);
 		print_parts(all.stats);
 		/* Only root and the group get counters of the daemon itself. */
 		if (!o->file && !json_object_get(json_object_get(all.stats, "counters"), "calls"))

@@ -241,8 +241,8 @@ static void print_history(const struct what_if *w)
 
 		if (!s->nr && !s->busy_ns)
 			continue;
-		printf("  %s (%" PRIu32 "), %s: ", *s->who.name ? s->who.name : "task", s->who.pid,
-		       *s->who.class_name ? s->who.class_name :
+		printf("  %s (%" PRIu32 "), %s: ", *s->who.name ? s->who.name : "task",
+		       s->who.pid ? s->who.pid : s->task, *s->who.class_name ? s->who.class_name :
 		       gp_history_online(s) ? "online" : "offline");
 		if (gp_history_always_busy(s))
 			printf("always busy, %s a kernel\n", gp_time(gp_history_unit_ns(h, s)).s);
@@ -297,24 +297,30 @@ static void print_notes(const struct what_if *w)
 	puts(GP_MODEL_NOTE);
 }
 
+static u64 p99_of(const struct gp_comparison *c, u32 row)
+{
+	return c->row[row].result.online.p99;
+}
+
 static void print_text(const struct what_if *w, const struct gp_comparison *c)
 {
 	const struct gp_result *native = &c->row[0].result;
+	u32 best = 0;
 
 	print_history(w);
 	print_rows(w, c);
 	putchar('\n');
 	for (u32 i = 1; i < c->nr; i++) {
-		const struct gp_result *r = &c->row[i].result;
-
-		if (c->row[i].err || !native->online.count)
-			continue;
-		printf("%s by %s: p99 %s -> %s, training %s\n", w->way[i - 1].policy,
-		       w->way[i - 1].mechanism, gp_time(native->online.p99).s,
-		       gp_time(r->online.p99).s, percent(training(r, native)).s);
+		if (!c->row[i].err && (!best || p99_of(c, i) < p99_of(c, best)))
+			best = i;
 	}
 	if (!native->online.count)
 		puts("no online process had gaps in its work: there is no latency to speak of");
+	else if (best)
+		printf("lowest p99: %s by %s, %s instead of %s natively, training %s\n",
+		       w->way[best - 1].policy, w->way[best - 1].mechanism,
+		       gp_time(p99_of(c, best)).s, gp_time(native->online.p99).s,
+		       percent(training(&c->row[best].result, native)).s);
 	print_notes(w);
 }
 

@@ -35,6 +35,17 @@ for page in $pages; do
 	check test ! -s "$tmp/lines" || { echo "# in $page"; sed 's/^/# /' "$tmp/lines"; }
 done
 
+claim "gpreempt-stats(1) describes every counter that the daemon sends"
+{
+	sed -n '/struct gp_counter n\[\] = {/,/};/p' "$top/daemon/methods_read.c" | grep -o '{ "[a-z_]*"' | cut -d'"' -f2
+	sed -n 's/.*tell(ctx, "\([a-z_]*\)".*/\1/p' "$top"/daemon/backend_*.c
+	echo longest_hold_ns
+} >"$tmp/counters"
+check test "$(wc -l <"$tmp/counters")" -gt 60
+while read -r counter; do
+	check grep -q "^\*.*$counter\*" "$top/man/gpreempt-stats.1.scd"
+done <"$tmp/counters"
+
 claim "every picture is an SVG with a title or a note, a dark theme, and nothing from elsewhere"
 for picture in "$top"/doc/*.svg; do
 	check python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$picture"
