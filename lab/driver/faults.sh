@@ -2,23 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # Kernels stopped in their middle, more queues than slots, hangs and failed preemptions, other
 # profiles; and after each of them the module leaves nothing behind. The claims are the guest's.
-top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/shared/claims.sh
+. "$(dirname "$0")/../../tests/shared/claims.sh"
 
-# In the long tier four times as often, and once more with a kernel that looks at its own memory.
+# In the long tier 800 times, and once more with a kernel that looks at its own memory.
 full=
-times=200
+times=60
 [ "${GP_FULL:-0}" = 0 ] || { full=--debug-kernel; times=800; }
-code=0
 for debug in '' $full; do
 	# shellcheck disable=SC2086 # an option or none
-	"$top/lab/run" $debug --no-module --timeout 900 --copy "$top/lab/driver/faults/guest.sh" -- \
-		env GP_TIMES=$times sh guest.sh stops faults profiles >>"$tmp/out" || code=$?
+	guest $debug --no-module --timeout 900 --copy "$top/lab/driver/faults/guest.sh" -- \
+		env GP_TIMES=$times sh guest.sh stops faults profiles
 done
-
-awk '/^(not )?ok - / { n++; sub(/ok/, "ok " n) }
-	{ print }
-	END { print "1.." n + 0 }' "$tmp/out"
-[ "$code" -eq 0 ] || echo "# lab/run ended with $code"
-exit "$code"
+guest_end

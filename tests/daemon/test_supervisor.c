@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The supervisor with deciders and children that misbehave, and what systemd is told. */
+/* The supervisor with deciders and children that misbehave, and what systemd is cw_told. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "children_world.h"
 #include "core/param.h"
-#include "daemon/children.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
 #include "daemon/supervisor.h"
@@ -522,83 +522,21 @@ static void a_decider_that_cannot_be_started_is_tried_again(void **state)
 
 /* ---- children ---- */
 
-/* What the owner was told, and our end of the channel of the last child. */
-static struct {
-	u64 child;
-	u32 failed, ended;
-	int channel, err, status;
-} told;
-
-static void on_failed(void *ctx, u64 child, int err)
-{
-	(void)ctx;
-	told.failed++;
-	told.child = child;
-	told.err = err;
-}
-
-static void on_ended(void *ctx, u64 child, int status)
-{
-	(void)ctx;
-	told.ended++;
-	told.child = child;
-	told.status = status;
-}
-
-static const struct gp_child_owner owner = { .failed = on_failed, .ended = on_ended };
-
-static bool ran(void)
-{
-	return gp_children_run() != 0;
-}
-
-/* A supervisor of ours, as a decider has one. */
-static void connect_supervisor(void)
-{
-	int channel;
-
-	told = (typeof(told)){ .channel = -1 };
-	EXPECT_EQ(gp_supervisor_fork(roles, &channel), 0);
-	EXPECT_EQ(gp_children_connect(channel), 0);
-	for (u32 i = 0; i < GP_NR_ROLES; i++)
-		gp_children_own(i, &owner);
-}
-
-static u64 start_child(u32 role, uid_t user)
-{
-	static u64 child;
-	int ends[2];
-
-	EXPECT_EQ(gp_channel_pair(ends), 0);
-	EXPECT_EQ(gp_children_start(role, ++child, user, ends[1]), 0);
-	close(ends[1]);
-	told.channel = ends[0];
-	return child;
-}
-
-static struct gp_supervisor_message greeting(void)
-{
-	struct gp_supervisor_message m;
-
-	AWAIT(gp_channel_recv(told.channel, &m, sizeof(m), NULL) == (int)sizeof(m));
-	return m;
-}
-
 static void a_child_serves_its_user_over_its_own_channel_and_ends_with_it(void **state)
 {
 	struct gp_supervisor_message m;
 	u64 child;
 
 	(void)state;
-	connect_supervisor();
-	child = start_child(GP_ROLE_HOLDER, 1234);
-	m = greeting();
+	cw_connect(roles);
+	child = cw_start(GP_ROLE_HOLDER, 1234);
+	m = cw_greeting();
 	EXPECT_EQ(m.user, 1234);
-	AWAIT(ran() || gp_children_has(m.pid));
-	close(told.channel);
-	AWAIT(ran() || told.ended);
-	EXPECT_EQ(told.child, child);
-	EXPECT(WIFEXITED(told.status) && WEXITSTATUS(told.status) == 5);
+	AWAIT(cw_ran() || gp_children_has(m.pid));
+	close(cw_told.channel);
+	AWAIT(cw_ran() || cw_told.ended);
+	EXPECT_EQ(cw_told.child, child);
+	EXPECT(WIFEXITED(cw_told.status) && WEXITSTATUS(cw_told.status) == 5);
 	EXPECT(!gp_children_has(m.pid));
 	gp_children_disconnect();
 }
@@ -608,29 +546,29 @@ static void a_child_is_killed_on_request_and_a_stopped_holder_at_once(void **sta
 	u64 child;
 
 	(void)state;
-	connect_supervisor();
-	child = start_child(GP_ROLE_READER, 1);
-	close(told.channel);
-	EXPECT_EQ(told.ended, 0);
+	cw_connect(roles);
+	child = cw_start(GP_ROLE_READER, 1);
+	close(cw_told.channel);
+	EXPECT_EQ(cw_told.ended, 0);
 	gp_children_kill(GP_ROLE_READER, child);
-	AWAIT(ran() || told.ended);
-	EXPECT(told.child == child && WIFSIGNALED(told.status));
-	child = start_child(GP_ROLE_HOLDER, 1);
-	kill(greeting().pid, SIGSTOP);
-	AWAIT(ran() || told.ended == 2);
-	EXPECT(told.child == child && WTERMSIG(told.status) == SIGKILL);
-	close(told.channel);
+	AWAIT(cw_ran() || cw_told.ended);
+	EXPECT(cw_told.child == child && WIFSIGNALED(cw_told.status));
+	child = cw_start(GP_ROLE_HOLDER, 1);
+	kill(cw_greeting().pid, SIGSTOP);
+	AWAIT(cw_ran() || cw_told.ended == 2);
+	EXPECT(cw_told.child == child && WTERMSIG(cw_told.status) == SIGKILL);
+	close(cw_told.channel);
 	gp_children_disconnect();
 }
 
 static void the_user_of_a_holder_that_was_killed_is_poked(void **state)
 {
 	(void)state;
-	connect_supervisor();
-	start_child(GP_ROLE_HOLDER, 4321);
-	kill(greeting().pid, SIGKILL);
+	cw_connect(roles);
+	cw_start(GP_ROLE_HOLDER, 4321);
+	kill(cw_greeting().pid, SIGKILL);
 	AWAIT(*(volatile uid_t *)&shared->poked == 4321);
-	close(told.channel);
+	close(cw_told.channel);
 	gp_children_disconnect();
 }
 
@@ -639,10 +577,10 @@ static void a_supervisor_ends_with_its_caller_and_ends_its_children(void **state
 	pid_t pid;
 
 	(void)state;
-	connect_supervisor();
-	start_child(GP_ROLE_HOLDER, 1);
-	pid = greeting().pid;
-	start_child(GP_ROLE_READER, 1);
+	cw_connect(roles);
+	cw_start(GP_ROLE_HOLDER, 1);
+	pid = cw_greeting().pid;
+	cw_start(GP_ROLE_READER, 1);
 	gp_children_disconnect();
 	/* The deaf one is killed, and our child's child is gone then. */
 	AWAIT(waitpid(-1, NULL, WNOHANG) > 0);
@@ -711,11 +649,10 @@ static int dies_with_a_child(void *ctx, struct gp_heart *heart)
 	}
 	EXPECT_EQ(heart->restarts, 0);
 	EXPECT(!heart->reason[0]);
-	gp_children_own(GP_ROLE_HOLDER, &owner);
-	gp_children_own(GP_ROLE_READER, &owner);
-	start_child(GP_ROLE_HOLDER, 1);
-	shared->child = greeting().pid;
-	start_child(GP_ROLE_READER, 1);
+	cw_own();
+	cw_start(GP_ROLE_HOLDER, 1);
+	shared->child = cw_greeting().pid;
+	cw_start(GP_ROLE_READER, 1);
 	while (!gp_children_has(shared->child))
 		gp_children_run();
 	raise(SIGKILL);

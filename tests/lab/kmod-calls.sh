@@ -4,7 +4,7 @@
 # threads that attach, detach, preempt and end processes at the same time, in a guest with the kernel's checks of
 # memory. GP_FULL=1: a million calls and five minutes of threads, on two processors.
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
-count=5000 seconds=8 clock=
+count=2000 seconds=3 clock=
 [ "${GP_FULL:-0}" = 0 ] || count=250000 seconds=300 clock=--wall-clock
 
 # shellcheck disable=SC2086 # an option or none

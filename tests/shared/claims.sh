@@ -63,3 +63,16 @@ await() {
 		sleep 0.05
 	done
 }
+
+# For tests whose claims are made in a guest of the lab. guest ARGUMENTS...: runs a lab and keeps what it prints.
+# guest_end: prints all of that with the claims numbered, and ends with the code of the last lab that failed.
+guest_code=0
+guest() { "$top/lab/run" "$@" >>"$tmp/guest" || guest_code=$?; }
+guest_end() {
+	awk '/^1\.\.[0-9]+$/ { next }
+		/^(not )?ok [0-9]* ?- / { n++; sub(/ok [0-9]* ?-/, "ok " n " -") }
+		{ print }
+		END { print "1.." n + 0 }' "$tmp/guest"
+	[ "$guest_code" -eq 0 ] || echo "# the guest ended with $guest_code"
+	exit "$guest_code"
+}
