@@ -4,9 +4,6 @@
 # shellcheck disable=SC2086 # $short is a list of words
 . "$(dirname "$0")/../shared/claims.sh"
 
-# The filter $1 is true of the JSON last printed, or of the file $2.
-json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }
-
 same() { cmp -s "$1" "$2"; }
 some=alone,native,kfd-priority,ours-evict,bound
 # Enough for a dozen requests; the figures themselves are the scenarios' business.

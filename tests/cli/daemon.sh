@@ -12,8 +12,6 @@ server=
 # shellcheck disable=SC2317 # by try
 gpreempt() { LD_PRELOAD=$STEP_CLOCK "$GPREEMPT" "$@"; }
 
-# The filter $1 is true of the JSON last printed, or of the file $2.
-json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }
 # One line on stderr, nothing on stdout, exit code $1.
 refused() {
 	exits "$1" && check test ! -s "$tmp/out" && check test "$(wc -l <"$tmp/err")" -eq 1 &&

@@ -9,9 +9,6 @@ m=$tmp/machine
 parameters=/sys/module/amdgpu/parameters
 kfd=/sys/class/kfd/kfd
 
-# The filter $1 is true of the JSON last printed, or of the file $2.
-json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }
-
 # put PATH TEXT: a file of the machine.
 put() {
 	mkdir -p "$m$(dirname "$1")"

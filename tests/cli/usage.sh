@@ -3,9 +3,6 @@
 # Help, versions and everything one can type wrong.
 . "$(dirname "$0")/../shared/claims.sh"
 
-# The filter $1 is true of the JSON last printed, or of the file $2.
-json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }
-
 # One line on stderr, nothing on stdout, exit code 2.
 refused() {
 	exits 2 && check test ! -s "$tmp/out" && check test "$(wc -l <"$tmp/err")" -eq 1 &&

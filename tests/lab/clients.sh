@@ -44,7 +44,6 @@ look() {
 	code=${code:-125}
 }
 # value NAME: a counter of the part being looked at.
-value() { sed -n "s/^$1 //p" "$tmp/out"; }
 # counts NAME N: it is N or more.
 counts() {
 	n=$(value "$1")

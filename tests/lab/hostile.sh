@@ -18,8 +18,6 @@ only=" ${*:-$attacks} "
 lease=200000
 look=500
 
-value() { sed -n "s/^$1 //p" "$tmp/out"; }
-is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }
 # Of all repeats.
 always() { [ -z "$(value "$1" | grep -v -x -e "$2")" ] && [ -n "$(value "$1")" ] || no "$1: $(value "$1" | tr '\n' ' ')"; }
 most() { value "$1" | sort -n | tail -n 1; }

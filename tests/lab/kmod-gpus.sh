@@ -10,8 +10,6 @@
 many=10 steps='' pointers=launch timeout=500
 [ "${GP_FULL:-0}" = 0 ] || many=1000 steps="evict direct" pointers="launch completion" timeout=1700
 
-value() { sed -n "s/^$1 //p" "$tmp/out"; }
-is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }
 holds_of() { # NAME CONDITION: an awk condition on its words
 	check test "$(value "$1" | awk "{ print ($2) }")" = 1 || echo "# $1 $(value "$1")"
 }

@@ -8,9 +8,6 @@
 reloads=10
 [ "${GP_FULL:-0}" = 0 ] || reloads=100
 
-value() { sed -n "s/^$1 //p" "$tmp/out"; }
-is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }
-
 claim "a guest runs the module beside the driver without a complaint of the kernel"
 try "$top/lab/run" --allow-warn --timeout 900 --copy "$top/tests/lab/kmod/kmod.sh" \
 	--copy "$top/tests/lab/kmod/life.sh" -- sh ./life.sh $reloads

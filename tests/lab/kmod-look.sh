@@ -4,8 +4,6 @@
 # shellcheck source=tests/shared/claims.sh
 . "$(dirname "$0")/../shared/claims.sh"
 
-value() { sed -n "s/^$1 //p" "$tmp/out"; }
-
 claim "a deterministic guest runs to its end without a complaint of the kernel"
 try "$top/lab/run" --seed 0 --param poll_us=20000 --param no_system_mem_limit=1 --timeout 900 \
 	--copy "$top/tests/lab/kmod/look.sh" -- sh ./look.sh

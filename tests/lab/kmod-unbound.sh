@@ -5,9 +5,6 @@
 # shellcheck source=tests/shared/claims.sh
 . "$(dirname "$0")/../shared/claims.sh"
 
-value() { sed -n "s/^$1 //p" "$tmp/out"; }
-is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }
-
 # The driver warns of memory in use.
 guest() {
 	try "$top/lab/run" --gpus 2 --debug-kernel --allow-warn --param no_system_mem_limit=1 --timeout 300 \

@@ -33,7 +33,6 @@ sed 's/^/load_says /' /tmp/load
 echo "saved $(device waves_saved)"
 echo "restored $(device waves_restored)"
 X
-value() { sed -n "s/^$1 //p" "$tmp/out"; }
 
 claim "a guest preempts a load $rounds times, and the kernel has no complaint"
 try "$top/lab/run" --timeout 3000 --copy "$tmp/guest.sh" -- sh ./guest.sh "$half"

@@ -7,7 +7,6 @@
 
 build=${GP_BUILD:-$top/build}
 value() { sed -n "s/^$1 //p" "$tmp/facts"; }
-is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }
 # shows NAME TEXT: the fact has TEXT in it.
 shows() { case $(value "$1") in *"$2"*) ;; *) no "$1 is '$(value "$1")' without '$2'" ;; esac }
 

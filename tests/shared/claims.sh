@@ -51,6 +51,11 @@ try() {
 exits() { [ "$code" -eq "$1" ] || no "'$tried' exited with $code, not $1: $(head -n 3 "$tmp/err")"; }
 says() { grep -q -e "$1" "$tmp/out" || no "'$tried' does not print '$1'"; }
 says_err() { grep -q -e "$1" "$tmp/err" || no "'$tried' does not print '$1' on stderr but: $(head -n 3 "$tmp/err")"; }
+# The filter $1 is true of the JSON last printed, or of the file $2.
+json() { jq -e "$1" "${2-$tmp/out}" >/dev/null || no "not so of '$tried': $1"; }
+# Facts are lines "NAME VALUE". is NAME VALUE: that is the fact last printed.
+value() { sed -n "s/^$1 //p" "$tmp/out"; }
+is() { [ "$(value "$1")" = "$2" ] || no "$1 is '$(value "$1")', not '$2'"; }
 # Any other check: `check test -s FILE`.
 check() { "$@" || no "not so: $*"; }
 

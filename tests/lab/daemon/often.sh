@@ -2,9 +2,6 @@
 # shellcheck shell=sh disable=SC2154 # read in by tests/lab/daemon*.sh and tests/lab/kmod-daemon.sh
 # What the guest says after preempt_often(), for either behaviour of read pointers, and call_as_users() of common.sh.
 
-is() { [ "$(sed -n "s/^$1 //p" "$tmp/out")" = "$2" ] || no "$1 is '$(sed -n "s/^$1 //p" "$tmp/out")', not '$2'"; }
-value() { sed -n "s/^$1 //p" "$tmp/out"; }
-
 judge_often() { # N
 	claim "three online processes preempt two offline ones $1 times; all sums are right, nothing is lost"
 	is often yes && is never_quiet '' && check test "$(value often_stopped)" -ge "$1"
