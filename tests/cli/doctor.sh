@@ -48,7 +48,7 @@ process() {
 		put $kfd/proc/"$1"/queues/"$q"/size 65536
 	done
 	put /proc/"$1"/comm "job$1"
-	put /proc/"$1"/stat "$1 (job$1) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 $((1000 + $1)) 0 0"
+	put /proc/"$1"/task/"$1"/stat "$1 (job$1) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 $((1000 + $1)) 0 0"
 	put /proc/"$1"/status "Name:	job$1
 Uid:	1000	1000	1000	1000
 TracerPid:	${tracer-0}"
