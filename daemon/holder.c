@@ -227,42 +227,21 @@ struct errand {
 	struct gp_holder_request r;
 };
 
-/* Is it still the process that is meant, and of our user? */
-static int check_target(const struct holder *h, const struct gp_holder_request *r)
+/* Returns how many KFD descriptors the process has, or -errno. */
+static int get_kfd(const struct holder *h, const struct gp_holder_request *r, int fds[2])
 {
+	struct gp_process_id p = { .pid = r->pid };
 	uid_t user;
-	u64 start;
-	int err = gp_process_start(NULL, r->pid, &start);
+	int err = gp_process_start(NULL, r->pid, &p.start);
 
-	if (!err && r->start && start != r->start)
+	/* Is it still the process that is meant, and of our user? */
+	if (!err && r->start && p.start != r->start)
 		err = -ESRCH;
 	if (!err)
 		err = gp_process_user(NULL, r->pid, &user);
 	if (!err && user != h->user)
 		err = -EACCES;
-	return err;
-}
-
-/* Returns how many KFD descriptors the process has, or -errno. */
-static int get_kfd(const struct holder *h, const struct gp_holder_request *r, int fds[2])
-{
-	int theirs[GP_PROCESS_KFD_FDS], n, err;
-
-	fds[0] = gp_sys->pidfd_open(r->pid, 0);
-	if (fds[0] < 0)
-		return -errno;
-	/* After it was opened: from here on the pidfd cannot become another process. */
-	err = check_target(h, r);
-	n = err ? err : gp_process_kfd_fds(r->pid, theirs);
-	if (n > 0) {
-		fds[1] = gp_sys->pidfd_getfd(fds[0],
-				      theirs[r->which < (u32)n ? r->which : (u32)n - 1], 0);
-		if (fds[1] >= 0)
-			return n;
-		n = -errno;
-	}
-	close(fds[0]);
-	return n;
+	return err ? err : gp_process_take_kfd(&p, r->which, fds);
 }
 
 static void *errand_main(void *arg)

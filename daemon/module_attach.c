@@ -74,20 +74,20 @@ void gp_module_detach(struct gp_module *m, struct gp_module_task *t)
  * given.
  */
 static u32 members_of(const struct gp_decider *h, const struct gp_gpu_process *r,
-		      struct gp_kmod_process *to)
+		      struct gp_process_id *to)
 {
 	u32 i, n = 0;
 
 	/* Most processes are in no gang; then there is nothing to search. */
-	to[0] = (struct gp_kmod_process){ r->pid, r->start };
+	to[0] = (struct gp_process_id){ r->pid, r->start };
 	for (i = 0; r->gang[0] && i < h->nr_processes; i++)
 		if (h->process[i]->task == r->task && n++ < GP_UAPI_MEMBERS)
-			to[n - 1] = (struct gp_kmod_process){ h->process[i]->pid,
+			to[n - 1] = (struct gp_process_id){ h->process[i]->pid,
 							      h->process[i]->start };
 	return n ? n : 1;
 }
 
-static bool same_members(const struct gp_module_task *t, const struct gp_kmod_process *p, u32 nr)
+static bool same_members(const struct gp_module_task *t, const struct gp_process_id *p, u32 nr)
 {
 	u32 i;
 
@@ -210,7 +210,7 @@ static void ask(struct gp_module *m, struct gp_module_fetch *f)
 }
 
 static void begin_fetch(struct gp_module *m, const struct gp_gpu_process *r,
-			const struct gp_kmod_process *p, u32 nr)
+			const struct gp_process_id *p, u32 nr)
 {
 	struct gp_module_fetch *f = NULL;
 	u32 i;
@@ -240,7 +240,7 @@ static struct gp_module_fetch *fetch_of(struct gp_module *m, u32 task)
 	return NULL;
 }
 
-static bool is_for(const struct gp_module_fetch *f, const struct gp_kmod_process *p, u32 nr)
+static bool is_for(const struct gp_module_fetch *f, const struct gp_process_id *p, u32 nr)
 {
 	u32 i;
 
@@ -252,7 +252,7 @@ static bool is_for(const struct gp_module_fetch *f, const struct gp_kmod_process
 
 /* Have the descriptors of the task of @r come, or will they not? If not, they are asked for. */
 static bool fetched(struct gp_module *m, const struct gp_gpu_process *r,
-		    const struct gp_kmod_process *p, u32 nr)
+		    const struct gp_process_id *p, u32 nr)
 {
 	struct gp_module_fetch *f = fetch_of(m, r->task);
 
@@ -391,7 +391,7 @@ static int attach_fetched(struct gp_module *m, struct gp_module_fetch *f)
 	return err;
 }
 
-static void attach(struct gp_module *m, u32 task, const struct gp_kmod_process *p, u32 nr)
+static void attach(struct gp_module *m, u32 task, const struct gp_process_id *p, u32 nr)
 {
 	struct gp_module_task *t = m->task[task];
 	struct gp_decider *h = m->base.h;
@@ -435,7 +435,7 @@ static void leave_all(struct gp_module *m)
 /* Attaches the task of process @i, if that is due. Returns how long that took. */
 static u64 attach_one(struct gp_module *m, u32 i)
 {
-	struct gp_kmod_process p[GP_UAPI_MEMBERS];
+	struct gp_process_id p[GP_UAPI_MEMBERS];
 	struct gp_decider *h = m->base.h;
 	const struct gp_gpu_process *r = h->process[i];
 	u64 began, took;

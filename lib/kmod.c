@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "process.h"
 #include "sys.h"
 #include "uapi/kfd.h"
 
@@ -42,40 +41,6 @@ int gp_kmod_open(const char *path, struct gp_uapi_version *is)
 
 /* ---- attaching ---- */
 
-/* One process's end of attaching: @which of its descriptors, or the last there is. */
-static int take(const struct gp_kmod_process *p, int which, struct gp_uapi_member *ret)
-{
-	int theirs[GP_PROCESS_KFD_FDS], n;
-	u64 start = 0;
-
-	ret->kfd_fd = -1;
-	ret->pidfd = gp_sys->pidfd_open(p->pid, 0);
-	if (ret->pidfd < 0)
-		return -errno;
-	/* With the pidfd in hand its number cannot become another's unnoticed. */
-	if (p->start && (gp_process_start(NULL, p->pid, &start) || start != p->start))
-		return -ESRCH;
-	n = gp_process_kfd_fds(p->pid, theirs);
-	if (n < 0)
-		return n;
-	if (which >= n)
-		return -EXDEV;
-	ret->kfd_fd = gp_sys->pidfd_getfd(ret->pidfd, theirs[which], 0);
-	return ret->kfd_fd < 0 ? -errno : 0;
-}
-
-static void let_go(struct gp_uapi_member *members, u32 nr)
-{
-	u32 i;
-
-	for (i = 0; i < nr; i++) {
-		if (members[i].kfd_fd >= 0)
-			close(members[i].kfd_fd);
-		if (members[i].pidfd >= 0)
-			close(members[i].pidfd);
-	}
-}
-
 static struct gp_uapi_class class_of(const struct gp_class *c)
 {
 	return (struct gp_uapi_class){
@@ -83,44 +48,6 @@ static struct gp_uapi_class class_of(const struct gp_class *c)
 		.period_ns = c->period_ns, .budget_ns = c->budget_ns,
 		.deadline_ns = c->deadline_ns,
 	};
-}
-
-static int try_attach(int fd, const struct gp_kmod_process *p, int which,
-		      struct gp_uapi_attach *a)
-{
-	struct gp_uapi_member members[GP_UAPI_MEMBERS];
-	int err = 0, got;
-	u32 i;
-
-	for (i = 0; i < a->nr_members && !err; i++) {
-		err = take(&p[i], which, &members[i]);
-		/* Of a gang some have fewer descriptors than others. */
-		for (got = which; err == -EXDEV && got > 0 && a->nr_members > 1;) {
-			let_go(&members[i], 1);
-			err = take(&p[i], --got, &members[i]);
-		}
-	}
-	a->members = (u64)(uintptr_t)members;
-	if (!err)
-		err = gp_kmod_call(fd, GP_IOC_ATTACH, a);
-	a->members = 0;
-	let_go(members, i);
-	return err;
-}
-
-int gp_kmod_attach(int fd, const struct gp_kmod_process *processes, u32 nr,
-		   const struct gp_class *class, u32 *ret)
-{
-	struct gp_uapi_attach a = { .nr_members = nr, .class = class_of(class) };
-	int err = -EXDEV, which;
-
-	if (!nr || nr > GP_UAPI_MEMBERS)
-		return -EINVAL;
-	for (which = 0; err == -EXDEV && which < GP_PROCESS_KFD_FDS; which++)
-		err = try_attach(fd, processes, which, &a);
-	if (!err)
-		*ret = a.task;
-	return err;
 }
 
 int gp_kmod_attach_members(int fd, const struct gp_uapi_member *members, u32 nr,
@@ -132,6 +59,48 @@ int gp_kmod_attach_members(int fd, const struct gp_uapi_member *members, u32 nr,
 
 	if (!err)
 		*ret = a.task;
+	return err;
+}
+
+/* Takes descriptor @which of each process. *@count: the most that one of them has. */
+static int take_members(const struct gp_process_id *p, u32 nr, u32 which,
+			struct gp_uapi_member *members, u32 *count)
+{
+	int fds[2], n = 0;
+
+	for (u32 i = 0; i < nr; i++)
+		members[i] = (struct gp_uapi_member){ .pidfd = -1, .kfd_fd = -1 };
+	for (u32 i = 0; i < nr && n >= 0; i++) {
+		n = gp_process_take_kfd(&p[i], which, fds);
+		if (n < 0)
+			break;
+		members[i] = (struct gp_uapi_member){ .pidfd = fds[0], .kfd_fd = fds[1] };
+		*count = (u32)n > *count ? (u32)n : *count;
+	}
+	return n < 0 ? n : 0;
+}
+
+int gp_kmod_attach(int fd, const struct gp_process_id *processes, u32 nr,
+		   const struct gp_class *class, u32 *ret)
+{
+	struct gp_uapi_member members[GP_UAPI_MEMBERS];
+	u32 which = 0, count = 0, i;
+	int err;
+
+	if (!nr || nr > GP_UAPI_MEMBERS)
+		return -EINVAL;
+	/* A process may also have descriptors of the process that it was forked from. */
+	do {
+		err = take_members(processes, nr, which, members, &count);
+		if (!err)
+			err = gp_kmod_attach_members(fd, members, nr, class, ret);
+		for (i = 0; i < nr; i++) {
+			if (members[i].pidfd < 0)
+				continue;
+			close(members[i].kfd_fd);
+			close(members[i].pidfd);
+		}
+	} while (err == -EXDEV && ++which < count);
 	return err;
 }
 

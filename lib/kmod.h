@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "core/task.h"
+#include "process.h"
 #include "uapi/gpreempt.h"
 
 #define GP_KMOD_DEVICE	"/dev/gpreempt"
@@ -23,17 +24,12 @@ int gp_kmod_open(const char *path, struct gp_uapi_version *is);
 /* ioctl(2): 0 or -errno. EINTR is for the caller: a wait that was interrupted has begun. */
 int gp_kmod_call(int fd, unsigned long call, void *arg);
 
-struct gp_kmod_process {
-	pid_t pid;
-	u64 start;		/* gp_process_start(); 0: any */
-};
-
 /*
  * Attaches processes as one task. Fetching their descriptors can take as long as a process wants.
  * -ESRCH: one has ended. -EBADF: one has no KFD descriptor.
  * -EPERM: no right to trace it. Else as GP_IOC_ATTACH.
  */
-int gp_kmod_attach(int fd, const struct gp_kmod_process *processes, u32 nr,
+int gp_kmod_attach(int fd, const struct gp_process_id *processes, u32 nr,
 		   const struct gp_class *class, u32 *ret);
 
 /* The same with descriptors that another process has fetched. */

@@ -173,9 +173,10 @@ int gp_process_occupancy(const char *kfd, pid_t pid, u32 gpu_id, u32 *ret);
 /* KFD descriptors of one process that are tried. */
 enum { GP_PROCESS_KFD_FDS = 8 };
 /*
- * The newest KFD descriptors of @pid, the newest first, because a child may have its parent's too:
- * GP_PROCESS_KFD_FDS at most. Returns how many; -EBADF: none; -ESRCH, -EPERM.
+ * Takes a pidfd (fds[0]) and a KFD descriptor (fds[1]) of a process: @which of those it has, or the
+ * last, the newest first, because a child may have its parent's too. Returns how many it has,
+ * GP_PROCESS_KFD_FDS at most; -EBADF: none; -ESRCH, -EPERM. Can wait as long as the process wants.
  */
-int gp_process_kfd_fds(pid_t pid, int *to);
+int gp_process_take_kfd(const struct gp_process_id *p, u32 which, int fds[2]);
 
 #endif /* GP_LIB_PROCESS_H */

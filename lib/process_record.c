@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "sys.h"
 #include "sysfs.h"
@@ -342,7 +343,7 @@ void gp_process_record_show(struct gp_process_record *r, struct gp_process *ret)
  * statx() with AT_STATX_DONT_SYNC asks no file system: a file of the process may be on one that
  * does not answer. The name of the file would not do, because the process can rename it.
  */
-int gp_process_kfd_fds(pid_t pid, int *to)
+static int kfd_fds(pid_t pid, int *to)
 {
 	int fds[GP_PROCESS_KFD_FDS], n = 0, i, err;
 	struct gp_sysfs_dir dir;
@@ -373,4 +374,30 @@ int gp_process_kfd_fds(pid_t pid, int *to)
 	for (i = 0; i < n; i++)
 		to[i] = fds[n - 1 - i];
 	return n ? n : -EBADF;
+}
+
+int gp_process_take_kfd(const struct gp_process_id *p, u32 which, int fds[2])
+{
+	int theirs[GP_PROCESS_KFD_FDS], n = 0;
+	u64 start;
+
+	fds[0] = gp_sys->pidfd_open(p->pid, 0);
+	if (fds[0] < 0)
+		return -errno;
+	/* From here on the pidfd cannot become another process unnoticed. */
+	if (p->start)
+		n = gp_process_start(NULL, p->pid, &start);
+	if (!n && p->start && start != p->start)
+		n = -ESRCH;
+	if (!n)
+		n = kfd_fds(p->pid, theirs);
+	if (n > 0) {
+		fds[1] = gp_sys->pidfd_getfd(fds[0], theirs[which < (u32)n ? which : (u32)n - 1],
+					     0);
+		if (fds[1] >= 0)
+			return n;
+		n = -errno;
+	}
+	close(fds[0]);
+	return n;
 }

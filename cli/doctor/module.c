@@ -134,7 +134,7 @@ static int refuse(const char *what, int err)
 int gp_doctor_selftest(const struct gp_options *o)
 {
 	struct gp_class class = { .weight = 100, .flags = GP_PREEMPTIBLE };
-	struct gp_kmod_process p = { .pid = o->selftest_pid };
+	struct gp_process_id p = { .pid = o->selftest_pid };
 	char who[32];
 	json_t *results;
 	u32 task;

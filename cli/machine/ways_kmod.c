@@ -31,7 +31,7 @@ static u64 now_ns(void)
 static int attach(struct gp_bench_target *t)
 {
 	static const struct gp_class class = { .weight = 100, .flags = GP_PREEMPTIBLE };
-	struct gp_kmod_process process = { .pid = t->pid };
+	struct gp_process_id process = { .pid = t->pid };
 	int err = gp_kmod_attach(t->kmod_fd, &process, 1, &class, &t->task);
 
 	if (err == -EEXIST)

@@ -16,7 +16,7 @@ static u32 task;
 int gp_hand_open(pid_t victim)
 {
 	struct gp_class class = { .weight = 100, .flags = GP_PREEMPTIBLE };
-	struct gp_kmod_process p = { .pid = victim };
+	struct gp_process_id p = { .pid = victim };
 
 	module = gp_kmod_open(NULL, NULL);
 	return module < 0 ? module : gp_kmod_attach(module, &p, 1, &class, &task);

@@ -8,7 +8,7 @@
 
 static void attach(struct kfd_bench *k, u32 task)
 {
-	struct gp_kmod_process p = { .pid = k->pid[task] };
+	struct gp_process_id p = { .pid = k->pid[task] };
 
 	EXPECT_EQ(gp_process_start(NULL, p.pid, &p.start), 0);
 	EXPECT_EQ(gp_kmodm_task_add(k->kmodm, task, &p, 1), 0);

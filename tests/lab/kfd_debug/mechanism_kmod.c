@@ -225,7 +225,7 @@ static int poll_answer(struct gp_mechanism *base, u64 now_ns, struct gp_answer *
 
 /* ---- tasks ---- */
 
-int gp_kmodm_task_add(struct gp_kmodm *m, u32 task, const struct gp_kmod_process *processes,
+int gp_kmodm_task_add(struct gp_kmodm *m, u32 task, const struct gp_process_id *processes,
 		      u32 nr)
 {
 	struct gp_class class = { .weight = 100, .flags = GP_PREEMPTIBLE };

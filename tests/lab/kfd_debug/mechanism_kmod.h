@@ -33,7 +33,7 @@ int gp_kmodm_fd(const struct gp_kmodm *m);
 bool gp_kmodm_busy(const struct gp_kmodm *m);
 
 /* The core's @task is these processes. -errno of gp_kmod_attach(), -EEXIST, -ENOSPC. */
-int gp_kmodm_task_add(struct gp_kmodm *m, u32 task, const struct gp_kmod_process *processes,
+int gp_kmodm_task_add(struct gp_kmodm *m, u32 task, const struct gp_process_id *processes,
 		      u32 nr);
 /* -ENOENT. */
 int gp_kmodm_task_del(struct gp_kmodm *m, u32 task);

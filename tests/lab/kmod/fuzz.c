@@ -236,7 +236,7 @@ static void settings(void)
 
 static void attach(u32 who)
 {
-	struct gp_kmod_process p = { .pid = who < LOADS ? load[who] : getpid() };
+	struct gp_process_id p = { .pid = who < LOADS ? load[who] : getpid() };
 	struct gp_class class = {
 		.priority = fuzz_random(10), .weight = 1 + fuzz_random(100),
 		.flags = fuzz_random(4),

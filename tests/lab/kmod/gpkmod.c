@@ -45,7 +45,7 @@ static void usage(int code)
 
 static int attach(const char *arg, u32 priority, u32 flags)
 {
-	struct gp_kmod_process p = { .pid = (pid_t)atoi(arg) };
+	struct gp_process_id p = { .pid = (pid_t)atoi(arg) };
 	struct gp_class class = { .priority = priority, .weight = 1, .flags = flags };
 
 	if (nr == TASKS)
@@ -65,7 +65,7 @@ static int offline(const char *arg)
 
 static int gang(const char *arg)
 {
-	struct gp_kmod_process p[GP_UAPI_MEMBERS] = { 0 };
+	struct gp_process_id p[GP_UAPI_MEMBERS] = { 0 };
 	struct gp_class class = { .priority = 1, .weight = 1, .flags = GP_PREEMPTIBLE };
 	u32 members = 0;
 

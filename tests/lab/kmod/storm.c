@@ -102,7 +102,7 @@ static void count(u32 what, int err)
 
 static void attach(struct actor *a)
 {
-	struct gp_kmod_process p = { .pid = load[random_of(&a->random, LOADS)].pid };
+	struct gp_process_id p = { .pid = load[random_of(&a->random, LOADS)].pid };
 	struct gp_class class = {
 		.priority = random_of(&a->random, 10), .weight = 100, .flags = GP_PREEMPTIBLE,
 	};
