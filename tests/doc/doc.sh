@@ -35,6 +35,42 @@ for page in $pages; do
 	check test ! -s "$tmp/lines" || { echo "# in $page"; sed 's/^/# /' "$tmp/lines"; }
 done
 
+claim "every path that the README names exists"
+cat >"$tmp/paths.py" <<'END'
+import os, re, sys
+top, folder, missing = sys.argv[1], '', 0
+for line in open(os.path.join(top, 'README.md'), encoding='utf-8'):
+    if line.startswith('```'):
+        line = re.sub('```.*', '', line)
+    row = re.match(r'\| `(\w+/)`', line)
+    for word in re.findall(r'`([^`]*)`', line) + re.findall(r'^(?:\./)?(run|tools/\S+)\b', line):
+        word = word.split()[0] if word.split() else ''
+        # Paths of the tree; capitals stand for a name, and build/ and linux/ are elsewhere.
+        if '/' not in word or word.startswith(('/', 'build/', 'linux/')) or re.search('[A-Z…]', word):
+            continue
+        near = os.path.join(top, row[1] if row else '', word)
+        if not os.path.exists(os.path.join(top, word)) and not os.path.exists(near):
+            print(word)
+            missing += 1
+sys.exit(missing > 0)
+END
+try python3 "$tmp/paths.py" "$top"
+exits 0 || sed 's/^/# not in the tree: /' "$tmp/out"
+
+claim "twenty questions 'where is X?' are answered by the README's table of folders, and the files exist"
+sed -n 's/^|.*| `\(.*\)` |$/\1/p' "$top/doc/where.md" >"$tmp/answers"
+check test "$(wc -l <"$tmp/answers")" -eq 20
+while read -r answer; do
+	check test -e "$top/$answer" && check grep -q "^|.*\`${answer%%/*}/\`.*|" "$top/README.md"
+done <"$tmp/answers"
+
+claim "pages that name the kernel that is needed also name amdgpu-dkms, as doctor does"
+grep -rl 'Linux 6\.5' "$top/README.md" "$top/doc" "$top/man" "$top/packaging" --include='*.md' --include='*.scd' --include=control >"$tmp/pages"
+check test "$(wc -l <"$tmp/pages")" -ge 4
+while read -r page; do
+	check grep -q 'amdgpu-dkms of ROCm 6' "$page"
+done <"$tmp/pages"
+
 claim "gpreempt-stats(1) describes every counter that the daemon sends"
 {
 	sed -n '/struct gp_counter n\[\] = {/,/};/p' "$top/daemon/methods_read.c" | grep -o '{ "[a-z_]*"' | cut -d'"' -f2
