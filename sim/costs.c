@@ -10,11 +10,11 @@ const struct vgpu_fact gp_costs_initial[GP_NR_COSTS] = {
 	[GP_COST_DAEMON_READ]	= ASSUMED(VGPU_NS, 2000,
 		"one process_vm_readv of a page of pointers; bench on the machine"),
 	[GP_COST_IOCTL]		= READ(VGPU_NS, 1300,
-		"the first design's parts: 500 + 100 + 100 + 100 + 500 ns"),
+		"the design notes' parts: 500 + 100 + 100 + 100 + 500 ns"),
 	[GP_COST_DEBUG_COPY]	= ASSUMED(VGPU_NS, 100000,
 		"SUSPEND_QUEUES copies control stacks on a work queue; lab, then the machine"),
 	[GP_COST_USER_EVENT]	= READ(VGPU_NS, 1000000,
-		"the first design: a user-space event takes about 1 ms"),
+		"the design notes: a user-space event takes about 1 ms"),
 	[GP_COST_SHIM]		= READ(VGPU_NS, 30000,
 		"XSched: an event or a message between processes, one way"),
 	[GP_COST_REPEATS]	= READ(VGPU_COUNT, 2,
@@ -35,9 +35,9 @@ static const char *const names[GP_NR_COSTS] = {
 };
 
 /*
- * The first design's own time line: 5 ms + 1 us trigger + 9 us of the CP saving + 1 us to
- * switch = 5.011 ms. Reading all queues costs them 10 us of a processor, which
- * their sum leaves out; and so do we.
+ * The time line of the design notes (doc/background.md): 5 ms + 1 us trigger + 9 us of the
+ * CP saving + 1 us to switch = 5.011 ms. Reading all queues costs 10 us of a processor in
+ * the notes. Their sum leaves it out, and so does ours.
  */
 static const struct seed_value {
 	u32 id;
@@ -71,7 +71,7 @@ static void use_seed_costs(struct gp_costs *costs)
 
 		f->value = seed_facts[i].value;
 		f->from = VGPU_READ;
-		f->note = "the first design's time line";
+		f->note = "the time line of the design notes";
 	}
 	costs->path[GP_COST_IOCTL].value = 5000;	/* the upper end of their 1..5 us */
 }

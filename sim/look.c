@@ -69,7 +69,7 @@ static u64 known_wptr(const struct gp_home *h, const struct gp_ring *r)
 }
 
 /*
- * The read pointer as this home understands it. The first design's monitors ask only
+ * The read pointer as this home understands it. The monitors of the design notes ask only
  * whether a queue is empty: that it progresses does not keep them from acting.
  */
 static u64 known_rptr(const struct gp_home *h, struct gp_ring *r, u64 wptr)

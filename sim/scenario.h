@@ -79,16 +79,16 @@ struct gp_task_spec {
 /*
  * ---- who watches and acts ----
  *
- * "The first design" is that of the documents this project began with: a monitor in
- * the kernel every 5 or 1 ms, or in user space. Its costs are `[costs] set = seed`.
+ * The design notes this project started from (doc/background.md) have a monitor in the
+ * kernel every 5 or 1 ms, or in user space. Its costs are `[costs] set = seed`.
  */
 
 enum gp_placement {
 	GP_AT_NONE,		/* no monitor */
 	GP_AT_KERNEL,		/* timer and worker of the kernel module */
 	GP_AT_DAEMON,		/* our daemon without the module */
-	GP_AT_USER_POLL,	/* the first design's poll through ioctls */
-	GP_AT_USER_EVENT,	/* the first design's events, then its kernel monitor */
+	GP_AT_USER_POLL,	/* the design notes' poll through ioctls */
+	GP_AT_USER_EVENT,	/* the design notes' events, then their kernel monitor */
 	GP_AT_MANUAL,		/* the program says so when it submits */
 	GP_AT_REQUEST,		/* the server says when a request begins and ends */
 	GP_AT_SHIM,		/* an interposed library that launches or does not */

@@ -132,7 +132,7 @@ kill $a $b
 ended two_first $a
 ended two_second $b
 
-# ---- the documents' test of preemption in its eight steps: eighty offline queues and twenty online ones ----
+# ---- the preemption test of the design notes (doc/background.md) in its eight steps: 80 offline and 20 online queues ----
 has_queues() { [ "$(find "/sys/class/kfd/kfd/proc/$1/queues" -mindepth 1 -maxdepth 1 | wc -l)" -eq "$2" ]; }
 has_completed() { [ "$(completed "$1")" -gt "$2" ]; }
 load off80 --class offline --queues 80 --kernel 5ms --seconds 900 --print-every 0.5

@@ -117,7 +117,7 @@ often() { # MECHANISM PREEMPTIONS
 	done
 }
 
-# ---- the documents' test of preemption in its eight steps: eighty offline queues and twenty online ones ----
+# ---- the preemption test of the design notes (doc/background.md) in its eight steps: 80 offline and 20 online queues ----
 queues() { find "/sys/class/kfd/kfd/proc/$1/queues" -mindepth 1 -maxdepth 1 | wc -l; }
 have_queues() { [ "$(queues "$1")" -eq "$2" ]; }
 completed() { sed -n 's/.*: \([0-9]*\) of [0-9]* requests completed.*/\1/p' "/tmp/$1" | tail -n 1; }
