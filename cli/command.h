@@ -3,22 +3,8 @@
 #ifndef GP_COMMAND_H
 #define GP_COMMAND_H
 
+#include "lib/exit.h"	/* what a command returns */
 #include "options.h"
-
-/* What a command returns, and what the program exits with. */
-enum gp_exit {
-	GP_EXIT_OK	= 0,
-	GP_EXIT_FAILED	= 1,	/* an expectation, a difference, a check; refused */
-	GP_EXIT_BAD	= 2,	/* a bad file or bad usage */
-	GP_EXIT_ABSENT	= 3,	/* gpreemptd is not there */
-	GP_EXIT_DENIED	= 4,	/* not allowed */
-	GP_EXIT_UNKNOWN	= 5,	/* no such process or GPU */
-	GP_EXIT_TIMEOUT	= 6,	/* no answer in time */
-	/* of `run`, as env(1) has them */
-	GP_EXIT_OURS	= 125,	/* we failed, before the command was tried */
-	GP_EXIT_NOEXEC	= 126,	/* it cannot be executed */
-	GP_EXIT_NOENT	= 127,	/* it is not there */
-};
 
 struct gp_command {
 	struct gp_syntax syntax;

@@ -15,19 +15,13 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "lib/exit.h"
 #include "lib/kmod.h"
 #include "lib/sys.h"
 #include "log.h"
 #include "methods.h"
 #include "notify.h"
 #include "supervisor.h"
-
-enum gp_exit {
-	GP_EXIT_OK	= 0,	/* told to end */
-	GP_EXIT_FAILED	= 1,
-	GP_EXIT_USAGE	= 2,	/* or the configuration is refused */
-	GP_EXIT_BUSY	= 3,	/* another daemon has the control socket */
-};
 
 struct decider_options {
 	const char *config;	/* NULL: GP_CONFIG_PATH */
@@ -108,7 +102,7 @@ static int load(const char *path, struct gp_config **ret)
 
 	if (err)
 		fputs(err == -ENOMEM ? "gpreemptd: out of memory\n" : errors, stderr);
-	return err == -EINVAL ? GP_EXIT_USAGE : err ? GP_EXIT_FAILED : 0;
+	return err == -EINVAL ? GP_EXIT_BAD : err ? GP_EXIT_FAILED : 0;
 }
 
 /* On an error the old configuration stays, and @why is the first line about the new one. */
@@ -460,13 +454,13 @@ static int parse(int argc, char **argv, struct options *o)
 			fprintf(stderr, "gpreemptd: '%s': %s; see gpreemptd --help\n",
 				argv[optind - 1],
 				c == ':' ? "missing value" : "unknown option");
-			return GP_EXIT_USAGE;
+			return GP_EXIT_BAD;
 		}
 	}
 	if (optind < argc) {
 		fprintf(stderr, "gpreemptd: '%s': no arguments are taken; see gpreemptd --help\n",
 			argv[optind]);
-		return GP_EXIT_USAGE;
+		return GP_EXIT_BAD;
 	}
 	return -1;
 }

@@ -77,6 +77,16 @@ printf '/* %s */\nstruct gp_call {\n' "$licence" | tee "$tmp/t/daemon/call.h" >"
 try look
 exits 1 && says 'lib/call.h: struct gp_call is defined in daemon/call.h too'
 
+claim "a structure with the name of one in another folder is found, and private names may repeat"
+tree
+mkdir "$tmp/t/kernel"
+printf '/* %s */\nstruct gp_home {\n' "$licence" | tee "$tmp/t/kernel/home.h" >"$tmp/t/sim/home.c"
+echo "'home.c'" >>"$tmp/t/sim/meson.build"
+printf '/* %s */\nstruct own {\n' "$licence" | tee "$tmp/t/kernel/own.c" >"$tmp/t/kernel/other.c"
+try look
+exits 1 && says 'sim/home.c: struct gp_home is defined in kernel/home.h too' &&
+	check test "$(grep -c 'struct own' "$tmp/out")" -eq 0
+
 claim "a member of the driver's structures that is not in the module's table is found"
 tree
 mkdir "$tmp/t/kernel"
