@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "seat.h"
 
+const char *const gp_state_name[GP_NR_STATES] = {
+	[GP_ON] = "on", [GP_STOPPING] = "stopping", [GP_OFF] = "off",
+	[GP_STARTING] = "starting", [GP_LOST] = "lost",
+};
+
 static const u32 arrows[GP_NR_STATES] = {
 	[GP_ON]		= 1 << GP_STOPPING | 1 << GP_LOST,
 	[GP_STOPPING]	= 1 << GP_OFF | 1 << GP_ON | 1 << GP_LOST,

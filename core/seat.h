@@ -34,6 +34,9 @@ enum gp_state {
 	GP_NR_STATES,
 };
 
+/* By enum gp_state, as programs print them. */
+extern const char *const gp_state_name[GP_NR_STATES];
+
 /* Whether a seat has work; independent of its state. */
 enum gp_work {
 	GP_IDLE,	/* confirmed: nothing to run, nothing running */

@@ -114,7 +114,6 @@ u64 gp_method_states(const struct gp_decider *h, const struct gp_gpu_process *r)
 bool gp_method_is_off(u64 states);
 /* Until when it is held by hand; 0: it is not. */
 u64 gp_method_held_until(const struct gp_decider *h, const struct gp_gpu_process *r);
-extern const char *const gp_method_state_name[GP_NR_STATES];
 
 /* methods_stream.c */
 gp_handler gp_method_subscribe, gp_method_record;

@@ -14,11 +14,6 @@
 
 enum { LIST, STATS };		/* struct gp_listing.which */
 
-const char *const gp_method_state_name[GP_NR_STATES] = {
-	[GP_ON] = "on", [GP_STOPPING] = "stopping", [GP_OFF] = "off",
-	[GP_STARTING] = "starting", [GP_LOST] = "lost",
-};
-
 static const char *const work_names[] = {
 	[GP_IDLE] = "idle", [GP_DRAINED] = "drained", [GP_PENDING] = "pending",
 	[GP_BLOCKED] = "blocked", [GP_UNKNOWN] = "unknown",
@@ -267,7 +262,7 @@ static json_t *seats_json(const struct gp_decider *h, const struct gp_gpu_proces
 		if (gp_decider_seat(h, r, d, &seat))
 			continue;
 		o = json_pack("{s:i, s:s}", "gpu", (int)h->gpu[d].index, "state",
-			      gp_method_state_name[seat.state]);
+			      gp_state_name[seat.state]);
 		if (full)
 			json_object_update_new(o, json_pack(
 				"{s:s, s:I, s:I, s:I, s:I, s:I}", "work", work_names[seat.work],

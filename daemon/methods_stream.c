@@ -90,8 +90,8 @@ static void publish_state(struct gp_methods *m, const struct gp_rec *rec)
 	if (to >= GP_NR_STATES || rec->device >= h->nr_gpus || !r)
 		return;
 	event = json_pack("{s:I, s:s, s:i, s:s}", "at_ns", (json_int_t)rec->now_ns,
-			  "what", gp_method_state_name[to],
-			  "gpu", (int)h->gpu[rec->device].index, "state", gp_method_state_name[to]);
+			  "what", gp_state_name[to],
+			  "gpu", (int)h->gpu[rec->device].index, "state", gp_state_name[to]);
 	gp_decider_device_view(h, rec->device, &view);
 	cause = gp_decider_by_task(h, view.cause);
 	if (cause == r)

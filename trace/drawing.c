@@ -9,14 +9,6 @@
 #include "core/sched.h"
 #include "tracefile.h"
 
-static const char *const state_names[GP_NR_STATES] = {
-	[GP_ON]		= "on",
-	[GP_STOPPING]	= "stopping",
-	[GP_OFF]	= "off",
-	[GP_STARTING]	= "starting",
-	[GP_LOST]	= "lost",
-};
-
 struct task {
 	struct gp_rec_who who;
 	u64 process;		/* its track; 0: not drawn yet */
@@ -175,7 +167,7 @@ static void draw_state(struct gp_drawing *d, struct seat *s, const struct gp_per
 static void draw_stop(struct gp_drawing *d, struct seat *s, u64 flow)
 {
 	struct gp_perfetto_event e = { .at_ns = s->stop_begin_ns, .flow_end = flow,
-				       .name = state_names[GP_STOPPING] };
+				       .name = gp_state_name[GP_STOPPING] };
 
 	if (s->stop_end_ns)
 		draw_state(d, s, &e, s->stop_end_ns);
@@ -184,7 +176,7 @@ static void draw_stop(struct gp_drawing *d, struct seat *s, u64 flow)
 
 static void state_is(struct gp_drawing *d, struct seat *s, u32 to)
 {
-	struct gp_perfetto_event e = { .at_ns = s->since_ns, .name = state_names[s->state] };
+	struct gp_perfetto_event e = { .at_ns = s->since_ns, .name = gp_state_name[s->state] };
 
 	if (s->state == to)
 		return;

@@ -12,6 +12,7 @@
 #include "ask.h"
 #include "cli/trace.h"
 #include "core/param.h"
+#include "lib/sys.h"
 #include "records.h"
 #include "sim/json.h"
 #include "trace/tracefile.h"
@@ -30,14 +31,6 @@ struct recording {
 	u64 nr_records;		/* written */
 	u64 sampled;		/* bit per device: a sample since its last look */
 };
-
-static u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
-}
 
 static void mark(struct recording *r, const char *what, u64 at)
 {
@@ -131,7 +124,7 @@ static int follow(struct recording *r, struct gp_events *events, int signals, u6
 	};
 
 	for (;;) {
-		u64 now = now_ns(), left = until_ns > now ? until_ns - now : 0;
+		u64 now = gp_sys->monotonic_ns(), left = until_ns > now ? until_ns - now : 0;
 		int err = take_all(r, events);
 
 		if (err)
@@ -172,14 +165,14 @@ static int listen_to(struct recording *r, struct gp_events **events)
 
 static int record(const struct gp_options *o, struct recording *r, struct gp_events *events)
 {
-	u64 until_ns = o->for_ns ? now_ns() + o->for_ns : GP_NEVER;
+	u64 until_ns = o->for_ns ? gp_sys->monotonic_ns() + o->for_ns : GP_NEVER;
 	int fd = catch_signals(), code = follow(r, events, fd, until_ns);
 
 	close(fd);
 	r->picture = r->trace.drawing;
 	if (!r->picture)
 		return code;
-	gp_drawing_end(r->trace.drawing, now_ns());
+	gp_drawing_end(r->trace.drawing, gp_sys->monotonic_ns());
 	r->drawn = gp_drawing_count(r->trace.drawing);
 	return code;
 }

@@ -8,6 +8,7 @@
 
 #include "ask.h"
 #include "core/param.h"
+#include "lib/sys.h"
 #include "sim/json.h"
 
 /*
@@ -38,14 +39,6 @@ struct holds {
 	u32 nr;
 	u64 until_ns;		/* CLOCK_MONOTONIC; GP_NEVER */
 };
-
-static u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
-}
 
 /* The processes named by the operands; their number, or 0 after a message. */
 static u32 read_targets(const struct gp_options *o, struct held *ret)
@@ -84,7 +77,8 @@ static int look(struct gp_daemon *daemon, struct held *h)
 
 static int hold(struct holds *all, struct held *h, u32 flags)
 {
-	u64 now = now_ns(), left = all->until_ns > now ? all->until_ns - now : 1, granted;
+	u64 now = gp_sys->monotonic_ns(), left = all->until_ns > now ? all->until_ns - now : 1,
+	    granted;
 	int err;
 
 	err = gp_daemon_hold(all->daemon, &h->target, left < LEASE_NS ? left : LEASE_NS, flags,
@@ -147,7 +141,7 @@ static void release_all(struct holds *all)
  */
 static u64 next_ns(const struct holds *all)
 {
-	u64 next = GP_NEVER, now = now_ns();
+	u64 next = GP_NEVER, now = gp_sys->monotonic_ns();
 
 	for (u32 i = 0; i < all->nr; i++) {
 		const struct held *h = &all->one[i];
@@ -164,7 +158,7 @@ static u64 next_ns(const struct holds *all)
 /* Waits until @at. True: a signal came that ends us. */
 static bool interrupted(const sigset_t *signals, u64 at)
 {
-	u64 now = now_ns(), left = at > now ? at - now : 0;
+	u64 now = gp_sys->monotonic_ns(), left = at > now ? at - now : 0;
 	struct timespec wait = {
 		.tv_sec = (time_t)(left / GP_SEC), .tv_nsec = (long)(left % GP_SEC),
 	};
@@ -178,7 +172,8 @@ static int keep(struct holds *all, const sigset_t *signals)
 		u64 at = next_ns(all);
 		int code;
 
-		if (at == GP_NEVER || interrupted(signals, at) || now_ns() >= all->until_ns)
+		if (at == GP_NEVER || interrupted(signals, at) ||
+		    gp_sys->monotonic_ns() >= all->until_ns)
 			return GP_EXIT_OK;
 		code = renew_all(all);
 		if (code)
@@ -201,7 +196,8 @@ static int ask(struct holds *all, struct held *h)
 /* Waits until @h is off, or the next lease has to be renewed: -ETIMEDOUT. */
 static int wait_off(struct holds *all, struct held *h)
 {
-	u64 now = now_ns(), at = next_ns(all), left = at > now ? (at - now) / GP_MSEC : 0;
+	u64 now = gp_sys->monotonic_ns(), at = next_ns(all),
+	    left = at > now ? (at - now) / GP_MSEC : 0;
 	int err;
 
 	gp_daemon_set_timeout(all->daemon, left < STEP_MS ? STEP_MS : (int)left);
@@ -243,7 +239,7 @@ static int say_failed(const struct held *h, int err)
 /* All are asked for first; then, while one is waited for, the leases of all are renewed. */
 static int take_all(struct holds *all)
 {
-	u64 deadline = now_ns() + OFF_NS;
+	u64 deadline = gp_sys->monotonic_ns() + OFF_NS;
 
 	for (u32 i = 0; i < all->nr; i++) {
 		int err = ask(all, &all->one[i]);
@@ -256,7 +252,8 @@ static int take_all(struct holds *all)
 		int err = 0, code = GP_EXIT_OK;
 
 		while (!code && is_ours(h) && (err = wait_off(all, h)) == -ETIMEDOUT)
-			code = now_ns() < deadline ? renew_all(all) : say_late(all, h);
+			code = gp_sys->monotonic_ns() < deadline ? renew_all(all) :
+								   say_late(all, h);
 		if (!code && err == -ECANCELED)
 			say_resumed(h);
 		else if (code || (err && is_ours(h)))
@@ -295,7 +292,7 @@ static int suspend(const struct gp_options *o, struct holds *all)
 	code = take_all(all);
 	/* The time begins when they are off. */
 	if (o->for_ns)
-		all->until_ns = now_ns() + o->for_ns;
+		all->until_ns = gp_sys->monotonic_ns() + o->for_ns;
 	if (!code && !o->json) {
 		if (all->until_ns == GP_NEVER)
 			puts("held off; Ctrl-C releases");

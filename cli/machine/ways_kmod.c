@@ -5,6 +5,7 @@
  * period, so that is the driver's own again. Closing the descriptor lets go of the process whatever
  * happened.
  */
+#include "lib/sys.h"
 #include "ways.h"
 
 #include <errno.h>
@@ -19,14 +20,6 @@
 #define PATIENCE_NS	(10 * GP_SEC)
 
 enum { TRIES = 50, AGAIN_US = 20000 };
-
-static u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
-}
 
 static int attach(struct gp_bench_target *t)
 {
@@ -129,9 +122,9 @@ static int kmod_unmap(struct gp_bench_target *t, u32 grace, struct gp_bench_done
 	if (err)
 		return gp_fail(-err, "the module does not take grace %u by %s: %s", grace,
 			       t->way->name, strerrordesc_np(-err));
-	ret->begin_ns = now_ns();
+	ret->begin_ns = gp_sys->monotonic_ns();
 	err = gp_kmod_preempt(t->kmod_fd, &move, NULL);
-	ret->end_ns = now_ns();
+	ret->end_ns = gp_sys->monotonic_ns();
 	ret->queues = t->queues;
 	if (err)
 		return gp_fail(-err, "process %d did not leave the GPU: %s", (int)t->pid,
@@ -149,9 +142,9 @@ static int kmod_map(struct gp_bench_target *t, struct gp_bench_done *ret)
 	struct gp_kmod_move move = { .tasks = &t->task, .nr = 1, .timeout_ns = PATIENCE_NS };
 	int err;
 
-	ret->begin_ns = now_ns();
+	ret->begin_ns = gp_sys->monotonic_ns();
 	err = gp_kmod_resume(t->kmod_fd, &move, NULL);
-	ret->end_ns = now_ns();
+	ret->end_ns = gp_sys->monotonic_ns();
 	ret->queues = t->queues;
 	return err ? gp_fail(-err, "process %d did not come back: %s", (int)t->pid,
 			     strerrordesc_np(-err)) : 0;
