@@ -530,26 +530,6 @@ static int check_rights(struct gp_methods *m, const struct method *method, struc
 
 /* ---- org.varlink.service: what every Varlink service says about itself ---- */
 
-static const char service_description[] =
-	"interface " SERVICE "\n"
-	"\n"
-	"method GetInfo() -> (\n"
-	"  vendor: string,\n"
-	"  product: string,\n"
-	"  version: string,\n"
-	"  url: string,\n"
-	"  interfaces: []string\n"
-	")\n"
-	"\n"
-	"method GetInterfaceDescription(interface: string) -> (description: string)\n"
-	"\n"
-	"error InterfaceNotFound(interface: string)\n"
-	"error MethodNotFound(method: string)\n"
-	"error MethodNotImplemented(method: string)\n"
-	"error InvalidParameter(parameter: string)\n"
-	"error PermissionDenied()\n"
-	"error ExpectedMore()\n";
-
 /* Consumes @parameters. */
 static int service_error(struct gp_call *call, const char *name, json_t *parameters,
 			 json_t **ret)
@@ -570,7 +550,7 @@ static int describe(struct gp_call *call, json_t **ret)
 	if (!strcmp(which, GP_INTERFACE))
 		text = gp_varlink_description;
 	else if (!strcmp(which, SERVICE))
-		text = service_description;
+		text = gp_varlink_service;
 	else
 		return service_error(call, SERVICE ".InterfaceNotFound",
 				     json_pack("{s:s}", "interface", which), ret);

@@ -171,11 +171,7 @@ static void set_number(json_t *o, const char *name, uint64_t value)
 
 int gp_daemon_register(struct gp_daemon *d, const char *class_name)
 {
-	json_t *o = json_object();
-
-	if (class_name)
-		json_object_set_new(o, "class", json_string(class_name));
-	return tell(d, "Register", o);
+	return tell(d, "Register", json_pack("{s:s*}", "class", class_name));
 }
 
 int gp_daemon_set_class(struct gp_daemon *d, const struct gp_daemon_target *target,
@@ -455,21 +451,14 @@ static int take(struct gp_events *events, json_t *message, json_t **ret)
 int gp_events_parameters(struct gp_events *events, json_t **ret)
 {
 	json_t *message;
-	ssize_t n;
-	int err;
+	int err = gp_wire_receive(&events->wire, 0, &message);
 
-	for (;;) {
-		err = gp_varlink_next(&events->wire.in, &message);
-		if (!err)
-			return take(events, message, ret);
-		if (err != -EAGAIN)
-			return gp_fail(EPROTO, "gpreemptd sent what is not JSON");
-		n = gp_varlink_receive(&events->wire.in, events->wire.fd);
-		if (n == -EAGAIN)
-			return -EAGAIN;
-		if (n <= 0)
-			return gp_fail(ENOTCONN, "gpreemptd closed the connection");
-	}
+	/* Nothing has come, and this call does not wait. */
+	if (err == -ETIMEDOUT)
+		return -EAGAIN;
+	if (err == -EPIPE)
+		return gp_fail(ENOTCONN, "gpreemptd closed the connection");
+	return err ? err : take(events, message, ret);
 }
 
 int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret)

@@ -120,8 +120,8 @@ int gp_varlink_reply(json_t *message, struct gp_varlink_reply *ret);
 
 #define GP_INTERFACE	"org.gpreempt"
 
-/* The interface, as org.gpreempt.varlink describes it. */
-extern const char gp_varlink_description[];
+/* The interfaces, as org.gpreempt.varlink and org.varlink.service.varlink describe them. */
+extern const char gp_varlink_description[], gp_varlink_service[];
 
 /* The name of an error of ours that says -@err best: never NULL. */
 const char *gp_varlink_error_name(int err);
