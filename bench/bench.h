@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the benchmarks share: a clock, the line they print, a scheduler to
- * measure. A figure is a ratio against a baseline of the same run, or a count.
+ * Shared by the benchmarks: a clock, the line they print, and a scheduler to time. A figure is
+ * a ratio against a baseline of the same run, or a count.
  */
 #ifndef GP_BENCH_H
 #define GP_BENCH_H
@@ -25,7 +25,7 @@ static inline u64 bench_clock(void)
 	return bench_time(CLOCK_MONOTONIC);
 }
 
-/* For what one thread computes: the time that others have the processor does not count. */
+/* Processor time of this thread, which leaves out the time of other programs. */
 static inline u64 bench_own_clock(void)
 {
 	return bench_time(CLOCK_THREAD_CPUTIME_ID);
@@ -37,7 +37,7 @@ static inline void bench_keep_least(u64 *least, u64 ns)
 		*least = ns;
 }
 
-/* The scheduler with room for everything, or the end of the program. */
+/* Makes a scheduler with room for everything; exits on failure. */
 static inline struct gp_sched *bench_sched(const struct gp_policy *policy)
 {
 	struct gp_sched_args args = {
@@ -54,7 +54,7 @@ static inline struct gp_sched *bench_sched(const struct gp_policy *policy)
 	return s;
 }
 
-/* A task of @priority on device 0 with @queues empty queues; exits on failure. */
+/* Adds a task of @priority on device 0 with @queues empty queues; exits on failure. */
 static inline u32 bench_task(struct gp_sched *s, u32 priority, u32 queues)
 {
 	struct gp_class class = {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a call on the control socket costs, against the least any server pays: one
- * that waits with epoll, reads and sends the same bytes back over such a socket. Both
- * serve from a process of their own; in turns, the best of each counts.
+ * The cost of a call on the control socket, against the smallest possible server: one that
+ * waits with epoll, reads and sends the same bytes back over such a socket. Both servers are
+ * separate processes. They run in turns, and the best run of each counts.
  *
- * And what one run of the control socket costs the daemon while forty clients send as
- * fast as they can the most laborious calls there are: so long a decision may have to wait.
+ * Also the cost of one run of the control socket while forty clients send the most expensive
+ * calls as fast as they can. A decision may have to wait that long.
  */
 #include <signal.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void give_up(const char *what)
 
 /* ---- the two servers ---- */
 
-/* What the daemon does with a call, without a decider: parameters are read and it is answered. */
+/* Handles a call like the daemon, but without a decider: reads its parameters and answers it. */
 static int answer(void *ctx, struct gp_call *c, json_t **ret)
 {
 	struct gp_arguments a;
@@ -180,7 +180,10 @@ static u64 cpu_clock(void)
 	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
 }
 
-/* As long and as full of values as a call may be, and then it is refused. */
+/*
+ * Makes a call of the largest size and the largest number of values, which the daemon then
+ * refuses.
+ */
 static size_t laborious(char *to, size_t size)
 {
 	size_t n = (size_t)snprintf(to, size, "{\"method\":\"org.gpreempt.Trigger\","
@@ -210,7 +213,7 @@ static void flood(void)
 	}
 	for (i = 0; i < RUNS; i++) {
 		for (k = 0; k < 4; k++) {
-			/* Whether it fits or there is anything does not matter. */
+			/* Ignore errors: the socket may be full. */
 			if (send(fd[(i + k) % FLOODERS], worst, size, MSG_NOSIGNAL) < 0)
 				errno = 0;
 			if (recv(fd[(i + k) % FLOODERS], bytes, sizeof(bytes), 0) < 0)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a decision costs when something changed: the instructions between an
- * arrival seen and the action handed out, with 1000 tasks on one GPU of which
- * eight keep it busy. Counted by callgrind, so no clock and no other program on
- * the machine has a say: the program runs itself under it.
+ * The cost of a decision: the instructions from seeing an arrival to handing out the action,
+ * with 1000 tasks on one GPU of which eight keep it busy. The program runs itself under
+ * callgrind, which counts instructions, so clocks and other programs do not matter.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -25,7 +24,7 @@ bool gp_bench_decision(struct gp_sched *s, u64 now, u32 *tasks, struct gp_todo *
 	return gp_sched_pull(s, now, tasks, todo);
 }
 
-/* The same state every time: what is counted is one decision, the first. */
+/* Starts from the same state every time, and counts one decision, the first. */
 static int be_measured(void)
 {
 	struct gp_sched *s = bench_sched(&gp_policy_priority);

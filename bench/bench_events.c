@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * How fast virtual time runs: what an event of the simulator costs, against the
- * least any simulator pays, a bare binary heap that takes out the earliest of a
- * few pending events and puts in another. In turns, the best of each counts;
- * many short turns, so that both find some in which nothing else disturbs.
+ * The cost of an event of the simulator, against the smallest possible simulator: a bare binary
+ * heap that takes out the earliest of a few pending events and puts in another. Both run in
+ * many short turns, and the best turn of each counts, so that both have some undisturbed turns.
  */
 #include <string.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a look costs per queue when nothing moved, which is nearly always: the
- * core's pass over the samples against a bare loop that compares the same
- * pointer pairs. All run in turns, and the best of each counts: another program
- * on the machine does not, and a faster clock for a while is there for all of them.
+ * The cost of a look per queue when no pointer moved, which is the common case: the core's pass
+ * over the samples, against a bare loop that compares the same pairs of pointers. Both run in
+ * turns, and the best turn of each counts. So other programs and changes of the processor's
+ * clock do not matter.
  */
 #include "bench.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a scan costs per process when nothing changed, which is nearly always: with as many
- * processes as can be tracked, against a loop that only reads the same directories. Both run in
- * turns, and the best of each counts.
+ * The cost of a scan per process when nothing changed, which is the common case: a scan of the
+ * largest number of processes that can be tracked, against a loop that only reads the same
+ * directories. Both run in turns, and the best turn of each counts.
  */
 #include "bench.h"
 
@@ -114,7 +114,7 @@ static u64 scan(struct gp_scanner *s)
 	return (bench_own_clock() - begin) / PROCESSES;
 }
 
-/* Nanoseconds per process of the system calls that a scan cannot do without. */
+/* Nanoseconds per process of the system calls that every scan needs. */
 static u64 bare(int dir)
 {
 	u64 begin = bench_own_clock();

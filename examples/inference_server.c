@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * An inference server that says what it is and hints before it works.
+ * An inference server that registers as online and sends a hint for each request.
  *
  * It reads requests, one per line, from its standard input. A request is first prepared on the
- * processor (here: a short sleep; in a real server tokenizing, copying) and then computed on the
- * GPU (here: a function you replace). At the moment a request arrives the server knows that GPU
- * work follows, and says so: gpreemptd has the GPU cleared by the time the kernels are there.
+ * processor (here a short sleep; in a real server tokenizing and copying) and then computed on
+ * the GPU (here a function that you replace). When a request arrives the server knows that GPU
+ * work follows. It sends a hint, so that gpreemptd has cleared the GPU when the kernels come.
  *
- * The rule for such a server: gpreempt is an improvement, never a condition. Without the daemon,
- * or if it goes away, requests are served all the same, only later.
+ * Such a server must not depend on gpreempt. Without the daemon, or if the daemon goes away, it
+ * still serves all requests, only later.
  *
  *	cc inference_server.c -o inference_server $(pkg-config --cflags --libs libgpreempt)
  *	inference_server [SOCKET] <requests
@@ -21,15 +21,15 @@
 
 enum {
 	PREPARE_NS = 200 * 1000,		/* from a request's arrival to its first kernel */
-	FORGET_NS = 5 * 1000 * 1000,		/* it never came: the GPU is given back */
+	FORGET_NS = 5 * 1000 * 1000,		/* the hint expires if no work came */
 };
 
 struct server {
-	struct gp_daemon *gpreempt;	/* NULL: works without */
+	struct gp_daemon *gpreempt;	/* NULL: works without the daemon */
 	unsigned long served, hinted;
 };
 
-/* Once, before the first use of the GPU. */
+/* Registers this process. Call it once, before the first use of the GPU. */
 static void join(struct server *s, const char *socket)
 {
 	int err = gp_daemon_open(socket, &s->gpreempt);
@@ -43,7 +43,7 @@ static void join(struct server *s, const char *socket)
 	s->gpreempt = NULL;
 }
 
-/* A hint that is not heard costs latency, not the request. */
+/* A hint that fails costs latency, not the request. */
 static void hint(struct server *s)
 {
 	if (s->gpreempt && !gp_daemon_hint(s->gpreempt, NULL, PREPARE_NS, FORGET_NS))
@@ -58,7 +58,7 @@ static void prepare(const char *request)
 	nanosleep(&t, NULL);
 }
 
-/* Launch kernels and wait for them: replace this. */
+/* Launches kernels and waits for them. Replace this function. */
 static size_t compute(const char *request)
 {
 	return strcspn(request, "\n");

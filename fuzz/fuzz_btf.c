@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Any bytes may be BTF, a BTF that continues it, or a module: the first byte says how much is
- * the base. The first types are asked for everything; no answer may be behind the end or take for
- * ever. More types would only make the target slow: each question is about one type.
+ * The input is BTF, a BTF that continues it, or a module. The first byte chooses the size of
+ * the base. The target asks for everything about the first types. No answer may lie beyond the
+ * end or take forever. Further types would only slow down the target, because each question is
+ * about one type.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static void ask(const struct gp_btf *b)
 		sum++;
 	for (u32 id = 0; (id = gp_btf_enum(b, "e", id));)
 		sum++;
-	/* Nothing may be thought away. */
+	/* Keeps the compiler from removing the sum. */
 	*(volatile u64 *)&sum = sum;
 }
 

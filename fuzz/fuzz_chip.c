@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Any bytes may be in memory, on the driver's ring and in its doorbells: the chip
- * touches memory by the bus only, ends every call, and after a reset it obeys a
- * driver again.
- *
- * The input is a list of steps on a chip that was set up as a driver does it, with
- * one AQL queue: bytes written somewhere, doorbells, time, resets.
+ * The input is a list of steps on a chip that was set up as by a driver, with one AQL queue:
+ * bytes written to memory, doorbells, time, resets. The chip must access memory only by the
+ * bus, end every call, and obey a driver again after a reset.
  */
 #include <string.h>
 
@@ -18,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	BASE = 0x10000, BYTES = 0x10000, DOORBELLS = 64, HIQ_DOORBELL = 2, DOORBELL = 4,
-	/* where things are, from BASE; the input may write everywhere */
+	/* addresses, from BASE; the input may write everywhere */
 	HIQ = 0, HIQ_RING = 0x2000, POINTERS = 0x2800, IB = 0x3000, RING = 0x3800, KERNEL = 0x3c00,
 	SAVE = 0x4000, MQD = 0x6000, MQD_STRIDE = 0x2000,
 };
@@ -152,7 +149,7 @@ static void set_up(struct vgpu_chip *c)
 	vgpu_chip_doorbells(c, 0);
 }
 
-/* Packets that mean something, for the input to spoil. The first dword says how many. */
+/* Valid packets, which the input may spoil. The first dword is their length. */
 static const u32 commands[][9] = {
 	{ 6, 0xc004a300, 0x00000030 },
 	{ 6, 0xc004a300, 0x00000011, 1 },
@@ -192,7 +189,7 @@ static void command(const u8 *in, size_t left)
 	put_wide(POINTERS + 8, 0, doorbells[HIQ_DOORBELL]);
 }
 
-/* In the runlist after its process, or on the ring of the queue. */
+/* Puts a packet into the runlist after its process, or on the ring of the queue. */
 static void packet(const u8 *in, size_t left)
 {
 	u32 dw[8], n = spoilt((in[1] & 4 ? packets : entries)[in[1] % 4], in, left, dw);
@@ -208,7 +205,7 @@ static void packet(const u8 *in, size_t left)
 	doorbells[DOORBELL] = w;
 }
 
-/* One step of the input; how many bytes it took. */
+/* Executes one step of the input. Returns the number of bytes it used. */
 static size_t step(struct vgpu_chip *c, const u8 *in, size_t left, u64 *now)
 {
 	u32 arg = left > 2 ? in[1] | (u32)in[2] << 8 : 0;
@@ -265,7 +262,7 @@ static size_t step(struct vgpu_chip *c, const u8 *in, size_t left, u64 *now)
 	return n;
 }
 
-/* A reset chip whose HIQ is loaded answers a fence. */
+/* Checks that a chip answers a fence after a reset and a load of its HIQ. */
 static void obeys(struct vgpu_chip *c, u64 now)
 {
 	static const u32 query[7] = { 0xc005a400, 0x80000000, 0, BASE + POINTERS + 128, 0, 100 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Any bytes may be a configuration: reading them ends with one or with sentences, what is
- * printed of it is read as the same, and every process gets a class of it.
+ * The input is a configuration. Reading it must give a configuration or messages. A valid one
+ * must be printed as a text that reads as the same, and must give every process a class.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int r = gp_config_parse("fuzz", (const char *)data, size, &config, errors, sizeof(errors));
 	char *first, *second, *text;
 
-	/* A refusal without a sentence is a bug too. */
+	/* An error without a message is a bug too. */
 	if (r) {
 		if (r != -EINVAL || config || strncmp(errors, "fuzz:", 5))
 			abort();

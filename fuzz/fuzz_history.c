@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Any bytes may be a recording: a history and a scenario are made of it, or a sentence is. */
+/* The input is a recording. It must give a history and a scenario, or a message. */
 #include <stdlib.h>
 
 #include "sim/recorded.h"

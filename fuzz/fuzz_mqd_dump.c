@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Any bytes may be a dump of descriptors: whole and in pieces they give the same answer. */
+/*
+ * The input is a dump of queue descriptors. Read as a whole and in parts it must give the same
+ * result.
+ */
 #include <stdlib.h>
 
 #include "lib/mqd_dump.h"

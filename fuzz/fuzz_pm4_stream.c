@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Any bytes may be on a PM4 ring or in an AQL vendor packet: each call ends, with an answer. */
+/* The input is a PM4 ring or an AQL vendor packet. Each call must end with a result. */
 #include "stream_bus.h"
 #include "vgpu/pm4_stream.h"
 
@@ -22,7 +22,7 @@ static void run(struct vgpu_pm4 *s, struct stream_bus *b)
 	}
 }
 
-/* The first byte says whether what follows is a ring or an AQL packet and its buffer. */
+/* The first byte chooses a ring, or an AQL packet with its buffer. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct stream_bus b;

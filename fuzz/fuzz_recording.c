@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Any bytes may be a recording: replaying them ends with an answer.
+ * The input is a recording. Replaying it must end with a result.
  *
  * If the first byte is 1, the rest is a whole file. Otherwise the rest is the entries of a file
  * whose head is valid, because few inputs would get beyond an invalid one.
  *
- * A chip has 5 MB, and to make one takes a millisecond. So the target makes it once and puts it
- * into a file. Each input gets a private mapping of the file, where only changed pages are copied.
+ * A chip has 5 MB, and making one takes a millisecond. So the target makes it once and puts it
+ * into a file. Each input gets a private mapping of the file, where only changed pages are
+ * copied.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static void replay_file(const void *file, u64 size)
 	struct lab_replay r;
 
 	if (!lab_replay_init(&r, file, size)) {
-		r.most_step_ns = STEP_NS;	/* a year of a busy GPU is not interesting */
+		r.most_step_ns = STEP_NS;	/* a longer step is malformed */
 		lab_replay_run(&r);
 	}
 	lab_replay_fini(&r);
@@ -70,7 +71,7 @@ static void make_chip(void)
 	close(fd);
 }
 
-/* Replays entries on a chip that is as new. */
+/* Replays entries on a chip in its initial state. */
 static void replay_entries(const u8 *data, size_t size)
 {
 	if (!replay.memory)

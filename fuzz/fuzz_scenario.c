@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Any bytes may be a scenario: reading them ends with a scenario or a sentence. */
+/* The input is a scenario. Reading it must give a scenario or a message. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char err[512];
 	int r = gp_scenario_parse((const char *)data, size, &scenario, err, sizeof(err));
 
-	/* A refusal without a sentence is a bug too. */
+	/* An error without a message is a bug too. */
 	if (r && (r != -EINVAL || !err[0] || !memchr(err, '\0', sizeof(err))))
 		abort();
 	return 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Any bytes may be on an SDMA ring: each call ends, and memory is touched by the bus only. */
+/* The input is an SDMA ring. Each call must end, and access memory only by the bus. */
 #include "stream_bus.h"
 #include "vgpu/sdma.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The ring is the beginning of the memory, so that packets write over packets too. */
+/* The ring is the start of the memory, so that packets overwrite packets too. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct stream_bus b;
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (s.rptr < rptr || (state == VGPU_SDMA_ERROR) != !!s.stop.what)
 			__builtin_trap();
-		/* Large copies are all alike: enough is enough. */
+		/* Stop here, because further large copies behave the same. */
 		if (state == VGPU_SDMA_ERROR || state == VGPU_SDMA_IDLE || s.bytes > 1 << 18)
 			break;
 		if (i % 3 == 2) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Any bytes may be in the state file: they are read or refused, and what was read is written as a
- * text that is read to the same state.
+ * The input is a state file. It must be read or refused. A state that was read must be written
+ * as a text that reads as the same state.
  */
 #include <stdlib.h>
 #include <string.h>

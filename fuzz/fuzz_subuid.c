@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Any bytes may be /etc/subuid or /etc/passwd: what is parsed lies inside them. */
+/* The input is /etc/subuid or /etc/passwd. All parsed text must lie inside it. */
 #include <stdlib.h>
 #include <string.h>
 

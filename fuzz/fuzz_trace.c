@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Any bytes may be a trace file: reading and replaying them ends with an answer. */
+/* The input is a trace file. Reading and replaying it must end with a result. */
 #include "trace/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
- * A trace may ask for the largest scheduler there is, 100 MB; a fuzzer that
- * makes one per input finds nothing else.
+ * A trace may ask for the largest scheduler, which has 100 MB. Making it for each input would
+ * be too slow to find anything.
  */
 static bool small(const struct gp_tracefile *trace)
 {

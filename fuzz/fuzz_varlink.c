@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Any bytes may come from a client: the reader finds the same messages however they
- * are cut, and a control socket that is sent them serves the next client.
+ * The input is what a client sends. The reader must find the same messages however they are
+ * split, and a control socket that received them must serve the next client.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static void send_to_server(const uint8_t *data, size_t size)
 	run(2);
 }
 
-/* A number that depends on every message and every refusal. */
+/* Returns a number that depends on every message and every error. */
 static u64 digest(struct gp_varlink_reader *r, u64 sum)
 {
 	struct gp_varlink_call call;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A small memory for fuzzed packets. It repeats every 64 KiB up to 8 GiB, so that
- * most addresses a fuzzer thinks of are somewhere; what is above is not mapped.
+ * A small memory for fuzzed packets. It repeats every 64 KiB up to 8 GiB, so that most
+ * addresses of an input are mapped. Addresses above that are not mapped.
  */
 #ifndef STREAM_BUS_H
 #define STREAM_BUS_H
@@ -13,12 +13,12 @@
 enum {
 	STREAM_BUS_BYTES	= 1 << 16,
 	STREAM_BUS_AT		= 0x10000,
-	STREAM_BUS_MOST		= 4096,		/* bytes of an access: SDMA moves pages */
+	STREAM_BUS_MOST		= 4096,		/* bytes of an access, because SDMA moves pages */
 };
 #define STREAM_BUS_END	(8ull << 30)
 
 struct stream_bus {
-	u8 bytes[STREAM_BUS_BYTES + STREAM_BUS_MOST];	/* the last access may reach over the end */
+	u8 bytes[STREAM_BUS_BYTES + STREAM_BUS_MOST];	/* the last access may exceed the end */
 	u32 reports, irqs;
 };
 

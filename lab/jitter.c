@@ -35,7 +35,10 @@ static uint64_t next(void)
 	return z ^ z >> 31;
 }
 
-/* From @least to 2^@doublings times that; every doubling is equally likely. */
+/*
+ * Returns a random number from @least to 2^@doublings times that; every doubling is equally
+ * likely.
+ */
 static uint64_t spread(uint64_t least, unsigned int doublings)
 {
 	uint64_t low = least << next() % doublings;
@@ -110,7 +113,7 @@ static void interrupt_others(void)
 {
 	for (;;) {
 		pause_ns(spread(20000, 9));
-		/* Now and then for long enough that the others' time slices end. */
+		/* Sometimes spin long enough that the time slices of other tasks end. */
 		spin_ns(next() % 256 ? spread(1000, 7) : spread(1000000, 2));
 	}
 }
@@ -128,7 +131,7 @@ int main(int argc, char **argv)
 	choose_scheduling();
 	refill_random_numbers();
 	pause_ns(next() % 10000000);
-	/* A child inherits the priority, but no locked memory. */
+	/* A child inherits the priority, but not locked memory. */
 	if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }))
 		fail("SCHED_FIFO");
 	switch (fork()) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * /sys/kernel/debug/vgpu/N/ledger: who used the guest's time, and what the device did,
- * all of one moment. On a guest with one CPU the difference of two readings says what
- * everything but the model's thread and idling executed between them:
+ * /sys/kernel/debug/vgpu/N/ledger: the guest time of each of its users, and the device's
+ * counters, all from one moment. On a guest with one CPU the difference of two readings gives
+ * the instructions that everything except the model's thread and idling executed between them:
  *
  *	cost = guest - thread - idle
  *
- * Reading it must cost little, so it is binary: one struct. The file "rings" beside it has the same
- * difference, since the guest started, at each of the last doorbells of the HIQ, as text:
- * device_ns, cost.
+ * Reading it must be cheap, so it is binary: one struct. The file "rings" beside it has, as
+ * text, device_ns and cost since the guest started for each of the last doorbells of the HIQ.
  */
 #ifndef LAB_LEDGER_H
 #define LAB_LEDGER_H
@@ -17,10 +16,10 @@
 
 struct lab_ledger {
 	u64 guest_ns;
-	u64 thread_ns;		/* the model ran: its thread, and traps for doorbells */
-	u64 idle_ns;		/* nothing ran, to the microsecond */
+	u64 thread_ns;		/* time of the model: its thread, and traps for doorbells */
+	u64 idle_ns;		/* idle time, to the microsecond */
 	u64 device_ns;		/* the device's clock */
-	u64 modelled_ns;	/* that it jumped */
+	u64 modelled_ns;	/* time that the clock has jumped */
 	u64 unmap_packets, query_packets, runlist_packets, write_packets;
 	u64 queues_mapped, queues_unmapped;
 	u64 waves_saved, bytes_saved, bytes_restored;

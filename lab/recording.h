@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A recording of everything that went into a chip: what was asked of it, and what it
- * found in memory and at doorbells. The chip is deterministic, so the same bytes lead
- * another one, outside the virtual machine, to the same state; what it writes on the
- * way is in the recording too, and is compared.
+ * A recording of all inputs of a chip: the calls to it, and the contents of memory and
+ * doorbells that it read. The chip is deterministic, so the same bytes lead another chip,
+ * outside the virtual machine, to the same state. The recording also has the chip's writes,
+ * which a replay compares.
  *
- * A recording is a struct recording_head, then entries: struct recording_entry, @bytes
- * bytes, zeros up to a multiple of eight. The file in debugfs is the recording up to the
- * moment when it was opened; opening it adds the state at that moment as an entry.
+ * A recording is a struct recording_head, then entries: struct recording_entry, @bytes bytes,
+ * zeros up to a multiple of eight. The file in debugfs is the recording up to the moment when
+ * it was opened; opening it adds the state at that moment as an entry.
  */
 #ifndef LAB_RECORDING_H
 #define LAB_RECORDING_H
@@ -17,7 +17,7 @@
 #define RECORDING_MAGIC		0x3143455247505556ull	/* "VUPGREC1" */
 
 enum recording_kind {
-	/* asked of the chip; @at is the device's time */
+	/* calls of the chip; @at is the device's time */
 	RECORDING_KIQ,		/* @address: XCC; the dwords follow */
 	RECORDING_DOORBELLS,
 	RECORDING_ADVANCE,
@@ -26,7 +26,7 @@ enum recording_kind {
 	RECORDING_FAULT,	/* @address: enum vgpu_fault, @space: its argument */
 	RECORDING_REGISTER,	/* @address: xcc << 24 | pipe << 16 | queue << 8 | register */
 	RECORDING_STATE,	/* the views at that moment follow, as text (adapter/state.h) */
-	/* found or done by the chip; @error is what it was answered */
+	/* reads and writes of the chip; @error is the result */
 	RECORDING_READ,		/* what was read follows */
 	RECORDING_WRITE,	/* what was written follows */
 	RECORDING_ADD,		/* the value added and the new value follow */
@@ -47,7 +47,7 @@ struct recording_head {
 	u32 iq_wait_time2, iq_wait_time2_register;
 	u32 sdma_engines;
 	u32 rptr_at, save_area;		/* values of the facts */
-	u32 lost;			/* entries for which there was no room */
+	u32 lost;			/* entries dropped for lack of room */
 	u64 bytes;			/* of entries */
 };
 

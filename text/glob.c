@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Behind the ']' that closes the set whose '[' is before @p; NULL: there is none. */
+/*
+ * Returns the position after the ']' that closes the set whose '[' is before @p. NULL: not
+ * closed.
+ */
 static const char *set_end(const char *p)
 {
 	p += *p == '!' || *p == '^';
@@ -15,7 +18,7 @@ static const char *set_end(const char *p)
 	return *p ? p + 1 : NULL;
 }
 
-/* Is @c in the set behind '['? */
+/* True if @c is in the set behind '['. */
 static bool in_set(const char *p, unsigned char c)
 {
 	const char *end = set_end(p) - 1;
@@ -38,7 +41,7 @@ static bool in_set(const char *p, unsigned char c)
 	return found != negated;
 }
 
-/* Does one character at *@p match @c? Then *@p is behind it. */
+/* True if one character at *@p matches @c. Then moves *@p behind it. */
 static bool match_one(const char **p, char c, enum gp_glob_kind kind)
 {
 	const char *at = *p;
@@ -67,10 +70,9 @@ static bool match_one(const char **p, char c, enum gp_glob_kind kind)
 }
 
 /*
- * Only the last '*' and the last "**" are ever tried again. That is enough: what
- * lies between two stars is best matched as early as possible, since the later
- * star can reach whatever a longer match of the earlier one could have reached.
- * Returns what is behind the match, NULL: none.
+ * Tries only the last '*' and the last "**" again. That is enough: text between two stars is
+ * best matched as early as possible, because the later star can reach everything that a longer
+ * match of the earlier star could reach. Returns the position after the match. NULL: no match.
  */
 static const char *match(const char *p, const char *t, enum gp_glob_kind kind, bool within)
 {

@@ -14,16 +14,16 @@ enum gp_glob_kind {
 };
 
 /*
- * '*' '?' "[a-z]" "[!a-z]", and '\' before any of these. @pattern has passed
- * gp_glob_wrong(). At most |pattern| x |text| steps, in a path times its longest name.
+ * Matches '*' '?' "[a-z]" "[!a-z]", and '\' before any of these. @pattern must be valid by
+ * gp_glob_wrong(). Takes at most |pattern| x |text| steps, for a path times its longest name.
  */
 bool gp_glob(const char *pattern, const char *text, enum gp_glob_kind kind);
 /*
- * The same for @path or one of the folders it is in: "/a" matches "/a/b". Returns the length
- * of the first folder that matches; 0: none.
+ * The same for @path or a folder above it: "/a" matches "/a/b". Returns the length of the first
+ * folder that matches; 0: none.
  */
 size_t gp_glob_within(const char *pattern, const char *path);
-/* What is wrong with @pattern, or NULL. */
+/* Returns a message about an invalid @pattern, or NULL. */
 const char *gp_glob_wrong(const char *pattern);
 
 #endif /* GP_TEXT_GLOB_H */

@@ -19,7 +19,10 @@ void gp_ini_errors_init(struct gp_ini_errors *errors, char *text, size_t size)
 		text[0] = '\0';
 }
 
-/* Leaves out a line that does not fit, but cuts the first: one message is always there. */
+/*
+ * Leaves out a line that does not fit, but cuts the first one, so that there is always a
+ * message.
+ */
 static void add_line(struct gp_ini_errors *errors, char *line)
 {
 	size_t n = strlen(line);
@@ -83,7 +86,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* Length of the line without a comment, which is '#' or ';' behind a blank. */
+/* Returns the length of the line without its comment, which is '#' or ';' after a blank. */
 static size_t without_comment(const char *line, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {

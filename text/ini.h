@@ -18,7 +18,7 @@ enum {
 
 /* Messages about files: whole lines, each "file:line: what is wrong; what to do". */
 struct gp_ini_errors {
-	char *text;		/* the caller's, always terminated */
+	char *text;		/* owned by the caller, always terminated */
 	size_t size, at;
 	u32 nr, listed;		/* found, and how many of these are in @text */
 };
@@ -28,7 +28,7 @@ void gp_ini_errors_init(struct gp_ini_errors *errors, char *text, size_t size);
 __attribute__((format(printf, 4, 5)))
 void gp_ini_error(struct gp_ini_errors *errors, const char *file, u32 line, const char *format,
 		  ...);
-/* Adds how many messages were not listed. Call it once, last. */
+/* Adds the number of messages that were not listed. Call it once, last. */
 void gp_ini_errors_end(struct gp_ini_errors *errors);
 
 /* ---- reading ---- */

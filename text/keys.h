@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Keys of INI sections as tables: name, type, bounds, initial value, what it is,
- * and where the value goes. One place reads, checks and prints them all, so every
- * message says what is expected, and the manual can be compared with the tables.
+ * Keys of INI sections as tables: name, type, bounds, initial value, description, and the place
+ * of the value. One place reads, checks and prints all keys. So every message has the expected
+ * value, and the manual can be compared with the tables.
  */
 #ifndef GP_TEXT_KEYS_H
 #define GP_TEXT_KEYS_H
@@ -37,7 +37,7 @@ struct gp_key;
 /* A value that is being set. */
 struct gp_key_value {
 	const struct gp_key *key;
-	void *to;			/* the struct that @key->offset counts from */
+	void *to;			/* the struct that contains the value */
 	const void *context;		/* of the section */
 	const char *text;
 	const struct gp_why *why;
@@ -52,7 +52,7 @@ struct gp_key {
 	const char *zero;		/* GP_KEY_NS: the word for 0; NULL: none */
 	const char *const *choices;	/* ends with NULL */
 	const char *initial;		/* NULL: all bytes 0 */
-	const char *what;		/* half a sentence, for messages; NULL: none */
+	const char *what;		/* a phrase for messages; NULL: none */
 	const char *expected;		/* GP_KEY_TEXT, GP_KEY_CUSTOM: what to write */
 	bool (*valid)(const char *text);	/* GP_KEY_TEXT; NULL: every text is */
 	/* 0 or -EINVAL. An empty @v->why means: the text is not @expected. */
@@ -77,14 +77,14 @@ struct gp_key {
 
 /* Sets every key of @keys, which ends with a name of NULL, to its initial value. */
 void gp_keys_init(const struct gp_key *keys, void *to);
-/* As it would be written; "" if it is empty, which no file can say. */
+/* Prints the value as a file would have it; "" for an empty text, which no file can set. */
 void gp_key_print(const struct gp_key *key, const void *from, char *text, size_t size);
 
 /* ---- sections ---- */
 
 /* Keys that a table of another type names. */
 struct gp_more_keys {
-	const char *(*name)(u32 i);	/* NULL behind the last */
+	const char *(*name)(u32 i);	/* NULL after the last one */
 	int (*set)(void *to, u32 i, const char *value, const struct gp_why *why);
 };
 
@@ -110,7 +110,7 @@ int gp_section_find(const struct gp_section *section, const char *key);
 /* 0, or -EINVAL and the message. */
 int gp_section_set(const struct gp_section *section, int position, const char *value,
 		   const struct gp_why *why);
-/* Returns -EINVAL and names the key that was probably meant, or all keys. */
+/* Returns -EINVAL and a message with the nearest known key, or with all keys. */
 int gp_section_unknown(const struct gp_section *section, const char *key,
 		       const struct gp_why *why);
 

@@ -16,7 +16,7 @@ void gp_list_name(char *text, size_t size, const char *name)
 
 enum { NAME_MAX_LENGTH = 32 };
 
-/* How many letters must be changed, added or left out to make @b of @a. */
+/* Returns how many letters must be changed, added or left out to get from @a to @b. */
 static u32 distance(const char *a, const char *b)
 {
 	u32 row[NAME_MAX_LENGTH + 1], nr = (u32)strlen(b);
@@ -40,7 +40,7 @@ static u32 distance(const char *a, const char *b)
 	return row[nr];
 }
 
-/* Names that begin with the word are nearer than others; the shortest of them is the nearest. */
+/* Names that begin with the word are nearest, the shortest of them first. */
 static u32 score(const char *word, const char *known)
 {
 	size_t length = strlen(word), extra;
@@ -50,7 +50,7 @@ static u32 score(const char *word, const char *known)
 		extra = strlen(known) - length;
 		return extra < NAME_MAX_LENGTH ? (u32)extra : NAME_MAX_LENGTH;
 	}
-	/* One letter may be wrong, and one more per four letters. */
+	/* Allows one wrong letter, and one more per four letters. */
 	changes = distance(word, known);
 	return changes < 2 + length / 4 ? (changes + 1) * NAME_MAX_LENGTH : ~0u;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What to write instead of an unknown word: the nearest of the known words, or all of them.
+ * Suggestions for an unknown word: the nearest of the known words, or all of them.
  *
  *	struct gp_nearest n = { .word = "prioriti" };
  *
@@ -17,12 +17,12 @@
 
 struct gp_nearest {
 	const char *word;
-	const char *name;	/* of those tried, the one near enough to suggest; NULL: none */
-	u32 score;		/* of @name: the less, the nearer */
+	const char *name;	/* the nearest name tried, if near enough; NULL: none */
+	u32 score;		/* of @name; a smaller score is nearer */
 	char all[800];		/* every name tried */
 };
 
-/* @known has to stay there until the suggestion is printed. */
+/* @known must stay valid until the suggestion is printed. */
 void gp_nearest_try(struct gp_nearest *n, const char *known);
 /* "did you mean 'NAME'?" or "expected one of NAME, NAME". */
 void gp_nearest_print(const struct gp_nearest *n, char *text, size_t size);

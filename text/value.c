@@ -15,7 +15,7 @@ static const struct unit {
 
 enum { NR_UNITS = sizeof(units) / sizeof(units[0]), DIGITS = 18 };
 
-/* "12.5" times @scale, exactly; *@end is behind it. */
+/* Reads "12.5" times @scale exactly. *@end is the position after it. */
 static int read_decimal(const char *text, u64 scale, u64 *ret, const char **end)
 {
 	unsigned __int128 value = 0;
@@ -35,7 +35,7 @@ static int read_decimal(const char *text, u64 scale, u64 *ret, const char **end)
 			return -EINVAL;
 	}
 	value *= scale;
-	/* Half the range at most: sums of two cannot wrap. */
+	/* Allow half the range at most, so that a sum of two values cannot wrap. */
 	if (!digits || value % below || value / below > ~0ull >> 1)
 		return -EINVAL;
 	*ret = (u64)(value / below);
@@ -43,7 +43,7 @@ static int read_decimal(const char *text, u64 scale, u64 *ret, const char **end)
 	return 0;
 }
 
-/* The unit behind the number at the start of @text, and where the number ends; NULL: none. */
+/* Finds the unit after the number at the start of @text, and the end of the number. NULL: none. */
 static const struct unit *find_unit(const char *text, const char **number_end)
 {
 	const char *end = text + strspn(text, "0123456789."), *name = end + strspn(end, " \t");
@@ -133,7 +133,7 @@ static int read_linger(const char *text, u64 *ret)
 			return 0;
 		}
 	}
-	/* A time of one or two ns would be taken for one of the words. */
+	/* Refuse times of one or two ns, because these values stand for the words. */
 	if (gp_parse_ns(text, &ns) || (ns && ns < GP_LINGER_MODES))
 		return -EINVAL;
 	*ret = ns;
@@ -186,7 +186,7 @@ u32 gp_split(const char *text, char word[][24], u32 max)
 
 void gp_print_ns(u64 ns, char *text, size_t size)
 {
-	int i = 2;	/* hours and minutes are only read */
+	int i = 2;	/* skip hours and minutes, which are only read */
 
 	if (!ns) {
 		snprintf(text, size, "0");
@@ -226,7 +226,7 @@ bool gp_is_name(const char *text, size_t size, const char *also)
 {
 	const char *c = text;
 
-	/* Not isalnum(): what is a letter must not depend on the locale. */
+	/* Not isalnum(), because its result depends on the locale. */
 	while (*c && (strchr(also, *c) || (*c >= '0' && *c <= '9') ||
 		      ((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z')))
 		c++;

@@ -15,7 +15,7 @@ struct task {
 };
 
 struct device {
-	u32 gpu;		/* its index, for people */
+	u32 gpu;		/* its index, as shown to users */
 	u32 cause;		/* the task that the last action is for, GP_NONE */
 	u64 looked_ns;
 };
@@ -24,11 +24,11 @@ struct device {
 struct seat {
 	u32 task, device;
 	bool gone;
-	bool known;		/* a record said its state */
+	bool known;		/* a record gave its state */
 	u32 state;		/* enum gp_state */
 	u64 since_ns;
 	u32 cause;		/* the task it was stopped for, GP_NONE */
-	/* A "stopping" that is over but not drawn: a preemption may follow that it belongs to. */
+	/* A finished "stopping" that is not drawn yet, because its preemption may follow. */
 	u64 stop_begin_ns, stop_end_ns;
 	u64 units, units_drawn;	/* that wait in its queues */
 	u64 permille;		/* of the GPU that its waves filled */
@@ -106,7 +106,7 @@ static void write_slice(struct gp_drawing *d, const struct gp_perfetto_event *e,
 
 /* ---- seats ---- */
 
-/* A seat that is free, in memory that may be new; NULL: out of memory. */
+/* Returns a free seat, growing the memory if needed. NULL: out of memory. */
 static struct seat *free_seat(struct gp_drawing *d)
 {
 	for (u32 i = 0; i < d->nr_seats; i++) {
@@ -125,7 +125,7 @@ static struct seat *free_seat(struct gp_drawing *d)
 	return &d->seat[d->nr_seats++];
 }
 
-/* The seat of @rec; NULL: its numbers are out of bounds, or out of memory. */
+/* Returns the seat of @rec. NULL: its numbers are out of bounds, or out of memory. */
 static struct seat *seat_of(struct gp_drawing *d, const struct gp_rec *rec)
 {
 	struct seat *s;
@@ -163,7 +163,7 @@ static void draw_state(struct gp_drawing *d, struct seat *s, const struct gp_per
 	write_slice(d, &event, end_ns);
 }
 
-/* @flow 0: it belongs to no preemption. */
+/* @flow 0: not part of a preemption. */
 static void draw_stop(struct gp_drawing *d, struct seat *s, u64 flow)
 {
 	struct gp_perfetto_event e = { .at_ns = s->stop_begin_ns, .flow_end = flow,
@@ -199,7 +199,7 @@ static void take_state(struct gp_drawing *d, const struct gp_rec *rec)
 
 	if (!s || rec->state.from >= GP_NR_STATES || rec->state.to >= GP_NR_STATES)
 		return;
-	/* Its first record also says what it has been so far. */
+	/* The first record also gives the previous state. */
 	if (!s->known)
 		s->state = (u32)rec->state.from;
 	s->known = true;
@@ -256,7 +256,7 @@ static void draw_parts(struct gp_drawing *d, const struct gp_rec *rec, u64 track
 	}
 }
 
-/* Did the stop of @s end with this preemption? A flow leads forward in time only. */
+/* True if the stop of @s ended with this preemption. A flow only leads forward in time. */
 static bool is_victim(const struct seat *s, const struct gp_rec *rec)
 {
 	return s->device == rec->device && s->stop_end_ns &&
@@ -315,7 +315,7 @@ static u64 waiting(const struct queue *q)
 {
 	u64 units = q->wptr - q->rptr;
 
-	/* Pointers count up; anything else is a queue that begins anew. */
+	/* Pointers only count up, so a pointer that went back belongs to a new queue. */
 	return units < 1ull << 32 ? units : 0;
 }
 
@@ -454,7 +454,7 @@ static void take_name(struct gp_drawing *d, const struct gp_rec *rec)
 	}
 }
 
-/* All seats with that task, or on that device; GP_NONE: any. */
+/* Removes all seats with that task, or on that device. GP_NONE: any. */
 static void seats_gone(struct gp_drawing *d, u32 task, u32 device)
 {
 	for (u32 i = 0; i < GP_MAX_QUEUES; i++) {
@@ -478,7 +478,7 @@ static void seats_gone(struct gp_drawing *d, u32 task, u32 device)
 	}
 }
 
-/* Its number may be given to another process, whose name comes later. */
+/* The number may be reused by another process, whose name comes later. */
 static void task_gone(struct gp_drawing *d, u32 task)
 {
 	seats_gone(d, task, GP_NONE);
@@ -563,7 +563,7 @@ void gp_drawing_end(struct gp_drawing *d, u64 now_ns)
 	seats_gone(d, GP_NONE, GP_NONE);
 }
 
-/* ---- what has no record ---- */
+/* ---- events without a record ---- */
 
 void gp_drawing_span(struct gp_drawing *d, const struct gp_drawing_at *at, const char *name,
 		     u64 begin_ns, u64 end_ns)

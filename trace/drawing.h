@@ -19,13 +19,13 @@
 #include "core/trace.h"
 #include "perfetto.h"
 
-/* Names of parts that one call of the driver does, where they cannot be told apart. */
+/* Name of the parts that one call of the driver does and that cannot be separated. */
 #define GP_PARTS_WITHIN	"command, save and switch"
 #define GP_PARTS_SAVE	"command and save"
 
 struct gp_drawing;
 
-/* NULL: out of memory. @file stays the caller's; so do its errors (ferror()). */
+/* NULL: out of memory. The caller owns @file and checks its errors (ferror()). */
 struct gp_drawing *gp_drawing_alloc(FILE *file, enum gp_perfetto_clock clock);
 /* NULL is allowed. */
 void gp_drawing_free(struct gp_drawing *d);
@@ -35,7 +35,7 @@ void gp_drawing_take(void *drawing, const struct gp_rec *rec);
 /* Draws what is still open, up to @now_ns or the last record, whatever is later. */
 void gp_drawing_end(struct gp_drawing *d, u64 now_ns);
 
-/* A place for what has no record. */
+/* A track for events that have no record. */
 struct gp_drawing_at {
 	const char *process;	/* NULL: none, @track is at the top */
 	u32 pid;
@@ -51,7 +51,7 @@ void gp_drawing_instant(struct gp_drawing *d, const struct gp_drawing_at *at, co
 struct gp_drawn {
 	u64 preemptions;
 	u64 slices;
-	u64 dropped;		/* slices: too many at once on one track */
+	u64 dropped;		/* slices dropped because too many were open on one track */
 };
 struct gp_drawn gp_drawing_count(const struct gp_drawing *d);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What this GPU has not, as the driver finds it out: no display, no power management,
- * no RAS, no XGMI link, no MES, no rings of amdgpu's own but one that moves
- * memory (moves.c), no virtual functions. Refusals say so; nothing here pretends.
+ * Functions of amdgpu for what this GPU lacks: display, power management, RAS, XGMI links, MES,
+ * amdgpu's own rings except one that moves memory (moves.c), and virtual functions. They return
+ * errors or "not present"; none fakes a result.
  */
 #include "gpu.h"
 #include "aldebaran.h"

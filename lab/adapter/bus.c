@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Memory and doorbells as the chip sees them.
+ * The bus of the chip: memory and doorbells.
  *
- * Addresses of processes go through the page tables that the driver wrote, every time:
- * what the driver unmapped is gone, as after a TLB flush. Pages are reached through
- * the kernel's direct map, so nobody's mm is borrowed and nothing faults.
+ * Every access to a process's address walks the page tables that the driver wrote, so an
+ * unmapped page is gone at once, as after a TLB flush. Pages are accessed through the kernel's
+ * direct map, which needs no mm and never faults.
  */
 #include <linux/mm.h>
 
@@ -21,13 +21,13 @@ DEFINE_MUTEX(lab_gpus_lock);
 
 enum { TOP_SHIFT = 39, BITS_PER_LEVEL = 9 };
 
-/* Another GPU's BAR, or our own by its bus address: memory of a peer, doorbells. */
+/* Finds memory in another GPU's BAR (peer memory), or in our own by its bus address (doorbells). */
 static void *in_a_bar(struct lab_gpu *gpu, u64 physical)
 {
 	struct lab_gpu *other;
 	u64 start;
 
-	/* Devices come and go only while nobody has a queue. */
+	/* Devices come and go only while no process has a queue. */
 	list_for_each_entry(other, &lab_gpus, link) {
 		start = other->adev.gmc.aper_base;
 		if (physical >= start && physical - start < other->vram_bytes)
@@ -75,7 +75,7 @@ static void *of_driver(struct lab_gpu *gpu, u64 address)
 	return of_entry(gpu, entry, (entry & ADDRESS_BITS) + offset_in_page(address));
 }
 
-/* Four levels, 512 entries each; a directory entry may stand for a huge page. */
+/* Walks four levels of 512 entries; a directory entry may be a huge page. */
 static void *of_process(struct lab_gpu *gpu, vgpu_space root, u64 address, bool write)
 {
 	u64 need = AMDGPU_PTE_VALID | (write ? AMDGPU_PTE_WRITEABLE : AMDGPU_PTE_READABLE);
@@ -105,7 +105,7 @@ static void *translate(struct lab_gpu *gpu, vgpu_space space, u64 address, bool 
 					  : of_process(gpu, space, address, write);
 }
 
-/* A naturally aligned word is one access: the CPU may look at it meanwhile. */
+/* Copies an aligned word in one access, because the CPU may read it concurrently. */
 static void copy(void *to, const void *from, u32 n)
 {
 	if (n == 8 && IS_ALIGNED((unsigned long)to | (unsigned long)from, 8))
@@ -230,7 +230,10 @@ const struct vgpu_bus lab_bus = {
 	.report = bus_report,
 };
 
-/* For what is not asked of the chip, and would be missing in a replay. */
+/*
+ * The bus without recording, for accesses that do not come from the chip. A replay would miss
+ * them.
+ */
 const struct vgpu_bus lab_bus_unrecorded = {
 	.read = read_memory,
 	.write = write_memory,

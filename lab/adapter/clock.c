@@ -4,16 +4,15 @@
  *
  *   device time = guest time - stolen + modelled
  *
- * Stolen is the guest time that the model's own thread took: a real GPU would have
- * taken none. Modelled is what the command processor's work takes on the device,
- * which the thread does in one go: the clock jumps over it. While the thread runs
- * the clock stands still. It never goes backwards: what is stolen outside the thread
- * (doorbell.c) may have been read already by somebody else.
+ * Stolen is the guest time that the model's own thread took; a real GPU would take none.
+ * Modelled is the time that the command processor's work takes on the device. The thread does
+ * that work at once, then the clock jumps. The clock stands still while the thread runs. It
+ * never goes backwards, because a trap (doorbell.c) may steal time after another reader has
+ * read the clock.
  *
- * Between two runs of the thread, and two traps, the two clocks differ by a constant. With
- * the parameter marks=N the last N of those moments are kept, so that a time which somebody
- * else took by the guest's clock can be told by the device's, and when the device did what
- * it was told.
+ * Between two runs of the thread, and two traps, the clocks differ by a constant. With the
+ * parameter marks=N the times of the last N runs are kept. A time by the guest's clock can then
+ * be converted to the device's.
  */
 #include <linux/ktime.h>
 #include <linux/seq_file.h>
@@ -28,7 +27,7 @@ void lab_clock_init(struct lab_clock *c)
 	spin_lock_init(&c->lock);
 	if (lab_marks)
 		c->marks = vcalloc(lab_marks, sizeof(*c->marks));
-	/* So that 0 means "never" to everybody who keeps device times. */
+	/* Start above 0, because 0 means "never" wherever device times are kept. */
 	c->modelled_ns = NSEC_PER_MSEC;
 }
 
@@ -65,7 +64,7 @@ void lab_clock_enter(struct lab_clock *c)
 	spin_unlock_irqrestore(&c->lock, flags);
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static void mark(struct lab_clock *c, u64 guest_ns)
 {
 	if (c->marks)
@@ -86,7 +85,10 @@ void lab_clock_leave(struct lab_clock *c)
 	spin_unlock_irqrestore(&c->lock, flags);
 }
 
-/* Guest time that the model took outside its thread. While that runs all time is stolen. */
+/*
+ * Adds guest time that the model took outside its thread. While the thread runs all time is
+ * stolen.
+ */
 void lab_clock_steal(struct lab_clock *c, u64 ns)
 {
 	unsigned long flags;
@@ -100,7 +102,7 @@ void lab_clock_steal(struct lab_clock *c, u64 ns)
 	spin_unlock_irqrestore(&c->lock, flags);
 }
 
-/* On to @to_ns, if that is in the future. The time it is then. */
+/* Moves the clock to @to_ns if that is in the future. Returns the new time. */
 u64 lab_clock_jump(struct lab_clock *c, u64 to_ns)
 {
 	unsigned long flags;
@@ -117,8 +119,8 @@ u64 lab_clock_jump(struct lab_clock *c, u64 to_ns)
 }
 
 /*
- * The times of @l. That of the thread is exact while it sleeps, and on one CPU it does when
- * somebody asks.
+ * Fills @l. The thread's time is exact while the thread sleeps. On one CPU it always sleeps
+ * when another task asks.
  */
 void lab_clock_ledger(struct lab_gpu *gpu, struct lab_ledger *l)
 {
@@ -135,7 +137,7 @@ void lab_clock_ledger(struct lab_gpu *gpu, struct lab_ledger *l)
 	l->guest_ns = ktime_get_ns();
 }
 
-/* The marks there are, oldest first: each holds from its guest time to that of the next. */
+/* Prints the marks, oldest first. Each holds from its guest time to that of the next one. */
 void lab_clock_show(struct lab_clock *c, struct seq_file *m)
 {
 	struct lab_mark mark;

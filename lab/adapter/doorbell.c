@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The HIQ's doorbell. A GPU sees it at once, whoever in the kernel rings it; here a
- * doorbell is plain memory. So a debug register of the processor watches the word by
- * its kernel address, and the GPU's thread is woken right after the write.
+ * The HIQ's doorbell. A real GPU sees it at once, but here a doorbell is plain memory. So a
+ * debug register of the processor watches the word by its kernel address, and the GPU's thread
+ * is woken right after the write.
  *
- * A processor has four such registers: the GPUs beyond them look when they look, as
- * at the doorbells of processes. The trap is the model's and its time is stolen
- * (clock.c): what can be is measured each time, entry and exit once.
+ * A processor has four such registers. Doorbells of further GPUs are polled, like those of
+ * processes. The trap belongs to the model, so its time is stolen (clock.c). The time inside
+ * the trap is measured each time, the time of entry and exit once.
  */
 #include <linux/delay.h>
 #include <linux/hw_breakpoint.h>
@@ -34,7 +34,7 @@ static void remember(struct lab_gpu *gpu)
 	spin_unlock(&d->lock);
 }
 
-/* Behind the trap, in which nobody can be woken. */
+/* Runs after the trap, because a trap cannot wake a task. */
 static void rang(struct irq_work *work)
 {
 	struct lab_gpu *gpu = container_of(work, struct lab_gpu, doorbell.rang);
@@ -69,7 +69,10 @@ u64 lab_doorbell_rung(struct lab_gpu *gpu)
 	return at ? readq(at) : 0;
 }
 
-/* The shortest of several writes of what is there already, without what is measured each time. */
+/*
+ * Returns the shortest time of several writes of the present value, without the time measured
+ * at each trap.
+ */
 static u64 measure(struct lab_doorbell *d, u64 __iomem *at)
 {
 	u64 best = U64_MAX, start, took;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Faults of the model by name: a word and, for some, a number after a colon or a blank.
- * From the start by the parameter fault= (a list with commas), later through debugfs.
+ * Faults of the model by name. Some names take a number after a colon or a blank. The parameter
+ * fault= (a list with commas) sets faults at load time, debugfs later.
  */
 #include "gpu.h"
 #include "record.h"
@@ -36,7 +36,7 @@ static int parse(char *text, enum vgpu_fault *fault, u64 *number)
 	return -EINVAL;
 }
 
-/* @text is cut up. 0, -EINVAL, or what the chip says. */
+/* Sets the fault @text, and modifies @text. Returns 0, -EINVAL, or the chip's error. */
 int lab_fault_set(struct lab_gpu *gpu, char *text)
 {
 	enum vgpu_fault fault;

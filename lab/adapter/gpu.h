@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * One virtual GPU in the guest: what amdgpu's own bring-up would have made of a
- * chip, and the chip.
+ * One virtual GPU in the guest: the chip, and the amdgpu_device that amdgpu's bring-up of a
+ * real chip would create.
  *
  *   module.c	 parameters, PCI driver, life
- *   profile.c	 what IP discovery says of each kind of GPU
+ *   profile.c	 properties of each kind of GPU, as IP discovery reports them
  *   memory.c	 VRAM, GART and the page-table format
  *   bus.c	 memory and doorbells as the chip sees them
- *   registers.c what the driver reads and writes by MMIO
+ *   registers.c registers that the driver accesses by MMIO
  *   moves.c	 the ring by which amdgpu itself moves and clears memory
  *   kiq.c	 the ring that loads the HIQ
  *   interrupt.c from the chip to the IH ring
- *   doorbell.c	 who wakes it when the HIQ is rung
+ *   doorbell.c	 wakes the thread when the HIQ is rung
  *   thread.c	 the thread that is the GPU
  *   clock.c	 the ledger: stolen and modelled time
  *   render.c	 the render node: open, close, info
  *   reset.c	 amdgpu's half of a GPU reset
- *   standstill.c halted, or about to be reset, while a file is open
- *   absent.c	 what this GPU has not
- *   record.c	 everything that went into the chip, for a replay outside
+ *   standstill.c halts or resets the GPU while a file is open
+ *   absent.c	 functions for features that this GPU lacks
+ *   record.c	 records all inputs of the chip, for a replay outside
  *   state.c	 the chip's state as text, here and outside
  *   fault.c	 faults by name
  *   views.c	 debugfs
@@ -39,7 +39,7 @@ enum {
 	LAB_KIQ_DWORDS		= 256,
 	LAB_DOORBELL_BYTES	= 4 << 20,
 	LAB_MAX_XCCS		= 8,
-	LAB_RINGS		= 64,	/* of the HIQ that are remembered */
+	LAB_RINGS		= 64,	/* rings of the HIQ that are kept */
 };
 
 struct lab_profile {
@@ -59,15 +59,15 @@ struct lab_profile {
 struct lab_clock {
 	spinlock_t lock;
 	u64 stolen_ns;
-	u64 trapped_ns;		/* what of it was not the thread's */
+	u64 trapped_ns;		/* part of it that the thread did not take */
 	u64 modelled_ns;
-	u64 entered_ns;		/* guest time when the thread began to run; 0: it does not */
-	u64 latest_ns;		/* device time, as somebody was told */
-	struct lab_mark *marks;	/* [lab_marks], when the thread's last runs ended; NULL: not kept */
-	u64 nr_marks;		/* ever */
+	u64 entered_ns;		/* guest time when the thread began to run; 0 while it sleeps */
+	u64 latest_ns;		/* latest device time that was read */
+	struct lab_mark *marks;	/* [lab_marks], ends of the thread's last runs, or NULL */
+	u64 nr_marks;		/* total number of runs */
 };
 
-/* The same moment by both clocks, and how far the device's has jumped until then. */
+/* One moment by both clocks, and how far the device's clock has jumped until then. */
 struct lab_mark {
 	u64 guest_ns, device_ns, modelled_ns;
 };
@@ -79,10 +79,10 @@ struct lab_ring {
 };
 
 struct lab_doorbell {
-	struct perf_event * __percpu *watch;	/* NULL: it is polled */
+	struct perf_event * __percpu *watch;	/* NULL if the doorbell is polled */
 	struct irq_work rang;
 	u64 began_ns, inner_ns;	/* guest time in the last trap */
-	u64 outer_ns;		/* what it takes to get there and back */
+	u64 outer_ns;		/* time to enter and leave the trap */
 	spinlock_t lock;	/* of the rings, which an interrupt writes */
 	struct lab_ring rings[LAB_RINGS];
 	u32 nr_rings;
@@ -103,10 +103,10 @@ struct lab_moves {
 	u64 address;
 	u32 *dwords;
 	struct vgpu_sdma sdma;
-	u64 page[VGPU_SDMA_PAGE / 8];	/* bytes under way, protected by the lock of the chip */
+	u64 page[VGPU_SDMA_PAGE / 8];	/* data being moved, protected by the chip's lock */
 };
 
-/* What GRBM_GFX_CNTL and GRBM_GFX_INDEX of one XCC point at. */
+/* The instances that GRBM_GFX_CNTL and GRBM_GFX_INDEX of one XCC select. */
 struct lab_select {
 	u32 me, pipe, queue, vmid;
 	u32 engine;
@@ -124,7 +124,7 @@ struct lab_gpu {
 	spinlock_t lock;
 	void *chip_memory;
 	struct vgpu_chip *chip;
-	struct xarray registers;	/* those without a meaning read back what was written */
+	struct xarray registers;	/* others read back the last value written */
 	struct lab_select select[LAB_MAX_XCCS];
 	u64 interrupts_lost;
 	struct lab_record record;
@@ -140,7 +140,7 @@ struct lab_gpu {
 	u64 due_ns;			/* when the chip has work next */
 	u64 poll_ns;			/* time between two reads of the doorbells */
 	bool napping;			/* the thread sleeps; @alarm and both times are valid */
-	bool resting;			/* nothing to look for while the processor idles */
+	bool resting;			/* the processor idles and the thread has nothing to poll */
 	u64 runs;			/* of the thread */
 	struct dentry *views;
 	u32 kiq_dwords[LAB_MAX_XCCS][LAB_KIQ_DWORDS];
@@ -207,21 +207,21 @@ void lab_clock_show(struct lab_clock *c, struct seq_file *m);
 /* doorbell.c */
 void lab_doorbell_watch(struct lab_gpu *gpu);
 void lab_doorbell_unwatch(struct lab_gpu *gpu);
-/* What the driver wrote there last. */
+/* Returns the last value that the driver wrote to the doorbell. */
 u64 lab_doorbell_rung(struct lab_gpu *gpu);
 
 /* thread.c */
 int lab_thread_start(struct lab_gpu *gpu);
 void lab_thread_stop(struct lab_gpu *gpu);
 void lab_thread_kick(struct lab_gpu *gpu);
-/* With one processor: look at doorbells when it begins to idle, and not while it idles. */
+/* With one processor: look at doorbells when it begins to idle, and do not poll while it idles. */
 int lab_thread_watch_idle(void);
 void lab_thread_unwatch_idle(void);
 
 /* render.c */
 extern const struct drm_driver lab_drm_driver;
 
-/* reset.c: the domain is locked, and is not afterwards. */
+/* reset.c: called while the domain is locked; unlocks it. */
 int lab_reset_locked(struct lab_gpu *gpu, struct amdgpu_reset_context *reset_context);
 
 /* standstill.c */

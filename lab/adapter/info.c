@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* AMDGPU_INFO: what libdrm and ROCr ask of the render node. Everything else is -EINVAL. */
+/*
+ * AMDGPU_INFO: the queries of libdrm and ROCr on the render node. All other queries return
+ * -EINVAL.
+ */
 #include <drm/amdgpu_drm.h>
 #include <drm/drm_file.h>
 
@@ -65,7 +68,10 @@ static int memory_info(struct lab_gpu *gpu, const struct drm_amdgpu_info *info)
 	return answer(info, &m, sizeof(m));
 }
 
-/* Registers that describe how memory is tiled: none matters here, all read as zero. */
+/*
+ * Reports the registers that describe how memory is tiled. They do not matter here and read as
+ * zero.
+ */
 static int registers_info(const struct drm_amdgpu_info *info)
 {
 	u32 i, zero = 0;

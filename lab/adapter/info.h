@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* AMDGPU_INFO: what libdrm and ROCr ask of the render node. */
+/* AMDGPU_INFO: the queries of libdrm and ROCr on the render node. */
 #ifndef LAB_INFO_H
 #define LAB_INFO_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Interrupts: from the chip to entries of the driver's IH ring, which the driver's own
- * handler reads. The chip writes them while its lock is held, the thread calls the
+ * Interrupts: converts those of the chip to entries of the driver's IH ring, which the driver's
+ * own handler reads. The chip raises them while its lock is held, and the thread calls the
  * handler after that.
  */
 #include "gpu.h"
@@ -58,8 +58,8 @@ void lab_interrupt_fini(struct lab_gpu *gpu)
 }
 
 /*
- * Which unit says it: client and source id. Nodes with several XCCs are told apart by
- * a node id, where 1 of every group of 4 is the first XCC of an AID.
+ * Sets client and source id. Nodes with several XCCs also have a node id, where 1 of every
+ * group of 4 is the first XCC of an AID.
  */
 static void identify(const struct lab_gpu *gpu, const struct vgpu_interrupt *irq, u32 *entry)
 {
@@ -88,7 +88,7 @@ static void identify(const struct lab_gpu *gpu, const struct vgpu_interrupt *irq
 	entry[3] = irq->pasid | node << 16;
 }
 
-/* The ring is as long as the real one: what does not fit there is lost there, too. */
+/* The ring is as long as the real one, so an overflow loses entries here too. */
 void lab_interrupt_raise(void *ctx, const struct vgpu_interrupt *irq)
 {
 	struct lab_gpu *gpu = ctx;
@@ -116,13 +116,13 @@ void lab_interrupt_raise(void *ctx, const struct vgpu_interrupt *irq)
 	gpu->interrupts_lost += *ih->wptr_cpu == before;
 }
 
-/* The handler runs with interrupts off, as it would in a real one. */
+/* Calls the handler with interrupts off, as in a real interrupt. */
 void lab_interrupt_deliver(struct lab_gpu *gpu)
 {
 	struct amdgpu_ih_ring *ih = &gpu->adev.irq.ih;
 	unsigned long flags;
 
-	/* Nobody else writes or reads it. */
+	/* No other code writes or reads this ring. */
 	if (get_wptr(&gpu->adev, ih) == ih->rptr)
 		return;
 	local_irq_save(flags);

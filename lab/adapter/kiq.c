@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The kernel interface queue: one ring per XCC, used to load and unload the HIQ. What
- * is committed to it is handed to the chip at once. No other ring of amdgpu exists here.
+ * The kernel interface queue: one ring per XCC, used to load and unload the HIQ. A commit hands
+ * its packets to the chip at once. This GPU has no other ring of amdgpu.
  */
 #include "gpu.h"
 #include "record.h"
@@ -35,7 +35,7 @@ void amdgpu_ring_undo(struct amdgpu_ring *ring)
 	ring->wptr = ring->wptr_old;
 }
 
-/* A commit is done when it returns. */
+/* Always succeeds, because a commit is complete when it returns. */
 int amdgpu_ring_test_helper(struct amdgpu_ring *ring)
 {
 	return 0;

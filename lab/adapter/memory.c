@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Memory: where VRAM, GART and the doorbells are, and what a page-table entry means.
+ * Memory: places of VRAM, GART and doorbells, and the format of page-table entries.
  *
- * The BAR of the PCI device is VRAM with the doorbell aperture at its end. All of it
- * is visible to the CPU, so page tables are written by the CPU, as the driver does
- * for compute on machines with a large BAR.
+ * The BAR of the PCI device is VRAM with the doorbell aperture at its end. All of it is visible
+ * to the CPU, so the CPU writes page tables, as in the driver for compute on machines with a
+ * large BAR.
  */
 #include "gpu.h"
 #include "amdgpu_gmc.h"
@@ -16,8 +16,8 @@ enum { VA_BITS = 48, LEVELS = 3, BLOCK_BITS = 9 };
 #define LAB_GART_BYTES	(512ull << 20)
 
 /*
- * An access of the chip walks the tables anew and holds the lock meanwhile: taking it
- * once is the flush, nobody uses what was there before after that.
+ * Every access of the chip walks the tables again with the lock held. So taking the lock once
+ * is a flush: later accesses see the new tables.
  */
 static void flush_gpu_tlb(struct amdgpu_device *adev, u32 vmid, u32 vmhub, u32 flush_type)
 {
@@ -55,7 +55,7 @@ static void get_vm_pde(struct amdgpu_device *adev, int level, u64 *address, u64 
 		*address = amdgpu_gmc_vram_mc2pa(adev, *address);
 }
 
-/* There are no caches to be coherent with: memory types are kept but mean nothing. */
+/* Memory types are kept but have no effect, because there are no caches. */
 static void get_vm_pte(struct amdgpu_device *adev, struct amdgpu_bo_va_mapping *mapping, u64 *flags)
 {
 	const u64 own = AMDGPU_PTE_EXECUTABLE | AMDGPU_PTE_MTYPE_VG10_MASK;
@@ -110,7 +110,7 @@ static void place(struct lab_gpu *gpu)
 	amdgpu_gmc_gart_location(adev, gmc, AMDGPU_GART_PLACEMENT_BEST_FIT);
 
 	adev->doorbell.base = gmc->aper_base + gpu->vram_bytes;
-	/* The last page stands for the registers that user space may write to flush HDP. */
+	/* The last page stands in for the registers by which user space flushes HDP. */
 	adev->doorbell.size = LAB_DOORBELL_BYTES - PAGE_SIZE;
 	adev->rmmio_remap.bus_addr = adev->doorbell.base + adev->doorbell.size;
 	adev->vm_manager.first_kfd_vmid = 3;

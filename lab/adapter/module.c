@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The guest's amdgpu: the real module's parameters that matter, a PCI driver for the
- * device that stands for a GPU, and the life of one GPU.
+ * The guest's amdgpu: the parameters of the real module that matter, a PCI driver for the
+ * device that represents a GPU, and the life of one GPU.
  */
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -28,7 +28,7 @@ int amdgpu_vm_size = -1;
 int amdgpu_vm_fragment_size = -1;
 int amdgpu_vm_block_size = -1;
 int amdgpu_vm_fault_stop;
-int amdgpu_vm_update_mode = 3;	/* by the CPU: there is no SDMA ring of amdgpu's own */
+int amdgpu_vm_update_mode = 3;	/* by the CPU, because amdgpu has no SDMA ring of its own here */
 int amdgpu_exp_hw_support;
 int amdgpu_use_xgmi_p2p = 1;
 int amdgpu_msi = -1;
@@ -140,7 +140,7 @@ MODULE_PARM_DESC(record, "megabytes for a recording of what goes into the chip (
 
 /* --- the chip --- */
 
-/* A word of @from by its name in @names; -EINVAL, with a line that says what there is. */
+/* Finds a word of @from by its name in @names. -EINVAL after a message that lists the names. */
 static int choose(const char *what, const char *value, const char *const *names, int n)
 {
 	int i = match_string(names, n, value);
@@ -242,7 +242,7 @@ static void gpu_fini(void *data)
 	vfree(gpu->chip_memory);
 	lab_record_fini(gpu);
 	lab_clock_fini(&gpu->clock);
-	/* So that the driver finds it again. */
+	/* Restores the ids, so that the driver matches the device again. */
 	adev->pdev->vendor = LAB_PCI_VENDOR;
 	adev->pdev->device = LAB_PCI_DEVICE;
 }
@@ -290,7 +290,7 @@ static int lab_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -EINVAL;
 	}
 	pci_set_master(pdev);
-	/* What IP discovery and the topology show. */
+	/* The ids that IP discovery and the topology show. */
 	pdev->vendor = PCI_VENDOR_ID_ATI;
 	pdev->device = profile->device_id;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The ring by which amdgpu itself moves and clears memory: jobs of SDMA packets.
+ * The ring by which amdgpu itself moves and clears memory with jobs of SDMA packets.
  *
- * The driver's memory manager makes the jobs and says what each has to wait for (the
- * eviction of a process's queues, say). Here a job waits for that, its packets are
- * executed by the model's SDMA, and it is done when it is submitted. There is one job
- * at a time, in one buffer: the driver makes them under a lock of its own.
+ * The driver's memory manager makes the jobs and adds what each has to wait for, such as the
+ * eviction of a process's queues. Here submitting a job waits for these, executes its packets
+ * in the model's SDMA and completes it. There is one job at a time, in one buffer, because the
+ * driver makes jobs under a lock of its own.
  */
 #include "gpu.h"
 #include "amdgpu_job.h"
@@ -15,7 +15,7 @@
 
 enum {
 	IB_BYTES	= 64 << 10,
-	MAX_BYTES	= 1 << 22,	/* of one packet, as SDMA 4 has it */
+	MAX_BYTES	= 1 << 22,	/* of one packet, the limit of SDMA 4 */
 	OP_COPY		= 1,
 	OP_FILL		= 11,
 	FILL_DWORDS	= 2 << 30,	/* the size of an element, in the header */
@@ -126,7 +126,7 @@ int amdgpu_job_alloc_with_ib(struct amdgpu_device *adev, struct drm_sched_entity
 	return 0;
 }
 
-/* The GPU that @job is of: its buffer says so. */
+/* Returns the GPU of @job, from its buffer. */
 static struct lab_gpu *gpu_of(struct amdgpu_job *job)
 {
 	struct lab_gpu *gpu;
@@ -154,7 +154,7 @@ void amdgpu_job_free(struct amdgpu_job *job)
 	}
 }
 
-/* In pieces, so that the chip gets its lock in between. */
+/* Executes in parts, so that the chip can take its lock in between. */
 static int execute(struct lab_gpu *gpu, const struct amdgpu_ib *ib)
 {
 	struct vgpu_sdma_args args = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What IP discovery and the video BIOS would have said of each kind of GPU. vgpu's
- * facts of the same name hold what the chip does; here is only what the driver is
- * told and puts into its topology.
+ * The properties that IP discovery and the video BIOS report for each kind of GPU. This file
+ * has only what the driver reads and puts into its topology. vgpu's facts of the same name
+ * describe the behaviour of the chip.
  */
 #include "gpu.h"
 #include "amdgpu_smuio.h"
@@ -65,7 +65,7 @@ static const struct amdgpu_gfx_funcs gfx_funcs = {
 	.select_se_sh = select_se_sh,
 };
 
-/* The CUs that are on, spread evenly over the engines of each XCC. */
+/* Sets the active CUs, spread evenly over the engines of each XCC. */
 static void apply_cus(struct amdgpu_device *adev, const struct lab_profile *p)
 {
 	struct amdgpu_cu_info *info = &adev->gfx.cu_info;
@@ -86,7 +86,7 @@ static void apply_cus(struct amdgpu_device *adev, const struct lab_profile *p)
 	}
 }
 
-/* In KiB, but L2 and MALL; all XCCs alike. Read in AMD's white papers of CDNA 2 and 3. */
+/* Sizes in KiB except L2 and MALL; all XCCs alike. Read in AMD's white papers of CDNA 2 and 3. */
 static void apply_caches(struct amdgpu_device *adev, const struct lab_profile *p)
 {
 	struct amdgpu_gfx_config *c = &adev->gfx.config;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Recording what goes into the chip (lab/recording.h), from its first byte on. With the
- * parameter record= at 0 nothing is kept and nothing is paid but a test of a pointer.
+ * Records all inputs of the chip (lab/recording.h) from its first access on. With the parameter
+ * record=0 nothing is kept, and the only cost is a test of a pointer.
  */
 #include <linux/fs.h>
 #include <linux/vmalloc.h>
@@ -43,7 +43,7 @@ void lab_record_keep(struct lab_gpu *gpu, const struct recording_entry *entry, c
 	u64 need = sizeof(*entry) + ALIGN(entry->bytes, 8);
 	void *at;
 
-	/* A gap would make the rest worthless: after the first loss nothing is kept. */
+	/* A gap would make the rest worthless, so keep nothing after the first loss. */
 	if (head->lost || head->bytes + need > gpu->record.room) {
 		head->lost++;
 		return;
@@ -54,7 +54,7 @@ void lab_record_keep(struct lab_gpu *gpu, const struct recording_entry *entry, c
 	head->bytes += need;
 }
 
-/* The state goes into the recording, so that a replay can be compared at this moment too. */
+/* Adds the state to the recording, so that a replay can be compared at this moment too. */
 static void keep_state(struct lab_gpu *gpu, struct lab_text *text)
 {
 	struct recording_entry entry = { .kind = RECORDING_STATE };
@@ -66,7 +66,7 @@ static void keep_state(struct lab_gpu *gpu, struct lab_text *text)
 	lab_record_keep(gpu, &entry, text->at);
 }
 
-/* Entries are never changed: a copy of the head is a copy of the recording. */
+/* Entries never change, so a copy of the head is a copy of the recording. */
 static int record_open(struct inode *inode, struct file *file)
 {
 	struct lab_gpu *gpu = inode->i_private;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Registers. The driver's own register layer (gfx_v9, gc_9_4_3, aldebaran) runs
- * unmodified and reads and writes them through the two functions at the end. Those
- * that show the state of the chip have a meaning here; all others read back what was
- * written.
+ * Registers. The driver's own register layer (gfx_v9, gc_9_4_3, aldebaran) runs unmodified and
+ * accesses registers through the two functions at the end. Registers that show the state of the
+ * chip are handled here; all others read back the last value written.
  *
- * Every block of the chip has its place in one map of dword offsets, so that an offset
- * says which block, which instance and which segment it belongs to. Only the first XCC
- * must be where it is on real parts: WRITE_DATA has 18 bits for an offset.
+ * Every block of the chip has its place in one map of dword offsets, so an offset gives the
+ * block, the instance and the segment. Only the first XCC must be at the offset of real parts,
+ * because WRITE_DATA has 18 bits for an offset.
  */
 #include "gpu.h"
 #include "record.h"
@@ -26,7 +25,7 @@ enum {
 	SEGMENT_SHIFT	= 16,
 	GC_SEGMENT0	= 0x2000,	/* of the first XCC */
 	GC_SEGMENT1	= 0xa000,
-	HIQ_PIPE	= 4,		/* how the chip calls MEC 2, pipe 0 */
+	HIQ_PIPE	= 4,		/* the chip's number for MEC 2, pipe 0 */
 };
 
 static u32 bases[MAX_HWIP][HWIP_MAX_INSTANCE][SEGMENTS];
@@ -70,7 +69,7 @@ u32 lab_register_of_wait_time2(struct lab_gpu *gpu)
 	return bases[GC_HWIP][0][mmCP_IQ_WAIT_TIME2_BASE_IDX] + mmCP_IQ_WAIT_TIME2;
 }
 
-/* Offset of @reg from the start of segment @segment of an XCC; which XCC in @xcc. */
+/* Finds the offset of @reg in segment @segment of an XCC, and the XCC in @xcc. */
 static bool in_gc(u32 reg, u32 segment, u32 *offset, u32 *xcc)
 {
 	if (segment == 0 && reg >= GC_SEGMENT0 && reg < GC_SEGMENT1) {
@@ -92,8 +91,8 @@ static u32 pipe_of(const struct lab_select *s)
 }
 
 /*
- * The wave counters are per shader engine and the driver adds them up: all waves of an
- * XCC are shown at its first engine.
+ * The wave counters are per shader engine and the driver adds them up, so the first engine of
+ * an XCC shows all its waves.
  */
 static bool read_spi(struct lab_gpu *gpu, u32 offset, u32 xcc, u32 *ret)
 {

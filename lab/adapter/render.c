@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The render node: a file is an address space of the GPU. Memory through it is
- * amdgpu's own GEM and TTM.
+ * The render node. Each open file is an address space of the GPU. Its memory is amdgpu's own
+ * GEM and TTM.
  */
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -139,7 +139,7 @@ const struct drm_driver lab_drm_driver = {
 	.minor = MINOR_VERSION,
 };
 
-/* Partitions are not offered: one node has all XCCs. */
+/* Required by the driver. Partitions are not offered: one node has all XCCs. */
 const struct drm_driver amdgpu_partition_driver = {
 	.driver_features = DRIVER_GEM | DRIVER_RENDER,
 	.fops = &fops,

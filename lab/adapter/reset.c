@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * amdgpu's half of a GPU reset, of which there is little to do: the chip is told, VRAM
- * keeps its contents. KFD's half, before and after, is the driver's own.
+ * amdgpu's half of a GPU reset: resets the chip and keeps the contents of VRAM. KFD's half,
+ * before and after, is the driver's own.
  */
 #include "gpu.h"
 #include "record.h"

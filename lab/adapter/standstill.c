@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A GPU at a standstill for as long as a file of debugfs is open. halt: nothing is mapped, as
- * amdgpu has it while it enforces isolation. reset: its domain is locked; the reset itself is when
- * the file is closed. lock: the same without a reset, as a test of amdgpu's rings has it.
- * partition: amdkfd has no such GPU, and another after that, as in a switch of compute partitions.
+ * Files of debugfs that stop a GPU for as long as they are open.
+ *
+ * halt: maps no queue, as amdgpu does while it enforces isolation. reset: locks the reset
+ * domain, and resets the GPU when the file is closed. lock: the same without a reset, as
+ * amdgpu's test of its rings does. partition: removes the GPU from amdkfd and adds another
+ * afterwards, as a switch of compute partitions does.
  */
 #include "gpu.h"
 #include "amdgpu_reset.h"

@@ -10,7 +10,7 @@
 
 enum { LAB_STATE_BYTES = 256 << 10 };	/* 1024 queues, a line each, and more */
 
-/* Text that stops growing when there is no room. */
+/* Text that drops further characters when it is full. */
 struct lab_text {
 	char *at;
 	u32 room, used;
@@ -19,9 +19,9 @@ struct lab_text {
 __attribute__((format(printf, 2, 3)))
 void lab_text_add(struct lab_text *t, const char *format, ...);
 
-/* One "name value" per line. */
+/* Prints one "name value" per line. */
 void lab_state_counters(struct lab_text *t, struct vgpu_chip *c);
-/* The queues the chip knows, one per line, below a line of titles. */
+/* Prints the queues that the chip knows, one per line below a line of titles. */
 void lab_state_queues(struct lab_text *t, struct vgpu_chip *c);
 
 #endif /* LAB_STATE_H */

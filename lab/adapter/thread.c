@@ -17,13 +17,13 @@
 
 enum {
 	BUSY_NS		= 5 * NSEC_PER_MSEC,	/* how long after a doorbell another is likely */
-	BATCH		= 64,			/* steps between two chances for others */
+	BATCH		= 64,			/* steps before other tasks may run */
 	JUMP_NS		= 100 * NSEC_PER_MSEC,
 };
 
 /*
- * What the driver asked of the command processor is done at once; the clock jumps. Unless it takes
- * longer than the driver is to believe: a save that is slow by a fault is waited for.
+ * The command processor's work is done at once and the clock jumps. But a save that a fault
+ * makes slower than the driver may notice takes real time.
  */
 static u64 obey(struct lab_gpu *gpu, u64 now)
 {
@@ -107,7 +107,7 @@ static void begin_idle(struct lab_gpu *gpu, u64 now)
 		set_alarm(gpu, gpu->due_ns);
 		break;
 	case VGPU_RUNG_MAYBE:
-		/* The alarm stays: it must come, however often the processor idles until then. */
+		/* Keep the alarm, which must come however often the processor idles until then. */
 		break;
 	case VGPU_RUNG_YES:
 		set_alarm(gpu, now);
@@ -158,7 +158,10 @@ static int be_the_gpu(void *data)
 		poll_ns = lab_poll_us * NSEC_PER_USEC;
 		if (now - gpu->active_ns >= BUSY_NS)
 			poll_ns = max_t(u64, poll_ns, lab_idle_poll_us * NSEC_PER_USEC);
-		/* Sleep as long as the chip ran: copies leave programs half the time. */
+		/*
+		 * Sleep as long as the chip ran, so that copies leave half of the time to
+		 * programs.
+		 */
 		nap(gpu, min(command_ns, max(next_ns, now - start)), poll_ns);
 	}
 	return 0;
@@ -177,7 +180,7 @@ int lab_thread_start(struct lab_gpu *gpu)
 	t = kthread_create(be_the_gpu, gpu, "vgpu%d", gpu->adev.ddev.render->index - 128);
 	if (IS_ERR(t))
 		return PTR_ERR(t);
-	/* A GPU does not wait for a processor. */
+	/* A GPU does not wait for a processor, so the thread gets real-time priority. */
 	sched_set_fifo(t);
 	hrtimer_init(&gpu->alarm, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	gpu->alarm.function = ring_alarm;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The state of the virtual GPU in debugfs, /sys/kernel/debug/vgpu/N/ with N as in
- * renderD(128 + N):
+ * The state of the virtual GPU in debugfs, /sys/kernel/debug/vgpu/N/ with N as in renderD(128 +
+ * N):
  *
  *   counters	one "name value" per line
  *   queues	the queues the chip knows, one per line
  *   packets	the last packets of the HIQ, oldest first
  *   fault	write: none, hang, preempt DOORBELL, slow-save TIMES, rptr-early
  *   halt	while it is open the GPU is halted (standstill.c)
- *   lock	while it is open its reset domain is locked
- *   reset	the same, and closed, it is reset
- *   ledger	who used the guest's time (lab/ledger.h)
+ *   lock	while it is open the reset domain is locked
+ *   reset	the same, and closing it resets the GPU
+ *   ledger	users of the guest's time (lab/ledger.h)
  *   clock	"guest_ns device_ns modelled_ns" of the thread's last runs, with marks=
  *   record	the recording (lab/recording.h), empty without the parameter record=
  */
@@ -40,7 +40,7 @@ static void show_ledger(struct seq_file *m, struct lab_gpu *gpu)
 	seq_printf(m, "interrupts_lost %llu\n", gpu->interrupts_lost);
 }
 
-/* Whether there is a packet that the driver has rung for and the GPU has not done. */
+/* Shows whether the driver has rung for a packet that the GPU has not processed. */
 static void show_hiq(struct seq_file *m, struct lab_gpu *gpu)
 {
 	u64 rung = lab_doorbell_rung(gpu);
@@ -52,7 +52,7 @@ static void show_hiq(struct seq_file *m, struct lab_gpu *gpu)
 	seq_printf(m, "hiq_busy %d\n", !idle);
 }
 
-/* Everything @tell says, at one moment. */
+/* Prints everything that @tell prints, from one moment. */
 static int show_state(struct seq_file *m, void (*tell)(struct lab_text *t, struct vgpu_chip *c))
 {
 	struct lab_gpu *gpu = m->private;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* One process's connection to one GPU, the raw call, and the line about its failure. */
+/* One process's connection to one GPU, the raw call, and its error message. */
 #include "client.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ int gp_client_fail(int err, const char *format, ...)
 
 int gp_client_say(int err, const char *format, ...)
 {
-	char line[sizeof(failure)];	/* the arguments may contain the line before */
+	char line[sizeof(failure)];	/* arguments may contain the last message */
 	va_list args;
 
 	va_start(args, format);
@@ -73,7 +73,10 @@ bool gp_client_is_model(const struct gp_lab_client *c)
 	char path[64];
 	int fd;
 
-	/* The configuration space itself: the driver may show other ids than the device has. */
+	/*
+	 * Read the configuration space itself, because the driver may show other ids than the
+	 * device has.
+	 */
 	snprintf(path, sizeof(path), "/sys/class/drm/renderD%u/device/config",
 		 c->node.render_minor);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -133,7 +136,7 @@ static int acquire_vm(struct gp_lab_client *c, int render_fd, const struct gp_no
 	return gp_client_call(c, AMDKFD_IOC_ACQUIRE_VM, &vm, "ACQUIRE_VM");
 }
 
-/* The VMs of the GPUs that it does not use. */
+/* Acquires the VMs of the GPUs that the client does not use. */
 static int acquire_others(struct gp_lab_client *c, const char *topology)
 {
 	struct gp_node nodes[GP_CLIENT_GPUS];

@@ -2,9 +2,9 @@
 /*
  * KFD events and the signals that raise them.
  *
- * The GPU writes an event's number into its slot of the event page and interrupts;
- * the driver then wakes who waits. On a discrete GPU the page is the process's own
- * GTT buffer, handed to the driver with the first event.
+ * The GPU writes an event's number into its slot of the event page and interrupts; the driver
+ * then wakes the waiters. On a discrete GPU the page is the process's own GTT buffer, handed to
+ * the driver with the first event.
  */
 #include "client.h"
 
@@ -14,7 +14,7 @@
 enum {
 	LOOK_US		= 50,
 	WAITED_MAX	= 64,
-	NAP_MS		= 100,	/* a lost interrupt costs this much, not for ever */
+	NAP_MS		= 100,	/* longest delay when an interrupt is lost */
 };
 
 static int create(struct gp_lab_client *c, struct kfd_ioctl_create_event_args *args)
@@ -36,7 +36,7 @@ int gp_event_create(struct gp_lab_client *c, struct gp_lab_event *e, u32 type,
 	struct kfd_ioctl_create_event_args args = { .event_type = type, .auto_reset = auto_reset };
 	int err = create(c, &args);
 
-	/* An interrupt's number 0 means "some event": leave that one unused. */
+	/* The number 0 in an interrupt means "some event", so leave event 0 unused. */
 	if (!err && args.event_id == 0) {
 		args = (struct kfd_ioctl_create_event_args){ .event_type = type,
 							     .auto_reset = auto_reset };

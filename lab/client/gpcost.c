@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpcost: what taking work off the GPU and putting it back costs the processors, by
- * each way the driver offers, while a kernel runs on every queue.
+ * gpcost: how many instructions the processors execute to take work off the GPU and put it
+ * back, by each mechanism of the driver, while a kernel runs on every queue.
  *
- * A cost is what everything but the model's thread and idling executed between two
- * readings of the ledger (lab/ledger.h): in the deterministic lab, where an instruction
- * is a nanosecond, a count of instructions. What the device takes for it is a number of
- * the model and stands beside it, never in it.
+ * A cost is the guest time of everything except the model's thread and idling between two
+ * readings of the ledger (lab/ledger.h). In the deterministic lab, where an instruction is a
+ * nanosecond, it counts instructions. The device's time is a number of the model and printed
+ * separately.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,11 +25,11 @@
 enum {
 	MAX_QUEUES	= 80,
 	KERNEL_WAVES	= 16,
-	SLEEP_NS	= 1000000,	/* the phase is swept by sleeping up to this long */
+	SLEEP_NS	= 1000000,	/* sleeps of up to this length sweep the phase */
 	GRACE		= 1,
 };
 
-#define FOREVER_NS	(3600ull * 1000000000)	/* a kernel that outlives the measurement */
+#define FOREVER_NS	(3600ull * 1000000000)	/* a kernel that runs longer than the benchmark */
 
 struct bench {
 	struct gp_lab_client c;
@@ -38,8 +38,8 @@ struct bench {
 	struct gp_work work;
 	u32 ids[MAX_QUEUES];
 	int ledger_fd;
-	int pipe[2];		/* for a debugger, which wants one */
-	bool module;		/* gpreempt.ko is there and has us attached */
+	int pipe[2];		/* pipe that a debugger needs */
+	bool module;		/* gpreempt.ko is loaded and has attached us */
 	u64 random;
 	u64 empty;		/* cost of reading the ledger twice */
 };
@@ -51,7 +51,7 @@ struct way {
 	int (*do_stop)(struct bench *b);
 	int (*do_start)(struct bench *b);
 	bool debug;		/* under a debugger */
-	const char *mechanism;	/* of gpreempt.ko; NULL: the stock driver's own */
+	const char *mechanism;	/* of gpreempt.ko; NULL: a mechanism of the stock driver */
 };
 
 struct sample {
@@ -151,7 +151,7 @@ static u64 cost_between(const struct lab_ledger *from, const struct lab_ledger *
 	       (to->idle_ns - from->idle_ns);
 }
 
-/* The phase against the tick and the model's thread must not be the same every time. */
+/* Sleeps so that the phase against the tick and the model's thread differs each time. */
 static void sweep(struct bench *b)
 {
 	struct timespec t = { 0 };
@@ -261,7 +261,7 @@ static int start_kernels(struct bench *b, const struct way *way)
 		struct kfd_runtime_info info;
 
 		r = gp_debug_enable(&b->c, getpid(), 0, b->pipe[1], &info);
-		/* A queue that is new to the debugger cannot be suspended. */
+		/* A queue that the debugger has not seen yet cannot be suspended. */
 		if (!r)
 			r = gp_debug_snapshot(&b->c, getpid(), KFD_EC_MASK(EC_QUEUE_NEW),
 					      entries, MAX_QUEUES, &count);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gplatency: from an online write pointer that moves to its first wave, on a GPU that another
- * process keeps full until it is taken off.
+ * gplatency: the time from an online write pointer that moves to the first wave, on a GPU that
+ * another process keeps full until it is preempted.
  *
- * All times are of the device's clock (lab/ledger.h), so the model's own thread is not in them and
- * what the device takes is: when the doorbell was rung, when the first UNMAP_QUEUES behind it was
- * read off the HIQ ring, when the QUERY_STATUS behind that was (all unmapped: the fence is
- * written), and when the kernel's first wave began. The clock starts just before the packet is
- * put on the queue: what that takes is in all rows alike.
+ * All times are from the device's clock (lab/ledger.h), which leaves out the model's own thread
+ * and includes the device's time. They are the times when the doorbell was rung, when the first
+ * UNMAP_QUEUES after that was read off the HIQ ring, when the QUERY_STATUS after that was read
+ * (all queues are unmapped and the fence is written), and when the kernel's first wave began.
+ * The clock starts just before the packet is put on the queue, which takes the same time in all
+ * rows.
  *
- * Software is what of it was executed: the instructions of everything but the model, idling and
- * the requester himself, until the last doorbell of the HIQ before that wave. Waiting for a look
- * is not in it. By hand the requester is the one who preempts: there he is in it.
+ * Software counts the instructions executed for the request until the last doorbell of the HIQ
+ * before that wave, without the model, idling and the requester. It does not include waiting
+ * for a look. In the rows "by hand" the requester itself preempts and is included.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,7 @@ static struct latency {
 	int ledger_fd;
 	u64 random;
 	u64 empty;		/* device time of reading the ledger */
-	u64 own_from;		/* what we have executed ourselves */
+	u64 own_from;		/* instructions of this program so far */
 	u64 cost_from;		/* of the driver and the daemon, without the model */
 	bool hand;		/* this program itself preempts */
 } l;
@@ -83,14 +84,14 @@ static void nap(u64 ns)
 	nanosleep(&t, NULL);
 }
 
-/* The phase against timers must not be the same every time. */
+/* Sleeps so that the phase against timers differs each time. */
 static void sweep(u64 rest_ns)
 {
 	l.random = l.random * 6364136223846793005ull + 1442695040888963407ull;
 	nap(rest_ns + (l.random >> 33) % PHASE_NS);
 }
 
-/* The first packets of both kinds after @from_ns. 0: none. */
+/* Finds the first packets of both kinds after @from_ns. 0: none. */
 static void read_packets(u64 from_ns, u64 *unmap, u64 *query)
 {
 	FILE *f = fopen("/sys/kernel/debug/vgpu/0/packets", "re");
@@ -110,7 +111,10 @@ static void read_packets(u64 from_ns, u64 *unmap, u64 *query)
 		fclose(f);
 }
 
-/* What had been executed by the last doorbell of the HIQ until @until_ns. 0: there was none. */
+/*
+ * Returns the instructions executed up to the last doorbell of the HIQ before @until_ns. 0: no
+ * doorbell.
+ */
 static u64 read_cost(u64 from_ns, u64 until_ns)
 {
 	FILE *f = fopen("/sys/kernel/debug/vgpu/0/rings", "re");
@@ -132,7 +136,7 @@ static int by_hand(bool out)
 	return err ? gp_client_fail(-err, "by hand") : 0;
 }
 
-/* One request. 1: measured; 0: no process was taken off for it; -errno. */
+/* Makes one request. 1: measured; 0: no process was preempted for it; -errno. */
 static int request(u32 i)
 {
 	u64 from, unmap, query, start, own, cost, waited = 0;
@@ -246,12 +250,15 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	l.random = 1;
-	/* A sleep that may be stretched ends with some other timer: no phase would be swept. */
+	/*
+	 * With timer slack a sleep would end together with another timer, always at the same
+	 * phase.
+	 */
 	prctl(PR_SET_TIMERSLACK, 1);
 	code = open_all(argc == 5 ? atoi(argv[4]) : 0);
 	if (code)
 		return code;
-	/* The daemon or the module finds the queue first. */
+	/* Wait until the daemon or the module has found the queue. */
 	nap(1000000000);
 	return measure(argv[1], (u32)atoi(argv[2]) % MOST, (u64)atoi(argv[3]) * 1000000);
 }

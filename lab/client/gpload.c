@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpload: a program that uses the lab's GPU and verifies what it did. See --help. */
+/* gpload: a program that uses the lab's GPU and verifies its results. See --help. */
 #include "load.h"
 
 #include <signal.h>
@@ -34,7 +34,7 @@ static void set_name(const char *what)
 	prctl(PR_SET_NAME, name);
 }
 
-/* For those who want to find it here. */
+/* Sleeps under another name, so that a test can find the process at this point. */
 static void linger(bool begins)
 {
 	struct timespec t = {

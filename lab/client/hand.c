@@ -22,7 +22,7 @@ int gp_hand_open(pid_t victim)
 	return module < 0 ? module : gp_kmod_attach(module, &p, 1, &class, &task);
 }
 
-/* The task's queues may be so new that the module has not looked yet. */
+/* Retry, because the module may not have looked since the task's queues were made. */
 static int test_direct(void)
 {
 	struct gp_uapi_seat seat = { .task = task };

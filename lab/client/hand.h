@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Taking one process off the GPU by hand, by /dev/gpreempt. */
+/* Preempts one process by calls of /dev/gpreempt. */
 #ifndef GP_LAB_HAND_H
 #define GP_LAB_HAND_H
 
@@ -10,7 +10,7 @@
 int gp_hand_open(pid_t victim);
 /* "evict", "direct" (its self test is run first) or "halt". 0 or -errno. */
 int gp_hand_mechanism(const char *name);
-/* Off or on; waits. */
+/* Takes the process off the GPU (@out) or puts it back, and waits for that. */
 int gp_hand_move(bool out);
 
 #endif /* GP_LAB_HAND_H */

@@ -2,10 +2,10 @@
 /*
  * A load on a GPU.
  *
- * One thread serves all queues: it takes what has completed, checks its sums,
- * submits what is due and sleeps. A slot is used again as late as possible and is
- * checked once more before that, so that work done twice long after it completed is
- * found too. Times are of the device clock; patience is of this machine's.
+ * One thread serves all queues. It takes completed requests, checks their sums, submits due
+ * requests and sleeps. A slot is reused as late as possible and checked once more before that,
+ * which finds work done twice long after it completed. Times are from the device clock;
+ * patience uses this machine's clock.
  */
 #include "load.h"
 
@@ -19,7 +19,7 @@ enum {
 	MAX_SLOTS	= 16384,
 	NAP_NS		= 50 * 1000,
 	LONG_NAP_NS	= 1000 * 1000,
-	EVENT_MS	= 20,	/* how long at most in WAIT_EVENTS: stops and arrivals are seen */
+	EVENT_MS	= 20,	/* longest sleep in WAIT_EVENTS */
 	WAITED_MAX	= 64,
 };
 
@@ -136,7 +136,7 @@ void gp_load_fini(struct gp_load *l)
 	free(l->used);
 }
 
-/* The first mistake is the one to report: what follows may be its consequence. */
+/* Keeps the first mistake, because later ones may follow from it. */
 static void check(struct gp_load *l, const struct gp_load_queue *lq, u64 packet, u32 slot,
 		  const char *when)
 {
@@ -154,7 +154,7 @@ static void complete(struct gp_load *l, struct gp_load_queue *lq)
 	u32 slot = lq->in_flight[lq->head];
 	u64 end = gp_work_end_ns(&l->work, slot);
 
-	/* A device that writes no times: the moment it is seen must do. */
+	/* The device writes no times, so use the time when the completion was seen. */
 	if (end < l->arrived_ns[slot])
 		end = l->now_ns > l->arrived_ns[slot] ? l->now_ns : l->arrived_ns[slot];
 	if (l->completed + 1 == l->o->spoil)
@@ -186,8 +186,8 @@ static void reap(struct gp_load *l)
 }
 
 /*
- * A queue with room has a slot: there are at least as many as can be in flight. Those
- * of a queue that stands still are passed over.
+ * Finds a free slot, and skips queues that stand still. A queue with room has a free slot,
+ * because it has as many slots as requests can be in flight.
  */
 static u32 free_slot(const struct gp_load *l)
 {
@@ -257,7 +257,10 @@ static int submit_due(struct gp_load *l)
 		if (!lq)
 			return 0;
 		if (l->o->rate_milli) {
-			/* It arrived then, even if a queue had room for it only now. */
+			/*
+			 * Keep the arrival time, even if a queue had room for the request only
+			 * now.
+			 */
 			arrived = l->next_arrival_ns;
 			l->next_arrival_ns += poisson_gap_ns(l);
 		}
@@ -289,7 +292,7 @@ static u64 nap_ns(const struct gp_load *l, bool arrivals, u64 gap)
 	return NAP_NS;
 }
 
-/* Until something may have completed or arrived. */
+/* Sleeps until a request may have completed or arrived. */
 static int rest(struct gp_load *l)
 {
 	struct gp_lab_event events[WAITED_MAX];
@@ -302,7 +305,7 @@ static int rest(struct gp_load *l)
 	for (u32 i = 0; i < l->created && nr < WAITED_MAX; i++)
 		if (l->queues[i].event.id && l->queues[i].count)
 			events[nr++] = l->queues[i].event;
-	/* WAIT_EVENTS counts milliseconds: too coarse just before an arrival. */
+	/* WAIT_EVENTS counts milliseconds, which is too coarse just before an arrival. */
 	if (!nr || (arrivals && gap < 2000000)) {
 		nanosleep(&nap, NULL);
 		return 0;
@@ -332,7 +335,7 @@ static void say_stuck(struct gp_load *l)
 }
 
 struct watch {
-	u64 completed;		/* when last looked at */
+	u64 completed;		/* completed requests at the last look */
 	u64 moved_ns;		/* machine's time of the last completion */
 	u64 printed_ns;
 };

@@ -26,7 +26,7 @@ struct gp_load {
 	u32 created;		/* of the queues */
 	u32 workgroups, waves;	/* of a kernel; waves of a workgroup */
 	u64 *arrived_ns;	/* by slot */
-	bool *used;		/* by slot: has been submitted at least once */
+	bool *used;		/* by slot: was submitted at least once */
 	u32 next_slot;
 	u32 next_queue;
 	u64 random;
@@ -36,19 +36,19 @@ struct gp_load {
 	u64 last_done_ns;	/* device clock of the last completion */
 	struct gp_hist latency;
 	char lost[256];		/* the first mistake found in the sums, or "" */
-	char stuck[256];	/* what never completed, or "" */
+	char stuck[256];	/* the requests that never completed, or "" */
 };
 
-/* 0 or -errno, gp_client_error() says why. gp_load_fini() in any case. */
+/* 0 or -errno with a message in gp_client_error(). Call gp_load_fini() in any case. */
 int gp_load_init(struct gp_load *l, const struct gp_load_options *o);
 /*
- * Runs to the end, or until *@stop. 0: every sum is right. -EBADMSG: @lost says what
- * is not. -ETIME: @stuck says what never completed. Others: gp_client_error().
+ * Runs to the end, or until *@stop. 0: every sum is right. -EBADMSG: @lost names a wrong sum.
+ * -ETIME: @stuck names the requests that never completed. Others: gp_client_error().
  */
 int gp_load_run(struct gp_load *l, const volatile int *stop);
 void gp_load_fini(struct gp_load *l);
 
-/* Text for people, or JSON. @err is what gp_load_run() returned. */
+/* Prints text, or JSON. @err is the result of gp_load_run(). */
 void gp_load_report(const struct gp_load *l, int err, FILE *out);
 void gp_load_report_json(const struct gp_load *l, int err, FILE *out);
 

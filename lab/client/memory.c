@@ -46,7 +46,7 @@ static int kfd_alloc(struct gp_lab_client *c, struct gp_buffer *b, u64 *offset)
 	u32 tries = 0;
 	int err;
 
-	/* Pages that moved while the driver collected them: EAGAIN, once more. */
+	/* EAGAIN: pages moved while the driver collected them, so try again. */
 	do {
 		err = gp_client_call(c, AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, &args,
 				     "ALLOC_MEMORY_OF_GPU");
@@ -79,7 +79,7 @@ static int kfd_map(struct gp_lab_client *c, struct gp_buffer *b, bool on)
 	return 0;
 }
 
-/* The driver's pages replace what holds their address. */
+/* Maps the driver's pages at the buffer's address, in place of its own pages. */
 static int map_on_cpu(struct gp_lab_client *c, struct gp_buffer *b, u64 offset)
 {
 	void *at = mmap(b->at, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
@@ -92,7 +92,7 @@ static int map_on_cpu(struct gp_lab_client *c, struct gp_buffer *b, u64 offset)
 	return 0;
 }
 
-/* Leaves nothing behind; by bare calls, so that the line about the failure stays. */
+/* Frees everything, by bare calls that keep the message of the failure. */
 static void undo(struct gp_lab_client *c, struct gp_buffer *b)
 {
 	struct kfd_ioctl_free_memory_of_gpu_args args = { .handle = b->handle };

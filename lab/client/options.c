@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpload's command line: one table, one line per mistake. */
+/* gpload's command line: a table of options, and one line per mistake. */
 #include "options.h"
 
 #include <getopt.h>
@@ -8,7 +8,7 @@
 
 enum {
 	MAX_WAVES_PER_GROUP = 16,
-	MAX_QUEUES	= 1024,		/* a process has no more */
+	MAX_QUEUES	= 1024,		/* the driver's limit per process */
 	MAX_DEPTH	= 512,		/* half a ring */
 	DEPTH		= 2,
 	DEPTH_POISSON	= 16,
@@ -65,7 +65,7 @@ static int number(const char *text, u64 max, u64 *ret)
 	return *end || errno || *ret > max ? -EINVAL : 0;
 }
 
-/* A decimal number with up to nine digits behind the point, times @unit. */
+/* Reads a decimal number with up to nine digits after the point, times @unit. */
 static int decimal(const char *text, u64 unit, const char **ret_end, u64 *ret)
 {
 	u64 whole = 0, part = 0, scale = 1;
@@ -291,7 +291,7 @@ static int parse_all(int argc, const char *const argv[], struct gp_load_options 
 {
 	int c, at = 0, err = 0;
 
-	optind = 0;	/* makes glibc begin again */
+	optind = 0;	/* makes glibc start over */
 	opterr = 0;
 	while (!err && (c = getopt_long(argc, (char *const *)argv, "+:", table, &at)) != -1) {
 		if (c == ':')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What gpload is asked for on its command line. */
+/* The options of gpload. */
 #ifndef GP_LAB_OPTIONS_H
 #define GP_LAB_OPTIONS_H
 
@@ -15,21 +15,21 @@ struct gp_load_options {
 	u32 workgroups;		/* 0: as few as hold the waves */
 	u64 requests;		/* 0: no limit */
 	u64 seconds_ns;		/* of the device clock; 0: no limit */
-	u64 rate_milli;		/* Poisson arrivals per 1000 s; 0: as fast as they complete */
+	u64 rate_milli;		/* Poisson arrivals per 1000 s; 0: closed loop */
 	u32 depth;		/* requests in flight per queue, at most */
 	u64 warm_up;		/* requests whose latency is not counted */
 	u64 spoil;		/* the request whose result is made wrong; 0: none */
 	u64 seed;
-	u64 patience_ns;	/* without any completion; 0: for ever */
+	u64 patience_ns;	/* longest time without a completion; 0: no limit */
 	u64 print_every_ns;
-	bool print_submits;	/* when each was, by this machine's clock */
-	bool print_kernels;	/* from when to when each was on, by the device's */
+	bool print_submits;	/* print when each was submitted, by this machine's clock */
+	bool print_kernels;	/* print when each started and ended, by the device's clock */
 	u32 gpu;
 	enum gp_memory pointers;
 	enum gp_save_area save_area;
 	enum gp_load_wait wait;
 	bool one_vm;		/* acquire only the VM of its own GPU */
-	u64 linger_ns;		/* in the beginning and the end of its runtime */
+	u64 linger_ns;		/* sleep at the start and the end of its runtime */
 	void (*at_runtime)(bool begins);	/* gp_client_args; the caller's */
 	bool json;
 	bool check;
@@ -41,7 +41,7 @@ extern const char gp_load_help[];
 /* 0, or -EINVAL with one line in gp_client_error(). */
 int gp_load_parse(int argc, const char *const argv[], struct gp_load_options *ret);
 
-/* What a kernel looks like on @node. 0, or -EINVAL with one line. */
+/* Computes the shape of a kernel on @node. 0, or -EINVAL with a message. */
 int gp_load_shape(const struct gp_load_options *o, const struct gp_node *node, u32 *ret_workgroups,
 		  u32 *ret_waves);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* User queues: their buffers, their doorbell, and what is put on them. */
+/* User queues: their buffers, their doorbell, and their packets. */
 #include "client.h"
 #include "save.h"
 
@@ -10,7 +10,7 @@
 
 enum {
 	RING_BYTES	= 64 << 10,
-	NORMAL		= 7,	/* what runtimes ask for */
+	NORMAL		= 7,	/* the priority that runtimes ask for */
 };
 
 static bool computes(u32 type)
@@ -18,7 +18,7 @@ static bool computes(u32 type)
 	return type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL || type == KFD_IOC_QUEUE_TYPE_COMPUTE;
 }
 
-/* How many bytes of the ring one step of its pointers is. */
+/* Bytes of the ring per step of the queue's pointers. */
 static u32 step(const struct gp_lab_queue *q)
 {
 	switch (q->type) {
@@ -63,7 +63,7 @@ static int free_buffers(struct gp_lab_queue *q)
 	return err;
 }
 
-/* What AMD's runtime has in this page; tools that look at a process read it. */
+/* Fills the page like AMD's runtime, because tools that inspect a process read it. */
 static void init_pointers(struct gp_lab_queue *q)
 {
 	struct gp_amd_queue *page = q->pointers.at;
@@ -77,7 +77,7 @@ static void init_pointers(struct gp_lab_queue *q)
 	q->read = (u64 *)&page->read_index;
 }
 
-/* A ring of zeros would be full of vendor packets. */
+/* Marks all packets invalid. A ring of zeros would be full of vendor packets. */
 static void invalidate_ring(struct gp_lab_queue *q)
 {
 	union gp_aql_packet *packets = q->ring.at;
@@ -138,7 +138,7 @@ static int kfd_create(struct gp_lab_queue *q)
 	return 0;
 }
 
-/* The line to keep is the first one, whatever freeing the buffers says. */
+/* Frees the queue and keeps the first message, although freeing may fail too. */
 static int give_up(struct gp_lab_queue *q, int err)
 {
 	char line[256];
@@ -198,7 +198,7 @@ int gp_queue_update(struct gp_lab_queue *q, u32 percentage, u32 priority)
 
 void gp_queue_ring(struct gp_lab_queue *q)
 {
-	/* AMD's AQL doorbell takes the index of the last packet; the others the next one's. */
+	/* AMD's AQL doorbell takes the index of the last packet, others that of the next one. */
 	u64 value = q->type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL ? q->next - 1 : q->next;
 
 	__atomic_store_n(q->write, q->next, __ATOMIC_RELEASE);
@@ -206,7 +206,7 @@ void gp_queue_ring(struct gp_lab_queue *q)
 	*q->doorbell = value;
 }
 
-/* How much of what was put the GPU still has to read, in steps of the pointers. */
+/* Returns how much the GPU still has to read, in steps of the pointers. */
 static u64 pending(const struct gp_lab_queue *q)
 {
 	u64 read = __atomic_load_n(q->read, __ATOMIC_ACQUIRE);
@@ -229,7 +229,7 @@ int gp_aql_put(struct gp_lab_queue *q, const union gp_aql_packet *packet)
 
 	if (pending(q) >= packets)
 		return -EAGAIN;
-	/* The first word holds the header: it goes last, when the rest is there. */
+	/* Write the first word last, because it holds the header that publishes the packet. */
 	memcpy(&at->word[1], &packet->word[1], sizeof(*at) - sizeof(at->word[0]));
 	__atomic_store_n(&at->word[0], packet->word[0], __ATOMIC_RELEASE);
 	q->next++;
@@ -242,7 +242,7 @@ int gp_queue_put(struct gp_lab_queue *q, const u32 *dwords, u32 nr)
 	u64 steps = q->ring_bytes / step(q);
 	u32 *ring = q->ring.at;
 
-	/* One short of full: a full ring would look empty. */
+	/* Keep one step free, because a full ring would look empty. */
 	if (pending(q) + (u64)nr * per_dword >= steps)
 		return -EAGAIN;
 	for (u32 i = 0; i < nr; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What gpload says at the end. */
+/* The report of gpload at its end. */
 #include "load.h"
 
 static const struct {
@@ -28,7 +28,10 @@ static double ms(u64 ns)
 	return (double)ns / 1e6;
 }
 
-/* One octave of the histogram: how many lie below @ret_below and not in the one before. */
+/*
+ * One octave of the histogram: the number of values below @ret_below and not in the octave
+ * before.
+ */
 static u64 octave(const struct gp_hist *h, u32 nr, u64 *ret_below)
 {
 	u64 count = 0;
@@ -67,7 +70,7 @@ void gp_load_report(const struct gp_load *l, int err, FILE *out)
 		fprintf(out, "every workgroup ran exactly once\n");
 }
 
-/* The sentences contain no byte that JSON wants escaped but quotes and backslashes. */
+/* Escapes quotes and backslashes, the only bytes of the messages that JSON wants escaped. */
 static void print_string(const char *text, FILE *out)
 {
 	fputc('"', out);

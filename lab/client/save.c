@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Save areas, in full or sparse.
+ * Save areas, full or sparse.
  *
- * A queue of an MI308X needs a mapping of 49 MB, and the driver faults in, for
- * writing, every page of a user pointer when it is mapped to the GPU: neither the
- * zero page nor an untouched mapping stays thin. But it takes whatever page the
- * CPU's page table has, so a sparse area shows the pages of one small file over
- * and over where it is not checked. The driver sees user memory of the size it asks for.
+ * A queue of an MI308X needs a mapping of 49 MB. The driver faults in every page of a user
+ * pointer for writing when it is mapped to the GPU, so the zero page or an untouched mapping
+ * would not save memory. But it takes any page that the CPU's page table has. So a sparse area
+ * shows the pages of one small file again and again where saves do not write. The driver sees
+ * user memory of the size it asks for.
  */
 #include "save.h"
 
@@ -21,10 +21,10 @@ static u64 smaller(u64 a, u64 b)
 }
 
 /*
- * Reading a page of a file maps its neighbours too, sixteen at a time; the driver would
- * ask for one after the other. (Reading fresh anonymous memory would do harm: the write
- * that replaces the zero page invalidates what the driver has just collected, and it
- * gives up after a second with EAGAIN.)
+ * Reads a page of a file, which maps its neighbours too, sixteen at a time; the driver would
+ * ask for one after the other. (Reading fresh anonymous memory would do harm: the write that
+ * replaces the zero page invalidates the pages that the driver has just collected, and it gives
+ * up after a second with EAGAIN.)
  */
 static void touch(const volatile u8 *at, u64 bytes)
 {
@@ -32,7 +32,7 @@ static void touch(const volatile u8 *at, u64 bytes)
 		(void)at[i];
 }
 
-/* Covers [@from, @to) with windows onto the start of the padding file. */
+/* Maps the start of the padding file over [@from, @to) again and again. */
 static int pad(u8 *at, u64 from, u64 to, int padding_fd)
 {
 	while (from < to) {
@@ -84,7 +84,7 @@ static int padding_file(struct gp_lab_client *c)
 	return 0;
 }
 
-/* What a runtime writes at the start of each XCC's part. */
+/* Writes the headers that a runtime writes at the start of each XCC's part. */
 static void write_headers(const struct gp_lab_client *c, u8 *at)
 {
 	const struct gp_geometry *g = &c->geometry;

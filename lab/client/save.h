@@ -5,12 +5,12 @@
 
 #include "client.h"
 
-/* Maps and registers it, with the headers that a runtime writes. */
+/* Maps and registers the save area, with the headers that a runtime writes. */
 int gp_save_alloc(struct gp_lab_client *c, struct gp_buffer *b, enum gp_save_area kind);
 
 /*
- * The CPU's part alone: @bytes of address space in which every @stride bytes begin
- * with @real bytes of their own and the rest shows @padding_fd. NULL with errno.
+ * Maps only the CPU's part: @bytes of address space where every @stride bytes begin with @real
+ * bytes of private memory and the rest shows @padding_fd. NULL with errno.
  */
 void *gp_save_map_sparse(u64 bytes, u64 stride, u64 real, int padding_fd);
 

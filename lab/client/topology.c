@@ -2,9 +2,9 @@
 /*
  * GPUs as the driver shows them under /sys/class/kfd, and the sizes that follow.
  *
- * The driver shows cwsr_size and ctl_stack_size but not the debugger's part of the
- * save area, yet CREATE_QUEUE wants a mapping of exactly the sum. So the formula is
- * here once more, and its two visible results are held against the driver's.
+ * The driver shows cwsr_size and ctl_stack_size but not the debugger's part of the save area,
+ * yet CREATE_QUEUE wants a mapping of exactly the sum. So this file repeats the formula, and
+ * compares its two visible results with the driver's.
  */
 #include "client.h"
 
@@ -19,7 +19,7 @@ enum {
 	SGPR_PER_CU	= 0x4000,
 	LDS_PER_CU	= 0x10000,
 	HWREG_PER_CU	= 0x1000,
-	WAVES_PER_CU	= 40,		/* what the driver reckons with, whatever the chip has */
+	WAVES_PER_CU	= 40,		/* the driver's number for every chip */
 	WAVES_PER_ENGINE = 512,
 	STACK_PER_WAVE	= 8,
 	DEBUG_PER_WAVE	= 32,
@@ -113,7 +113,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The numbers of the nodes, sorted; how many, or -errno. */
+/* Lists the numbers of the nodes, sorted. Returns how many, or -errno. */
 static int list_nodes(const char *dir, u32 *numbers)
 {
 	char path[PATH_MAX];
@@ -210,7 +210,7 @@ u32 gp_node_waves(const struct gp_node *n)
 {
 	u32 per_simd = n->waves_per_simd;
 
-	/* CDNA 2 and later have 8 per SIMD; the driver says 10 of every gfx9. */
+	/* CDNA 2 and later have 8 per SIMD; the driver reports 10 for every gfx9. */
 	if (vgpr_per_cu(n->gfx_version) == 0x80000 && n->gfx_version != 90008 && per_simd > 8)
 		per_simd = 8;
 	return n->simds * per_simd;

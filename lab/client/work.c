@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Work for the GPU that shows whether it was done exactly once. */
+/* Work for the GPU that verifies that it was done exactly once. */
 #include "work.h"
 
 #include "vgpu/pm4.h"
@@ -19,7 +19,7 @@ int gp_work_init(struct gp_work *w, struct gp_lab_client *c, const struct gp_wor
 	if (err)
 		return err;
 	w->kernel = w->memory.at;
-	/* Behind two descriptors' room, so that slots keep to their own 128 bytes. */
+	/* Leave room for two descriptors, so that each slot keeps its own 128 bytes. */
 	w->slot = (struct gp_work_slot *)(w->kernel + 2);
 	*w->kernel = (struct vgpu_kernel){
 		.magic = VGPU_KERNEL_MAGIC,
@@ -34,7 +34,7 @@ void gp_work_fini(struct gp_work *w)
 	gp_buffer_free(w->c, &w->memory);
 }
 
-/* splitmix64: two packets never share a key, so that a stray sum is no right one. */
+/* splitmix64. No two packets share a key, so a sum of another packet is never right. */
 static u64 next_key(u64 *state)
 {
 	u64 z = (*state += 0x9e3779b97f4a7c15ull);
@@ -54,7 +54,7 @@ static int put_aql(struct gp_lab_queue *q, const struct gp_launch *l)
 #define LO(a)	((u32)(a))
 #define HI(a)	((u32)((a) >> 32))
 
-/* The dispatch, and a RELEASE_MEM that clears the value of the signal. */
+/* Puts the dispatch, and a RELEASE_MEM that clears the value of the signal. */
 static int put_pm4(struct gp_lab_queue *q, const struct gp_launch *l)
 {
 	enum { DISPATCH_DIRECT = 0x15, RELEASE_MEM = 0x49, SET_SH_REG = 0x76, WAVE_SIZE = 64 };

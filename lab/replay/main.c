@@ -24,7 +24,7 @@ static int usage(FILE *out, int code)
 	return code;
 }
 
-/* The whole of @in; NULL with errno. */
+/* Reads all of @in. NULL with errno. */
 static void *read_all(FILE *in, size_t *size)
 {
 	size_t room = 1 << 20, n;

@@ -19,7 +19,7 @@ static const char *const kinds[RECORDING_NR_KINDS] = {
 	[RECORDING_INTERRUPT] = "an interrupt",
 };
 
-/* The first error stays. */
+/* Sets the error, unless one is set already. */
 __attribute__((format(printf, 3, 4)))
 static int fail(struct lab_replay *r, int err, const char *format, ...)
 {
@@ -49,7 +49,7 @@ static u64 padded(u32 bytes)
 	return ((u64)bytes + 7) / 8 * 8;
 }
 
-/* The next entry, without going on. False: malformed, or there is none. */
+/* Reads the next entry without consuming it. False: malformed, or at the end. */
 static bool peek(struct lab_replay *r, struct taken *t)
 {
 	u64 left = r->size - r->at;
@@ -83,7 +83,7 @@ static bool same(const struct recording_entry *a, const struct recording_entry *
 	       a->bytes == b->bytes;
 }
 
-/* What the chip here asks for must be what the other one asked for. */
+/* Checks that this chip asks for the same as the recorded one. */
 static bool expect(struct lab_replay *r, const struct recording_entry *here, struct taken *t)
 {
 	if (!peek(r, t)) {
@@ -105,7 +105,7 @@ static bool expect(struct lab_replay *r, const struct recording_entry *here, str
 	return true;
 }
 
-/* The bytes here must be those there. */
+/* Compares the bytes of this chip with the recorded ones. */
 static void compare(struct lab_replay *r, const struct taken *t, const void *here, u32 n)
 {
 	const u8 *bytes = here;
@@ -113,7 +113,7 @@ static void compare(struct lab_replay *r, const struct taken *t, const void *her
 	for (u32 i = 0; i < n; i++) {
 		if (t->bytes[i] == bytes[i])
 			continue;
-		r->nr--;	/* it has been taken */
+		r->nr--;	/* the entry has been consumed */
 		fail(r, -EPROTO, "%s at 0x%llx in space 0x%llx: byte %u of %u is 0x%02x; "
 		     "got 0x%02x", kinds[t->e.kind], (unsigned long long)t->e.address,
 		     (unsigned long long)t->e.space, i, t->e.bytes, t->bytes[i], bytes[i]);
@@ -196,7 +196,7 @@ static void bus_interrupt(void *ctx, const struct vgpu_interrupt *irq)
 static void bus_report(void *ctx, const char *what)
 {
 	(void)ctx;
-	(void)what;	/* counted by the chip, and the counters are compared */
+	(void)what;	/* counted by the chip; the counters are compared */
 }
 
 static const struct vgpu_bus bus = {
@@ -208,7 +208,7 @@ static const struct vgpu_bus bus = {
 	.report = bus_report,
 };
 
-/* ---- what was asked of it ---- */
+/* ---- calls of the chip ---- */
 
 static void do_kiq(struct lab_replay *r, const struct taken *t)
 {
@@ -233,7 +233,7 @@ static void do_register(struct lab_replay *r, const struct taken *t)
 		compare(r, &answer, &value, sizeof(value));
 }
 
-/* The first line that differs, of the lab's state and the one here. */
+/* Finds the first line that differs between the lab's state and this one. */
 static void compare_state(struct lab_replay *r, const char *lab, u32 n, const struct lab_text *here)
 {
 	u32 line = 0, at = 0;
@@ -267,7 +267,7 @@ static void do_state(struct lab_replay *r, const struct taken *t)
 	free(here);
 }
 
-/* One call and all that follows from it. */
+/* Makes one call and handles everything that follows from it. */
 static void do_call(struct lab_replay *r, const struct taken *t)
 {
 	u64 address = t->e.address;
@@ -307,7 +307,7 @@ static void do_call(struct lab_replay *r, const struct taken *t)
 	}
 }
 
-/* Time never goes backwards, and not so far at once that the chip would never end. */
+/* Time never goes backwards, and never jumps so far that the chip would run forever. */
 static bool check_time(struct lab_replay *r, const struct taken *t)
 {
 	if (t->e.kind == RECORDING_REGISTER || t->e.kind >= RECORDING_READ)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * lab-operations: does the operations of operations.h with the real driver and prints
- * what the device counted for each, one line per operation on stderr:
+ * lab-operations: performs the operations of operations.h with the real driver and prints what
+ * the device counted for each, one line per operation on stderr:
  *
  *	op suspend unmaps 1 runlists 1 ...
  *
- * If the driver was loaded with record=, the recording (with the state after every
- * operation in it) follows on stdout. Exit code 1: something could not be done.
+ * If the driver was loaded with record=, the recording (with the state after every operation in
+ * it) follows on stdout. Exit code 1: an operation failed.
  *
- * This process has nothing to do with the GPU: it watches two children that do what it
- * tells them through a socket. gpreempt.ko must be loaded.
+ * This process does not use the GPU. It watches two children and commands them through a
+ * socket. gpreempt.ko must be loaded.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -90,7 +90,7 @@ static int child_create(struct child *k, u32 i)
 	return err;
 }
 
-/* A short kernel on every queue but the first, which is busy for ever; one interrupts. */
+/* Runs a short kernel on every queue but the first, which is always busy; one interrupts. */
 static int child_work(struct child *k)
 {
 	struct gp_lab_event event;
@@ -113,7 +113,7 @@ static int child_suspend(struct child *k, u32 grace)
 {
 	struct kfd_queue_snapshot_entry seen[LAB_QUEUES];
 	u32 nr;
-	/* A queue that no debugger has looked at yet is not suspended. */
+	/* A queue that no debugger has seen yet is not suspended. */
 	int n = gp_debug_snapshot(&k->c, getpid(), KFD_EC_MASK(EC_QUEUE_NEW),
 				  seen, LAB_QUEUES, &nr);
 
@@ -161,7 +161,7 @@ static int child_do(struct child *k, const struct task *t)
 	}
 }
 
-/* Until the parent closes its end; queues and memory are left to the driver. */
+/* Runs until the parent closes its end; the driver frees queues and memory. */
 static void be_child(int fd)
 {
 	static struct child k;
@@ -271,7 +271,7 @@ static struct lab_cost count(void)
 	return c;
 }
 
-/* What is on the GPU. */
+/* The processes and queues on the GPU. */
 struct on {
 	u32 queues;
 	u32 workgroups;
@@ -295,7 +295,7 @@ static struct on look(void)
 	return on;
 }
 
-/* The driver does not wait for its runlist to be read. */
+/* Waits, because the driver does not wait until its runlist is read. */
 static void wait_for(struct on want)
 {
 	struct on now = look();
@@ -311,7 +311,7 @@ static void wait_for(struct on want)
 	}
 }
 
-/* One more state in the recording; opening it does that. */
+/* Adds a state to the recording, by opening it. */
 static void mark(void)
 {
 	int fd = open(VIEWS "record", O_RDONLY | O_CLOEXEC);
@@ -328,7 +328,7 @@ static void begin(void)
 	before = count();
 }
 
-/* The operation is over when that is on. */
+/* Ends the operation when @want is on the GPU. */
 static void end(enum lab_operation op, struct on want)
 {
 	struct lab_cost now;
@@ -343,7 +343,7 @@ static void end(enum lab_operation op, struct on want)
 	mark();
 }
 
-/* The driver does its last thing for a process some time after that is gone. */
+/* The driver cleans up some time after a process has ended. */
 static void wait_until_forgotten(pid_t pid)
 {
 	char name[64];
@@ -367,7 +367,7 @@ static void do_one(enum lab_operation op, struct person *p, u32 order, u32 queue
 enum { OF_A = LAB_A_WORKGROUPS, OF_B = LAB_B_WORKGROUPS, SLOTS = 24 };
 #define ON(q, w)	((struct on){ .queues = (q), .workgroups = (w) })
 
-/* @op and the one that ends it. */
+/* Runs @op and the operation that ends it. */
 static void by_module(const char *mechanism, enum lab_operation op, struct on without)
 {
 	if (gp_hand_mechanism(mechanism))
@@ -412,8 +412,8 @@ static void two_processes(void)
 }
 
 /*
- * The driver lists the newest queue first, so the oldest, whose kernel never ends, is in
- * the last turn, and alone has work: how many are on with it.
+ * The driver lists the newest queue first, so the oldest queue, whose kernel never ends, is in
+ * the last turn. Returns the number of queues mapped with it.
  */
 static u32 second_turn(u32 queues)
 {
@@ -432,7 +432,7 @@ static void oversubscribe(void)
 	end(LAB_OVERSUBSCRIBE, ON(second_turn(LAB_QUEUES), OF_A));
 	tell(&a, WORK, 0, 0);
 	wait_for(ON(second_turn(LAB_QUEUES), OF_A));
-	/* The driver reads the registers of every slot. */
+	/* Reading makes the driver read the registers of every slot. */
 	view("/sys/kernel/debug/kfd/hqds", registers, sizeof(registers));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a mechanism of the simulator does (suspend, resume, evict, restore) is left to
- * that mechanism; the other operations, which only a process itself asks of its
- * driver, are one cycle each.
+ * Operations that are mechanisms of the simulator (suspend, resume, evict, restore) use that
+ * mechanism. The other operations, which only a process itself asks of its driver, are one
+ * cycle each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct model {
 	struct gp_ring *ring[PEOPLE][LAB_QUEUES];
 	u64 next_id;
 	struct vgpu_counters before;
-	struct lab_cost *cost;		/* of the operation under way */
+	struct lab_cost *cost;		/* of the running operation */
 };
 
 /* ---- time ---- */
@@ -37,7 +37,7 @@ static void let_happen(struct model *m, u64 ns)
 
 		if (soft > until && hard > until)
 			break;
-		/* Hardware first: software of the same moment sees what it did. */
+		/* Hardware goes first, so that software at the same moment sees its effect. */
 		m->engine.now_ns = hard <= soft ? hard : soft;
 		if (hard <= soft) {
 			vgpu_advance(m->gpu.vgpu, hard);
@@ -78,8 +78,8 @@ static void end(struct model *m)
 }
 
 /*
- * The times of a cycle. What passes on the processor between the fence and RUN_LIST is
- * the driver's own time, which the lab's device does not count either.
+ * Adds the times of a cycle. The processor's time between the fence and RUN_LIST belongs to the
+ * driver, and the lab's device does not count it either.
  */
 static void add_times(struct model *m, u64 command, u64 acted, u64 saved, u64 switched)
 {
@@ -98,7 +98,7 @@ static void cycle_done(void *ctx, const struct gp_cycle *c)
 	add_times(ctx, c->command_ns, c->acted_ns, c->saved_ns, c->switched_ns);
 }
 
-/* All queues off, then back all that may be on. */
+/* Unmaps all queues, then maps again those that may be on. */
 static void cycle(struct model *m, u64 off, u64 on, enum vgpu_fact_id grace)
 {
 	const struct gp_cycle c = {
@@ -112,8 +112,8 @@ static void cycle(struct model *m, u64 off, u64 on, enum vgpu_fact_id grace)
 }
 
 /*
- * All queues off, none back, and later the other way round. (The simulator's own mechanism halt
- * is both at once, with one process less: what a policy would use it for.)
+ * Unmaps all queues, and maps them later. (The simulator's own mechanism halt does both at
+ * once, with one process less, as a policy would use it.)
  */
 static void halt(struct model *m, bool out)
 {
@@ -129,9 +129,9 @@ static void halt(struct model *m, bool out)
 }
 
 /*
- * The driver puts the newest queue first on its list, the simulator the lowest number: so
- * all queues are made beforehand, the newest first. One that is not there yet, or has
- * 0 %, is one that no list has.
+ * The driver puts the newest queue first on its list, the simulator the lowest number. So all
+ * queues are made beforehand, the newest first. A queue that was not created yet, or has 0 %,
+ * is on no list.
  */
 static void make(struct model *m, u32 who, u32 queue)
 {
@@ -175,8 +175,8 @@ static void run(struct model *m, u32 who, u32 workgroups)
 }
 
 /*
- * Twice: a dying process first loses the memory that its user pointers are, for which the
- * driver evicts it, saving its waves like any others; then its queues are ended.
+ * Runs two cycles. A dying process first loses the memory of its user pointers, for which the
+ * driver evicts it and saves its waves. Then its queues are destroyed.
  */
 static void vanish(struct model *m, u32 who)
 {
@@ -187,7 +187,7 @@ static void vanish(struct model *m, u32 who)
 	cycle(m, 0, 0, VGPU_GRACE_DEFAULT_NS);
 }
 
-/* Detaching resumes all queues; launch mode, flags and trap handler are one more each. */
+/* Detaching resumes all queues; launch mode, flags and trap handler take one more cycle each. */
 static void detach(struct model *m)
 {
 	cycle(m, 0, 0, VGPU_GRACE_DEFAULT_NS);
@@ -231,7 +231,7 @@ static void by_mechanism(struct model *m, enum gp_how how, bool out, bool grace_
 		gp_engine_fail(&m->engine, -EPROTO, "%s refuses", base->ops->name);
 		return;
 	}
-	let_happen(m, 60 * GP_MSEC);	/* past the deadline: no event of it is left */
+	let_happen(m, 60 * GP_MSEC);	/* past the deadline: no event is left */
 	if (base->ops->poll(base, m->engine.now_ns, &answer) || answer.outcome != GP_DONE)
 		gp_engine_fail(&m->engine, -EPROTO, "%s did not do it", base->ops->name);
 	else

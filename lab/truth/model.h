@@ -6,7 +6,7 @@
 #include "operations.h"
 
 /*
- * Does all of them and says what each cost. 0, or -errno with a sentence in @why.
+ * Performs all operations and returns the cost of each. 0, or -errno with a message in @why.
  * @profile: of the facts, as in the lab.
  */
 int lab_model_run(const char *profile, struct lab_cost cost[LAB_NR_OPERATIONS], char *why,

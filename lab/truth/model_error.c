@@ -26,7 +26,7 @@ static int usage(FILE *out, int code)
 	return code;
 }
 
-/* ---- what the lab says ---- */
+/* ---- results of the lab ---- */
 
 static int find(const char *const *names, u32 nr, const char *name)
 {
@@ -36,7 +36,7 @@ static int find(const char *const *names, u32 nr, const char *name)
 	return -1;
 }
 
-/* One line; false: it is malformed. */
+/* Parses one line. False: it is malformed. */
 static bool parse(char *line, struct lab_cost *lab, bool *seen)
 {
 	char *save = NULL, *name, *value, *end;
@@ -91,7 +91,7 @@ static u64 permille(u64 sim, u64 lab)
 	return lab ? apart * 1000 / lab : apart ? ~0u : 0;
 }
 
-/* The worst of the parts of the time. */
+/* Returns the largest error of the parts of the time. */
 static u64 error_of(const struct lab_cost *sim, const struct lab_cost *lab)
 {
 	u64 worst = 0, e;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The operations that the lab and the simulator both do, and what each did to the GPU.
+ * The operations that both the lab and the simulator perform, and their counts on the GPU.
  *
- * In the lab (guest.c) two processes do them with the real driver; in the simulator
- * (model.c) its own device and mechanisms do them. Processes A and B have one kernel
- * each that never ends; all other queues are idle while something is counted.
+ * In the lab (guest.c) two processes perform them with the real driver; in the simulator
+ * (model.c) its own device and mechanisms do. Processes A and B have one kernel each that never
+ * ends; all other queues are idle during an operation.
  */
 #ifndef LAB_OPERATIONS_H
 #define LAB_OPERATIONS_H
@@ -17,8 +17,8 @@ enum lab_operation {
 	LAB_CREATE_BESIDE,	/* B's first, while A's kernel runs */
 	LAB_UPDATE_OFF,		/* A's second queue to 0 % */
 	LAB_UPDATE_ON,		/* and back to 100 % */
-	LAB_ATTACH,		/* a debugger to A, which all operations until DETACH need */
-	LAB_SUSPEND,		/* A, by the debugger's call; grace as the driver has it */
+	LAB_ATTACH,		/* attach a debugger to A, which all operations until DETACH need */
+	LAB_SUSPEND,		/* A, by the debugger's call; the driver's default grace */
 	LAB_RESUME,
 	LAB_SUSPEND_GRACE_1,	/* the same with a grace of 1 */
 	LAB_RESUME_GRACE_1,
@@ -29,7 +29,7 @@ enum lab_operation {
 	LAB_MODULE_RESTORE,
 	LAB_MODULE_DIRECT,
 	LAB_MODULE_MAP,
-	LAB_MODULE_HALT,	/* that is B, too */
+	LAB_MODULE_HALT,	/* halts B, too */
 	LAB_MODULE_UNHALT,
 	LAB_KILL,		/* B dies with its kernel running */
 	LAB_OVERSUBSCRIBE,	/* A: as many queues more as LAB_QUEUES says, one by one */
@@ -61,12 +61,12 @@ enum {
 };
 #define LAB_FOREVER_NS	(3600ull * 1000 * 1000 * 1000)
 
-/* What one of them did: counts, and parts of the time the command processor took. */
+/* Results of one operation: counts, and parts of the time of the command processor. */
 enum lab_part {
 	LAB_UNMAPS, LAB_RUNLISTS, LAB_QUEUES_MAPPED, LAB_QUEUES_UNMAPPED, LAB_WAVES_SAVED,
 	LAB_BYTES_SAVED, LAB_COMMAND_NS, LAB_SAVE_NS, LAB_SWITCH_NS,
 	LAB_NR_PARTS,
-	LAB_NR_COUNTS = LAB_COMMAND_NS,		/* those before it are exact */
+	LAB_NR_COUNTS = LAB_COMMAND_NS,		/* the counts before it are exact */
 };
 
 static const char *const lab_part_names[LAB_NR_PARTS] = {
