@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 #
-# A wrapper for batch jobs: whatever is run by it may be taken off the GPU at any time.
+# A wrapper for batch jobs that may be preempted at any time.
 #
 # usage: batch.sh COMMAND [ARGUMENT]...
 #
-# The job has its class before its first queue, so nothing of it ever stands in the way of online work,
-# and its children have it too. It runs without gpreempt where there is no daemon: a batch job must not
-# fail because of who else uses the GPU. How often it was preempted is told at the end.
+# The job gets its class before its first queue, so it never delays online work. Its children inherit
+# the class. Without a daemon the job runs without gpreempt, because a batch job must not fail for that.
+# At the end the wrapper prints how often the job was preempted.
 #
-# GPREEMPT_CLASS chooses another class than offline; GPREEMPT names the command.
+# GPREEMPT_CLASS sets another class than offline; GPREEMPT sets the path of the command gpreempt.
 set -u
 
 gpreempt=${GPREEMPT:-gpreempt}
@@ -24,7 +24,7 @@ fi
 
 "$gpreempt" run --class "$class" -- "$@" &
 job=$!
-# The scheduler's signal is for the job, which may want to save its state.
+# Passes the job scheduler's signal on to the job, which may want to save its state.
 trap 'kill -TERM $job 2>/dev/null' TERM INT
 preempted=
 while kill -0 $job 2>/dev/null; do

@@ -33,8 +33,8 @@ STYLE = '''<style>
 
 
 def measure(scenario, length, line, values):
-    """(value, mean added latency in us, goodput) of each run; None where there is none: of a run
-    that serves no request, or not all of them, nothing can be said."""
+    """(value, mean added latency in us, goodput) of each run. A figure is None if the run served
+    no request or not all of them."""
     points = []
     for number, value in enumerate(values, 1):
         print(f'sweep: {line} = {value} ({number} of {len(values)})', file=sys.stderr)
@@ -60,7 +60,7 @@ def curve(name, letter, values, top):
 
 
 def round_up(value):
-    """The next number that four lines of a grid divide well."""
+    """Round up to a number that four grid lines divide evenly."""
     step = 1e-3
     while step * 10 < value:
         step *= 10

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""What the lab boots: Debian's kernel, its driver sources, our module, file systems for the guest.
+"""The files that the lab boots: Debian's kernel, its driver sources, our module, file systems for the guest.
 
 Everything is made once and kept below the cache directory; a stamp holds the hash of
 what it was made from. Builders exclude one another by a lock, so labs may start together.
@@ -23,13 +23,13 @@ TARBALL = '/usr/src/linux-source-6.12.tar.xz'
 NEEDED = [(TARBALL, 'linux-source-6.12'), ('/bin/busybox', 'busybox-static'),
           ('/sbin/depmod', 'kmod'), ('/usr/bin/zstd', 'zstd'),
           (QEMU, 'qemu-system-x86')]
-# What amdgpu is built from, and what tells the version.
+# The sources of amdgpu, and the package that gives the version.
 WANTED_SOURCES = ['*/Makefile', '*/drivers/gpu/drm/amd/*', '*/include/uapi/*']
 # Modules of the guest besides those that amdgpu imports: phram for the files of a run, the others for --root.
 # ext4 loads crc32c by its kind, so no list of imports has it.
 BASE_MODULES = ['phram']
 ROOT_MODULES = ['mtdblock', 'overlay', 'squashfs', 'ext4', 'crc32c_generic']
-# What is in the guest's PATH: programs below the build directory, and scripts of lab/ as lab-NAME.
+# The guest's PATH: programs below the build directory, and scripts of lab/ as lab-NAME.
 OWN_PROGRAMS = ['lab/bin/*', 'cli/gpreempt', 'daemon/gpreemptd']
 SCRIPTS = ['colocate', 'state']
 
@@ -47,7 +47,7 @@ def say(text):
 
 
 def run_logged(log, command, what):
-    """Run a build step; what it printed is shown only if it fails."""
+    """Run a build step. Its output is shown only if it fails."""
     with open(log, 'wb') as out:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out,
                               stderr=subprocess.STDOUT, check=False)
@@ -111,7 +111,7 @@ def hash_of(*paths):
 
 
 def age_of(path):
-    """Changes whenever the file @path is made again; for what is too big to read each time."""
+    """A key that changes whenever the file @path is made again, for files that are too big to read each time."""
     info = os.stat(path) if os.path.exists(path) else None
     return f'{path} {info.st_size} {info.st_mtime_ns}' if info else f'no {path}'
 
@@ -142,7 +142,7 @@ def made_from(stamp, key):
 
 @contextlib.contextmanager
 def replaced(path):
-    """A file to write that becomes @path at the end: others may just be reading the old one."""
+    """A file to write that becomes @path at the end, because other processes may be reading the old one."""
     with open(path + '.new', 'wb') as out:
         yield out
     os.rename(path + '.new', path)
@@ -258,7 +258,7 @@ class Images:
         start = image.find(b'\x28\xb5\x2f\xfd')
         if start < 0:
             return False
-        # It complains of what follows the compressed kernel; the first bytes tell success.
+        # The tool complains about data after the compressed kernel, so check the first bytes instead.
         done = subprocess.run(['zstd', '-dcq'], input=image[start:], capture_output=True,
                               check=False)
         if not done.stdout.startswith(b'\x7fELF'):
@@ -268,10 +268,10 @@ class Images:
         return True
 
     def make_module(self, needed):
-        """By lab/adapter/build. If it is not @needed, failure to make it is only told."""
+        """Build the driver by lab/adapter/build. If it is not @needed, a failure only prints a message."""
         builder = os.path.join(self.top, 'lab/adapter/build')
         if not os.path.exists(builder):
-            say('no lab/adapter/build: going on without the driver')
+            say('lab/adapter/build: not found; continuing without the driver')
             return
         headers = f'/usr/src/linux-headers-{self.version}'
         if not os.path.isdir(headers):
@@ -297,7 +297,7 @@ class Images:
             say(trouble)
 
     def make_gpreempt(self, needed):
-        """By kernel/build, for this kernel and this driver. It is in the guest, and not loaded."""
+        """Build gpreempt.ko by kernel/build, for this kernel and this driver. The guest has it but does not load it."""
         headers = f'/usr/src/linux-headers-{self.version}'
         inputs = [os.path.join(self.top, name) for name in ('kernel', 'core', 'policy', 'env', 'uapi')]
         key = f'{self.version} {age_of(TARBALL)} {hash_of(*inputs)}'
@@ -314,7 +314,7 @@ class Images:
                 raise
             say(trouble)
 
-    # --- what the guest's memory is filled with --------------------------------------
+    # --- the contents of the guest's memory ------------------------------------------
 
     def make_base(self):
         """The part that every run shares: busybox, /init, modules."""
@@ -363,7 +363,7 @@ class Images:
         return found
 
     def add_modules(self, archive, modules):
-        """Put @modules and our own in, with what modprobe needs to load them in the right order."""
+        """Add @modules and our own, with the files by which modprobe loads them in the right order."""
         stage = self.path('stage')
         shutil.rmtree(stage, ignore_errors=True)
         folder = os.path.join(stage, 'lib/modules', self.version)
@@ -376,7 +376,7 @@ class Images:
             # This keeps BTF.
             subprocess.run(['strip', '--strip-debug', '-o',
                             f'{folder}/kernel/{os.path.basename(path)}', path], check=True)
-        # It misses lists that only a complete tree has, and says so.
+        # depmod warns about lists that only a complete tree has.
         subprocess.run(['/sbin/depmod', '-b', stage, self.version], stderr=subprocess.DEVNULL,
                        check=True)
         os.rename(f'{folder}/modules.dep', f'{folder}/kernel/modules.dep')
@@ -435,7 +435,7 @@ def imports(module):
 
 
 def libraries(program):
-    """The files the dynamic linker would load for @program; none for anything else."""
+    """The files that the dynamic linker would load for @program; none if it is not a program."""
     with open(program, 'rb') as f:
         if f.read(4) != b'\x7fELF':
             return []
@@ -456,7 +456,7 @@ def stripped(program):
 
 
 def add_program(archive, path, source):
-    """Put @source in as @path, and the libraries it needs."""
+    """Add @source as @path, with the libraries it needs."""
     archive.file(path, source)
     add_libraries(archive, source)
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""One virtual machine: QEMU's command line, its process, what goes in and what comes out.
+"""One virtual machine: QEMU's command line, its process, its input and its output.
 
 The guest stops the machine itself, at an instruction of its own choice (lab/init writes to the
 pvpanic device). While it is stopped its state can be saved to a file, and a new machine restored
-from that file goes on at the next instruction. The files of a run are in place before it goes on,
-in memory of the machine, because a guest that waited for its host would depend on the
-host's speed.
+from that file continues at the next instruction. The files of a run are in memory of the machine
+before it continues, because a guest that waited for its host would depend on the host's speed.
 """
 
 import contextlib
@@ -45,7 +44,7 @@ PROCESSOR_PER_SECOND = 20
 PROCESSOR_SLACK = 120
 # Seconds after which a guest that uses no processor time counts as dead (it halted with interrupts off).
 DEAD_AFTER = 300
-# Seconds of the host that a guest may take to boot whose clock is the host's.
+# Seconds of the host that a guest with the host's clock may take to boot.
 BOOT_SECONDS = 900
 
 
@@ -136,9 +135,9 @@ def reserve_core():
 
 def pin_to(core):
     """
-    QEMU's main thread advances the clock when the guest's processor halts. On another core it may do so
-    before the instructions executed last are counted, and then they count twice. On the same core, and
-    first there whenever it can run, it is done before the processor goes on.
+    Run QEMU's main thread on @core with real-time priority. It advances the clock when the guest's processor
+    halts. On another core it may do so before the last executed instructions are counted, and they then count
+    twice. On the same core and with priority it is done before the processor continues.
     """
     os.sched_setaffinity(0, {core})
     with contextlib.suppress(PermissionError):
@@ -196,7 +195,7 @@ class Machine:
             say('cannot set real-time priority, so two runs may differ by a few percent; run as root')
 
     def put_files(self, content):
-        """What the guest finds in the device of its files when it goes on."""
+        """Write the files that the guest finds in its device when it continues."""
         if len(content) > FILES_MB << 20:
             raise Trouble(2, f'the files of this run are larger than {FILES_MB} MB; --copy less')
         with open(f'{self.folder}/files', 'r+b' if self.has('files') else 'wb') as f:
@@ -227,21 +226,21 @@ class Machine:
             return ''
 
     def status(self, word):
-        """What the guest said after @word: init tells how far it is; None if it did not."""
+        """The rest of the progress line that begins with @word; None if init has not written it."""
         match = re.search(rf'^{word}\b *(.*)$', self.text('status'), re.M)
         return match and match[1]
 
     def last_error(self):
-        """What QEMU itself had to say."""
+        """The last message of QEMU itself."""
         lines = self.text('qemu').strip().splitlines()
         return lines[-1] if lines else 'it said nothing'
 
     def kernel_log(self):
-        """The guest's dmesg; if it could not give it, what the console saw."""
+        """The guest's kernel log, or the console's output if the guest could not send it."""
         return self.text('kmsg') or self.text('console')
 
     def show(self):
-        """Pass on what the command has written since the last time."""
+        """Pass on the output of the command since the last call."""
         for source, target in self.streams.items():
             while chunk := source.read(1 << 20):
                 while chunk:
@@ -250,7 +249,7 @@ class Machine:
     # --- how long it may take ------------------------------------------------------------
 
     def processor_seconds(self):
-        """What QEMU has used; None if it is gone."""
+        """Processor time of QEMU; None if it has exited."""
         try:
             with open(f'/proc/{self.qemu.pid}/stat', encoding='utf-8') as f:
                 fields = f.read().rpartition(')')[2].split()
@@ -259,7 +258,7 @@ class Machine:
         return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
     def exceeds(self, limit):
-        """Whether QEMU used more than @limit processor seconds, or has used none for so long that its guest is dead."""
+        """True if QEMU used more than @limit processor seconds, or none for so long that its guest is dead."""
         used, now = self.processor_seconds() or self.used, time.monotonic()
         if used != self.used:
             self.used, self.moved = used, now
@@ -322,7 +321,7 @@ class CannotSave(Exception):
 
 
 class Control:
-    """QEMU's own socket: to know that the machine stopped, to save it, and to let it go on."""
+    """QEMU's control socket, which reports that the machine stopped, and saves and resumes it."""
 
     def __init__(self, connection, machine):
         self.connection = connection
@@ -377,7 +376,7 @@ class Control:
             self.events.append(answer)
 
     def wait_until_stopped(self):
-        """Until the guest has stopped the machine, or a restored machine is complete."""
+        """Wait until the guest has stopped the machine, or a restored machine is complete."""
         while self.ask('query-status')['status'] != 'guest-panicked':
             if not self.events:
                 self.events.append(self.read())
@@ -416,7 +415,7 @@ WORTH_SEEING = re.compile(BAD + '|sysrq: Show Blocked State')
 
 
 def judge(machine, in_time):
-    """(exit code, what went wrong or None) of a machine that is off, or is given up."""
+    """(exit code, error or None) of a machine that is off or was given up."""
     console, log = machine.text('console'), machine.kernel_log()
     complaint = BAD_LINE.search(log) or BAD_LINE.search(console)
     code, failure = machine.status('exit'), machine.status('fail')
@@ -464,7 +463,7 @@ def show_tail(log):
 
 
 def report_result(machine, in_time):
-    """Print what went wrong, write the log if asked. Returns the run's exit code."""
+    """Print the error, and write the log if asked. Returns the run's exit code."""
     code, wrong = judge(machine, in_time)
     log = machine.kernel_log()
     if machine.options.log:

@@ -22,7 +22,7 @@ STATE_NAME = re.compile('[0-9a-f]{24}')
 
 
 class DamagedState(Exception):
-    """QEMU does not take a saved machine."""
+    """QEMU cannot restore a saved machine."""
 
 
 class States:
@@ -52,7 +52,7 @@ class States:
         An open file with the state of a guest that was made ready with @config and waits for its command.
         CannotSave: there is no room for a state.
         """
-        # What all others are made from is as young as the youngest.
+        # A state that others are made from counts as used when the youngest of them is.
         with contextlib.suppress(FileNotFoundError):
             os.utime(self.path_of())
         return self.open_or_make('ready', self.path_of(config), lambda path: self.make_ready(path, config))
@@ -64,7 +64,7 @@ class States:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if self.options.fresh:
                 make(path)
-            # Others may remove it until it is open.
+            # Another lab may remove it until it is open.
             while True:
                 try:
                     state = open(path, 'rb')

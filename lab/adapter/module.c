@@ -61,7 +61,7 @@ MODULE_PARM_DESC(send_sigterm, "SIGTERM to processes on unhandled exceptions");
 
 int halt_if_hws_hang;
 module_param_unsafe(halt_if_hws_hang, int, 0644);
-MODULE_PARM_DESC(halt_if_hws_hang, "wait for ever when the HWS hangs");
+MODULE_PARM_DESC(halt_if_hws_hang, "wait forever when the HWS hangs");
 
 bool hws_gws_support;
 module_param_unsafe(hws_gws_support, bool, 0444);
@@ -124,7 +124,7 @@ MODULE_PARM_DESC(poll_us, "how often doorbells are looked at while there is work
 
 uint lab_idle_poll_us = 500;
 module_param_named(idle_poll_us, lab_idle_poll_us, uint, 0644);
-MODULE_PARM_DESC(idle_poll_us, "how often while there is none, if that is longer");
+MODULE_PARM_DESC(idle_poll_us, "the same while there is no work, if that is longer");
 
 uint lab_unknown_us = 100;
 module_param_named(unknown_us, lab_unknown_us, uint, 0444);

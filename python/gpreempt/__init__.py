@@ -6,25 +6,25 @@
     ...     scheduler.register_online(server.pid)
     ...     scheduler.register_offline(training.pid)
     ...     with scheduler.suspended(training.pid):
-    ...         ...                             # it is off the GPU here
+    ...         ...                             # training is off the GPU here
     ...     print(scheduler.statistics())
 
     >>> result = gpreempt.simulate('colocate', length='2s', gpu__save_area='host')  # doctest: +SKIP
     >>> result['ratio']['p99']                                     # doctest: +SKIP
 
-What is here:
+Contents:
 
-* GPreemptScheduler: says who is online and who is offline, suspends and resumes, watches.
-* Daemon, Events: gpreemptd(8), call by call.
-* gpus(), processes(), queues(): what the driver shows, without the daemon.
-* Suspender: all queues of one process, without the daemon.
-* simulate(): a scenario in virtual time. No GPU, no daemon; a model, not hardware.
+* GPreemptScheduler: registers online and offline processes, suspends and resumes, watches.
+* Daemon, Events: the calls of gpreemptd(8).
+* gpus(), processes(), queues(): lists from the driver, without the daemon.
+* Suspender: suspends all queues of one process, without the daemon.
+* simulate(): runs a scenario in virtual time on a model, without GPU and daemon.
 
-Whatever the library refuses is an exception with the library's own sentence: GPreemptError
-and those derived from it. Parameters that are times are seconds; fields called _ns are not.
+Errors of the library are exceptions with the library's message: GPreemptError
+and classes derived from it. Parameters that are times are in seconds, fields called _ns in nanoseconds.
 
-It needs libgpreempt.so.0, and simulate() the command gpreempt. In a source tree those that were
-built there are used; GPREEMPT_LIBRARY and GPREEMPT_COMMAND name others.
+The package needs libgpreempt.so.0, and simulate() the command gpreempt. In a source tree it uses those
+that were built there; GPREEMPT_LIBRARY and GPREEMPT_COMMAND name others.
 """
 
 from .daemon import Daemon, Event, Events, Process, Queue, Status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""How GPreemptScheduler takes a process off the GPU: through gpreemptd, or by itself.
+"""The backends by which GPreemptScheduler suspends a process: through gpreemptd, or without it.
 
 A backend has the methods of Backend; one thread at a time calls them, but for wait_off() beside them.
 """
@@ -15,13 +15,13 @@ from .local import Suspender, queues
 
 
 class Backend(abc.ABC):
-    """What a scheduler needs."""
+    """The operations that a scheduler needs."""
 
     name = ''
 
     @abc.abstractmethod
     def enrol(self, pid: int, class_name: str) -> Optional[str]:
-        """@pid has that class from now on. Returns the one it had, if that is known."""
+        """Give @pid that class. Returns its former class, if known."""
 
     @abc.abstractmethod
     def dismiss(self, pid: int, previous: Optional[str]) -> None:
@@ -29,23 +29,23 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def suspend(self, pid: int, lease: float) -> float:
-        """Off the GPU soon, for so many seconds. Again renews it."""
+        """Suspend a process for this many seconds, without waiting. A second call renews it."""
 
     def renew(self, pid: int, lease: float) -> float:
-        """The same if it is still suspended, else raises NotHeld."""
+        """Renew the suspension, or raise NotHeld if the process is not suspended any more."""
         return self.suspend(pid, lease)
 
     @abc.abstractmethod
     def wait_off(self, pid: int, lease: float) -> None:
-        """It was to be suspended: off the GPU when this returns. By any thread."""
+        """Wait until a process is off the GPU, after suspend(). May be called by any thread."""
 
     @abc.abstractmethod
     def resume(self, pid: int) -> None:
-        """Back where it was."""
+        """Resume a process."""
 
     @abc.abstractmethod
     def queues(self, pid: int) -> List[Any]:
-        """Its queues."""
+        """The queues of a process."""
 
     @abc.abstractmethod
     def files(self) -> List[Any]:
@@ -53,15 +53,15 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def take(self) -> List[Event]:
-        """What happened since the last time."""
+        """The events since the last call."""
 
     @abc.abstractmethod
     def stats(self) -> Dict[str, Any]:
-        """Counters of the daemon or the library, which does the work."""
+        """Counters of the daemon or the library."""
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Let go of everything."""
+        """Release everything."""
 
 
 class ByDaemon(Backend):
@@ -133,8 +133,8 @@ class ByDaemon(Backend):
 
 
 class Direct(Backend):
-    """No daemon: this process attaches to those it suspends, and the driver resumes them all when
-    this process ends, however it ends. It cannot see when online work arrives: it is told."""
+    """Without the daemon. This process attaches to the processes that it suspends, and the driver
+    resumes them all when this process ends for any reason. It does not notice online work by itself."""
 
     name = 'direct'
 
@@ -172,7 +172,7 @@ class Direct(Backend):
         return lease
 
     def wait_off(self, pid: int, lease: float) -> None:
-        """The driver has waited already."""
+        """Returns at once, because the driver's call has waited."""
 
     def resume(self, pid: int) -> None:
         if pid not in self.sessions:

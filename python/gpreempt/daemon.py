@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""gpreemptd, call by call."""
+"""The calls of gpreemptd."""
 
 import errno
 import json
@@ -19,15 +19,15 @@ _HIDDEN = 2 ** 32 - 1                           # the uid of another user's proc
 
 
 def nanoseconds(seconds: float) -> int:
-    """Seconds for the library. Negative ones are a mistake."""
+    """Convert seconds to nanoseconds. Negative ones are an error."""
     if not 0 <= seconds < 2 ** 63 / SECOND:
-        raise ValueError(f'{seconds!r} is not a time in seconds')
+        raise ValueError(f'{seconds!r}: invalid time; expected seconds, 0 or more')
     return round(seconds * SECOND)
 
 
 def readable(files: List[Any], timeout: Optional[float]) -> None:
-    """Wait until one of them is, at most @timeout seconds. Not select(): that takes no descriptor
-    above 1023."""
+    """Wait until one of them is ready, at most @timeout seconds. Not select(), which cannot use
+    descriptors above 1023."""
     poll = select.poll()
     for file in files:
         poll.register(file, select.POLLIN)
@@ -41,7 +41,7 @@ def target(pid: int, start: int = 0) -> native.Target:
 
 @dataclass(frozen=True)
 class Status:
-    """What the daemon does."""
+    """The state of the daemon."""
     version: str
     policy: str
     mechanism: str
@@ -86,8 +86,8 @@ class Queue:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened. kind: process, queue, class, state, hold, policy, enabled, gpu,
-    trouble or preemption; what: a sentence; lost: events dropped before this one."""
+    """An event. kind: process, queue, class, state, hold, policy, enabled, gpu,
+    trouble or preemption; what: a message; lost: events dropped before this one."""
     at_ns: int
     kind: str
     what: str
@@ -118,7 +118,7 @@ def _decoded(structure: Any, kind: Any) -> Any:
 
 
 class Events(native.Handle):
-    """A subscription. Iterate over it, or ask next(); its fd may be polled with others."""
+    """A subscription. Iterate over it, or call next(); its fd may be polled with others."""
 
     _close = 'gp_events_close'
 
@@ -132,7 +132,7 @@ class Events(native.Handle):
         return int(native.library().gp_events_fd(self._handle))
 
     def poll(self) -> Optional[Event]:
-        """The next event that is there, or None. Never waits."""
+        """The next event that has arrived, or None. Never waits."""
         event = native.DaemonEvent()
         result = native.library().gp_events_next(self._handle, byref(event))
         if result == _NONE:
@@ -143,7 +143,7 @@ class Events(native.Handle):
         return found
 
     def next(self, timeout: Optional[float] = None) -> Optional[Event]:
-        """The next event; None if none came in @timeout seconds (None: wait for ever)."""
+        """The next event, or None if none came in @timeout seconds (None: wait without limit)."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             event = self.poll()
@@ -160,7 +160,7 @@ class Events(native.Handle):
 
 
 class Daemon(native.Handle):
-    """A connection to gpreemptd. After a restart of it the next call connects again.
+    """A connection to gpreemptd. After a restart of the daemon the next call connects again.
 
     Threads may share it: their calls wait for each other. Use it on one side of a fork only.
     """
@@ -185,7 +185,7 @@ class Daemon(native.Handle):
     # ---- what changes something ----
 
     def register(self, class_name: Optional[str] = None) -> None:
-        """This process is to have that class; None: what the configured rules give. Call it
+        """Give this process that class; None: the class of the configured rules. Call it
         before the first use of the GPU."""
         call('gp_daemon_register', self._handle, text(class_name))
 
@@ -194,16 +194,16 @@ class Daemon(native.Handle):
         call('gp_daemon_set_class', self._handle, byref(target(pid, start)), text(class_name))
 
     def hint(self, within: float, forget_after: float, pid: int = 0) -> None:
-        """Work of a process (0: of this one) comes in @within seconds: have the GPU free by then.
-        Forgotten @forget_after seconds later."""
+        """Announce work of a process (0: of this one) in @within seconds, so that the GPU is free by
+        then. The hint expires @forget_after seconds later."""
         call('gp_daemon_hint', self._handle, byref(target(pid)), nanoseconds(within),
              nanoseconds(forget_after))
 
     def hold(self, pid: int, lease: float, wait: bool = True, start: int = 0,
              renew: bool = False) -> float:
-        """Keep a process off its GPUs until released or for @lease seconds, whichever is first.
-        Again renews it. renew: only if it is still held, else raise NotHeld. wait: return when it
-        is off. Returns the seconds that were granted."""
+        """Keep a process off its GPUs until it is released, at most for @lease seconds.
+        A second call renews the lease. renew: only renew, and raise NotHeld if the process is not
+        held any more. wait: return when it is off. Returns the seconds that were granted."""
         granted = c_uint64()
         flags = (native.WAIT if wait else 0) | (native.RENEW if renew else 0)
         call('gp_daemon_hold', self._handle, byref(target(pid, start)), nanoseconds(lease), flags,
@@ -223,13 +223,13 @@ class Daemon(native.Handle):
         call('gp_daemon_enable', self._handle)
 
     def disable(self) -> None:
-        """The kill switch: releases everything and outlasts a restart."""
+        """The kill switch: releases everything and survives a restart."""
         call('gp_daemon_disable', self._handle)
 
     # ---- reading ----
 
     def status(self) -> Status:
-        """What the daemon does."""
+        """The state of the daemon."""
         status = native.DaemonStatus()
         call('gp_daemon_status', self._handle, byref(status))
         found: Status = _decoded(status, Status)
@@ -242,14 +242,14 @@ class Daemon(native.Handle):
         return [_decoded(one, Process) for one in found]
 
     def process(self, pid: int) -> Process:
-        """One of them."""
+        """The process @pid."""
         for one in self.processes():
             if one.pid == pid:
                 return one
         raise error_of(errno.ESRCH, f'process {pid} does not use a GPU')
 
     def queues(self, pid: int) -> List[Queue]:
-        """The queues of a process; none of another user's, which are not shown."""
+        """The queues of a process. Those of another user's process are not shown."""
         listed = self.call('List', pid=pid)['processes']
         return [Queue(q['id'], q['gpu'], q['type'], q['bytes'], q.get('pending'))
                 for process in listed for q in process.get('queues', [])]
@@ -264,7 +264,7 @@ class Daemon(native.Handle):
 
 
 def answers(socket: Optional[str] = None) -> bool:
-    """Is there a daemon at that socket?"""
+    """True if a daemon answers at that socket."""
     try:
         with Daemon(socket, timeout=1) as daemon:
             daemon.status()

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""Errors of the library as exceptions, with its own sentences."""
+"""Errors of the library as exceptions, with its messages."""
 
 import errno
 
 
 class GPreemptError(OSError):
-    """What the library or the daemon refused. errno and strerror are the library's."""
+    """An error of the library or the daemon. errno and strerror are the library's."""
 
 
 class DaemonNotRunning(GPreemptError, ConnectionError):
-    """gpreemptd is not there, or has gone."""
+    """gpreemptd does not run, or has ended."""
 
 
 class NotAllowed(GPreemptError, PermissionError):
-    """Not your process, or it would raise its class."""
+    """Permission denied: another user's process, or a call that raises the class."""
 
 
 class NoSuchProcess(GPreemptError, ProcessLookupError):
-    """No process with that pid uses a GPU, or it is another one by now."""
+    """No process with that pid uses a GPU, or the pid was reused by another process."""
 
 
 class NotHeld(GPreemptError):
@@ -29,7 +29,7 @@ class TimedOut(GPreemptError, TimeoutError):
 
 
 class ScenarioError(ValueError):
-    """A scenario, or a change to one, that the simulator does not take."""
+    """A scenario, or a change to one, that the simulator refuses."""
 
 
 _KINDS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""What is on this machine, and one process's queues, without the daemon."""
+"""The GPUs and processes of this machine, and one process's queues, without the daemon."""
 
 import os
 from ctypes import byref, c_uint32
@@ -71,7 +71,7 @@ def gpus(root: Optional[str] = None) -> List[Gpu]:
 
 
 def processes(root: Optional[str] = None) -> List[LocalProcess]:
-    """Every process that has the driver open and can be seen from here."""
+    """Every process that has the driver open and is visible to the caller."""
     with _Local(root) as local:
         return list(local.list('gp_local_processes', native.LocalProcess, LocalProcess))
 
@@ -96,14 +96,14 @@ class Suspender(native.Handle):
         call('gp_suspender_open', byref(target(pid, start)), byref(self._handle))
 
     def suspend(self, gpu_id: int = 0, grace: int = 1) -> int:
-        """Take its queues off (gpu_id 0: off all GPUs); grace: 1..255 thousand GPU clocks in which
-        waves may end by themselves. Returns how many queues."""
+        """Suspend its queues (gpu_id 0: on all GPUs). grace: 1..255 thousand GPU clocks in which
+        waves may end by themselves. Returns the number of queues."""
         count = c_uint32()
         call('gp_suspender_suspend', self._handle, gpu_id, grace, byref(count))
         return count.value
 
     def resume(self, gpu_id: int = 0) -> int:
-        """Put them back where they were. Returns how many queues."""
+        """Resume its queues. Returns the number of queues."""
         count = c_uint32()
         call('gp_suspender_resume', self._handle, gpu_id, byref(count))
         return count.value
@@ -113,8 +113,8 @@ class Suspender(native.Handle):
         return int(native.library().gp_suspender_fd(self._handle))
 
     def changes(self) -> List[str]:
-        """What happened since the last call: 'new-queues' (they run: suspend again), 'changed',
-        'ended' (all its queues run, or it is gone: close). Never waits."""
+        """The events since the last call: 'new-queues' (these run; suspend again), 'changed',
+        'ended' (all its queues run, or the process is gone; close). Never waits."""
         mask = call('gp_suspender_events', self._handle)
         names = {native.NEW_QUEUES: 'new-queues', native.CHANGED: 'changed', native.ENDED: 'ended'}
         return [name for bit, name in names.items() if mask & bit]

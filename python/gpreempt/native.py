@@ -77,7 +77,7 @@ OUT = POINTER(c_void_p)
 COUNT = POINTER(c_size_t)
 TARGET = POINTER(Target)
 
-# What each function takes. It returns 0 or -errno; those named in OTHERS do not.
+# The arguments of each function. A function returns 0 or -errno, unless it is named in OTHERS.
 FUNCTIONS = {
     'gp_daemon_open': [c_char_p, OUT],
     'gp_daemon_close': [HANDLE],
@@ -134,7 +134,7 @@ def _free() -> Any:
 
 
 def call(name: str, *arguments: Any) -> int:
-    """Call a function that returns -errno; what it refuses is an exception."""
+    """Call a function that returns -errno, and raise an exception for an error."""
     result: int = getattr(library(), name)(*arguments)
     if result < 0:
         raise error_of(result, words(result))
@@ -142,7 +142,7 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def words(number: int) -> str:
-    """What this thread's last call had to say about the error @number."""
+    """The message of this thread's last call for the error @number."""
     said: bytes = library().gp_strerror(number)
     return said.decode(errors='replace')
 
@@ -187,7 +187,7 @@ class Handle:
         return self._pointer
 
     def close(self) -> None:
-        """Give it back, when no other thread is in a call of it. Again does nothing."""
+        """Close the object, when no other thread is in a call of it. A second call does nothing."""
         pointer, self._pointer = self._pointer, None
         if pointer is not None and pointer.value:
             getattr(library(), self._close)(pointer)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""Where the shared library and the command are: those of the source tree first, if it is one."""
+"""Paths of the shared library and the command. In a source tree its own come first."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ def _built(path: str) -> Optional[str]:
 
 
 def library() -> str:
-    """What the dynamic linker is asked for."""
+    """The name or path of the library for the dynamic linker."""
     return (os.environ.get('GPREEMPT_LIBRARY') or _built('lib/libgpreempt.so.0')
             or 'libgpreempt.so.0')
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""GPreemptScheduler: who is online, who is offline, and a thread that watches them."""
+"""GPreemptScheduler: registers online and offline processes, and watches them in a thread."""
 
 import collections
 import contextlib
@@ -19,18 +19,18 @@ _LEASE = 1.0
 
 @dataclass
 class Cost:
-    """How long a call took, in seconds of this machine's clock."""
+    """Times of a call, in seconds of this machine's clock."""
     count: int = 0
     total: float = 0.0
     longest: float = 0.0
 
     @property
     def mean(self) -> float:
-        """0 if there was none."""
+        """The mean time; 0 before the first call."""
         return self.total / self.count if self.count else 0.0
 
     def add(self, seconds: float) -> None:
-        """One more."""
+        """Add the time of a call."""
         self.count += 1
         self.total += seconds
         self.longest = max(self.longest, seconds)
@@ -38,8 +38,8 @@ class Cost:
 
 @dataclass
 class Statistics:
-    """What a scheduler saw and did. preemptions and restores: how often each process was seen
-    to go off and to come back, whatever caused it; counters: of the backend."""
+    """Counts of a scheduler. preemptions and restores: how often the monitor saw each process go
+    off and come back, for any reason; counters: of the backend."""
     suspends: Cost = field(default_factory=Cost)
     resumes: Cost = field(default_factory=Cost)
     renewals: int = 0
@@ -60,12 +60,12 @@ class _Hold:
     lost: bool = False          # with the daemon, not by a release: hold it anew
 
     def due(self) -> float:
-        """When the monitor has to look at it: half a lease early, if it is renewed."""
+        """When the monitor has to act: half a lease before the end, if the lease is renewed."""
         return self.until - (self.lease / 2 if self.renewed else 0)
 
 
 class GPreemptScheduler:
-    """Says who is online and who is offline, suspends and resumes, and watches what happens.
+    """Registers online and offline processes, suspends and resumes them, and watches events.
 
     backend='daemon': gpreemptd preempts offline processes whenever online ones have work, by itself;
     suspend() is a lease of it that this object renews. backend='direct': no daemon, this process
@@ -87,9 +87,9 @@ class GPreemptScheduler:
 
     def __init__(self, socket: Optional[str] = None, backend: str = 'auto',
                  interval: float = 0.1) -> None:
-        """socket: of the daemon. interval: the monitor looks at least so often, in seconds."""
+        """socket: of the daemon. interval: longest time between two checks of the monitor, in seconds."""
         if backend not in ('auto', 'daemon', 'direct'):
-            raise ValueError(f"backend {backend!r} is none of 'auto', 'daemon', 'direct'")
+            raise ValueError(f"backend {backend!r}: unknown; expected one of 'auto', 'daemon', 'direct'")
         direct = backend == 'direct' or (backend == 'auto' and not answers(socket))
         self._backend: Backend = Direct() if direct else ByDaemon(socket)
         self._interval = interval
@@ -117,7 +117,7 @@ class GPreemptScheduler:
 
     @property
     def monitoring(self) -> bool:
-        """Does the monitor thread run?"""
+        """True if the monitor thread runs."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> 'GPreemptScheduler':
@@ -130,7 +130,7 @@ class GPreemptScheduler:
         return self
 
     def close(self) -> None:
-        """Resume everything, give each process its former class, end the monitor. Again does nothing."""
+        """Resume everything, give each process its former class, end the monitor. A second call does nothing."""
         with self._lock:
             if self._ending:
                 return
@@ -160,14 +160,14 @@ class GPreemptScheduler:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # ---- who ----
+    # ---- roles ----
 
     def register_online(self, pid: int = 0) -> None:
-        """Its work takes the GPU from offline processes. 0: this process."""
+        """Let the work of a process preempt offline processes. 0: this process."""
         self._register(pid, 'online')
 
     def register_offline(self, pid: int = 0) -> None:
-        """It may be taken off the GPU at any time. 0: this process."""
+        """Allow a process to be preempted at any time. 0: this process."""
         self._register(pid, 'offline')
 
     def _register(self, pid: int, role: str) -> None:
@@ -190,15 +190,15 @@ class GPreemptScheduler:
             return [pid for pid, one in self._roles.items() if one == role]
 
     def queues(self, pid: int) -> List[Any]:
-        """Its queues: gpreempt.Queue of the daemon, gpreempt.LocalQueue without it."""
+        """The queues of a process: gpreempt.Queue with the daemon, gpreempt.LocalQueue without it."""
         with self._lock:
             return self._backend.queues(pid)
 
     # ---- off and on ----
 
     def suspend(self, pid: int, lease: Optional[float] = None) -> None:
-        """Take a process off its GPUs. Returns when it is off. lease: for so many seconds; None is
-        until resume(), renewed by the monitor thread meanwhile. Again is no mistake."""
+        """Suspend a process on its GPUs, and return when it is off. lease: seconds; None: until
+        resume(), renewed by the monitor thread meanwhile. A second call is allowed."""
         began = time.monotonic()
         wanted = _LEASE if lease is None else lease
         with self._lock:
@@ -224,7 +224,7 @@ class GPreemptScheduler:
                 self._backend.resume(pid)
 
     def resume(self, pid: int) -> None:
-        """Put it back where it was. Of a process that is not suspended it is no mistake."""
+        """Resume a process. Does nothing if the process is not suspended."""
         began = time.monotonic()
         with self._lock:
             if self._closed:                    # which resumed everything
@@ -236,7 +236,7 @@ class GPreemptScheduler:
 
     @contextlib.contextmanager
     def suspended(self, *pids: int) -> Iterator[None]:
-        """Off the GPU for the length of a `with`. Where several overlap, the last one resumes."""
+        """Suspend processes for the length of a `with`. If several overlap, the last one resumes."""
         with contextlib.ExitStack() as stack:
             for pid in pids:
                 with self._lock:
@@ -254,12 +254,12 @@ class GPreemptScheduler:
 
     @contextlib.contextmanager
     def online_work(self) -> Iterator[None]:
-        """Every offline process is off the GPU for the length of a `with`: a preemption by hand."""
+        """Suspend every offline process for the length of a `with`."""
         with self.suspended(*self.registered('offline')):
             yield
 
     def _forgive(self, function: Callable[[int], None], pid: int) -> None:
-        """Undo something of a process that may be gone; other failures are kept as trouble."""
+        """Call @function for a process that may be gone; keep other errors as trouble."""
         try:
             function(pid)
         except NoSuchProcess:
@@ -270,18 +270,18 @@ class GPreemptScheduler:
     # ---- watching ----
 
     def state(self, pid: int) -> str:
-        """'on' or 'off', starting or stopping, as the monitor last heard; 'unknown' before."""
+        """'on', 'off', 'starting' or 'stopping', from the last event; 'unknown' before the first."""
         with self._lock:
             return self._states.get(pid, 'unknown')
 
     def wait_for(self, pid: int, state: str, timeout: float) -> bool:
-        """Wait until the monitor has heard that a process is in @state. False: not in time."""
+        """Wait for an event with @state of a process. False: timed out."""
         with self._changed:
             return self._changed.wait_for(lambda: self._states.get(pid) == state, timeout)
 
     def on_event(self, callback: Callable[[Event], None]) -> None:
-        """Have the monitor thread call it with each event. It must not take long; what it raises is
-        kept as trouble."""
+        """Let the monitor thread call @callback with each event. It must not take long. An exception
+        from it is kept as trouble."""
         with self._lock:
             self._callbacks.append(callback)
 
@@ -291,7 +291,7 @@ class GPreemptScheduler:
             return list(self._history)
 
     def statistics(self) -> Statistics:
-        """A copy of what was counted so far."""
+        """A copy of the statistics so far."""
         with self._lock:
             s = self._statistics
             try:
@@ -391,7 +391,7 @@ class GPreemptScheduler:
             del self._holds[pid]
             self._note(str(error))
         except GPreemptError as error:
-            # A daemon that has gone has released it; try again until told otherwise.
+            # A daemon that is gone has released the process; retry until it answers.
             hold.until = time.monotonic() + hold.lease
             hold.lost |= isinstance(error, DaemonNotRunning)
             self._note(str(error))

@@ -20,12 +20,12 @@ def _value(value: Any) -> str:
 
 
 def _changes(overrides: Dict[str, Any]) -> List[str]:
-    """--set of each; a name has a dot, or two underscores for it."""
+    """--set for each change. A name has a dot, or two underscores instead."""
     words = []
     for name, value in overrides.items():
         section, dot, key = name.replace('__', '.', 1).partition('.')
         if not (section and dot and key):
-            raise ScenarioError(f"{name!r} names no line of a scenario; write section__key, such as "
+            raise ScenarioError(f"{name!r}: invalid name; expected section__key, such as "
                                 "gpu__save_area='host'")
         words += ['--set', f'{section}.{key}={_value(value)}']
     return words
