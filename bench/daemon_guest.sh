@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# What bench_daemon runs in the lab's guest, in deterministic mode: prints what it saw, one fact per line.
+# bench_daemon runs this in the lab's guest, in deterministic mode. Prints one fact per line.
 # usage: daemon_guest.sh REQUESTS PROCESSES...
 requests=$1
 shift

@@ -8,7 +8,7 @@
 
 #include "seat.h"
 
-/* What the home knows about a device. */
+/* Properties of a device, which the home sets. */
 enum gp_device_flag {
 	GP_RPTR_IS_COMPLETION	= 1 << 0,	/* tested here: equal pointers are finished */
 	GP_CAN_PROBE		= 1 << 1,	/* the home answers GP_DO_PROBE */

@@ -221,8 +221,8 @@ static void judge_touched(struct gp_sched *s, struct gp_seat *seat)
 }
 
 /*
- * Has @seat progressed since the last look? If its work arrived since then, a moved read
- * pointer counts only where it means completion; elsewhere the work was merely fetched.
+ * True if @seat progressed since the last look. If its work arrived since then, a moved read
+ * pointer counts only where it means completion; elsewhere the work was only fetched.
  */
 static bool progressed(const struct gp_device *d, const struct gp_seat *seat)
 {

@@ -102,7 +102,7 @@ static int null_begin(struct gp_mechanism *base, const struct gp_action *action,
 
 /* ---- time ---- */
 
-/* What was planned takes effect when its time has come, at any call. */
+/* Applies the planned move if its time has come. Called by every function. */
 static void happen(struct gp_null_seat *seat, u64 now_ns)
 {
 	if (!seat->there || seat->effect_ns > now_ns)

@@ -43,7 +43,7 @@
 
 enum { GP_NULL_DEVICES = 4, GP_NULL_TASKS = 16 };
 
-/* What becomes of the moves of a task. */
+/* The result of the moves of a task. */
 enum gp_null_fault {
 	GP_NULL_WORKS,		/* done after takes_ns, or late_ns if that is set */
 	GP_NULL_REFUSES,		/* refused after takes_ns */

@@ -102,7 +102,7 @@ extern const struct gp_policy gp_policy_deadline;
 extern const struct gp_policy *const gp_policies[];	/* all, ends with NULL */
 /* NULL if there is none of that name. */
 const struct gp_policy *gp_policy_find(const char *name);
-/* The index of @policy in gp_policies, which traces store; GP_NONE if it is not there. */
+/* The index of @policy in gp_policies, which traces store; GP_NONE if it is not in the table. */
 u32 gp_policy_number(const struct gp_policy *policy);
 
 #endif /* GP_POLICY_H */

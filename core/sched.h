@@ -188,7 +188,7 @@ enum gp_verb { GP_DO_SWITCH, GP_DO_PROBE };
 struct gp_todo {
 	u32 verb;		/* enum gp_verb */
 	struct gp_action action;	/* GP_DO_SWITCH */
-	u32 device, task;	/* GP_DO_PROBE: is it executing there? */
+	u32 device, task;	/* GP_DO_PROBE: true if the task executes there. */
 };
 
 /*

@@ -64,13 +64,13 @@ int gp_history_read(const struct gp_tracefile *trace, struct gp_history **ret,
 		    struct gp_tracefile_error *err);
 void gp_history_free(struct gp_history *h);
 
-/* Was it busy for at least nine tenths of its life, not counting the time it was off? */
+/* True if it was busy for at least nine tenths of its life, not counting the time it was off. */
 bool gp_history_always_busy(const struct gp_history_seat *s);
-/* Is it a process whose latency matters? */
+/* True if its latency matters. */
 bool gp_history_online(const struct gp_history_seat *s);
 /* Estimates how long a unit of its work takes alone. */
 u64 gp_history_unit_ns(const struct gp_history *h, const struct gp_history_seat *s);
-/* How long the work of one period would have taken alone, at @unit_ns a unit. */
+/* Estimates how long the work of one period takes alone, at @unit_ns a unit. */
 u64 gp_history_work_ns(const struct gp_history *h, const struct gp_period *p, u64 unit_ns);
 
 #endif /* GP_HISTORY_H */

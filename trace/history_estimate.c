@@ -34,7 +34,7 @@ static int in_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* How long it was busy. Work that came and ended between two looks counts as half that time. */
+/* Returns its busy time. Work that came and ended between two looks counts as half that time. */
 static u64 length_of(const struct gp_history *h, const struct gp_period *p)
 {
 	u64 ns = p->done_ns - p->at_ns;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/*
- * AQL packets: what they ask for, and what is told when they are complete.
- */
+/* AQL packets: decoding them, and reporting their completion. */
 #include "aql_private.h"
 #include "kernel.h"
 
@@ -132,8 +130,8 @@ int vgpu_aql_decode(struct vgpu_chip *c, struct vgpu_user_queue *q, const u8 *pa
 }
 
 /*
- * Are the signals a barrier waits for zero? AND: every one that is named, OR: at
- * least one, or none is named. An unmapped one stops the queue.
+ * True if the signals that a barrier waits for are zero. AND: all of them, OR: at least one, or
+ * the packet names none. An unmapped signal stops the queue.
  */
 bool vgpu_aql_ready(struct vgpu_chip *c, struct vgpu_user_queue *q,
 		    const struct vgpu_aql_flight *f)

@@ -2,10 +2,10 @@
 /*
  * The chip: its life, its time, its doorbells.
  *
- * The device below is let run from event to event, and after each everything
- * that follows at the same instant is done: completions are told, MQDs are
- * written, the ring of the driver goes on. So a fence is exactly as late as what
- * it waits for, however far a caller advances at once.
+ * The device below runs from event to event. After each event the chip does everything that
+ * follows at the same instant: it reports completions, writes MQDs and continues with the
+ * driver's ring. So a fence is never later than the events it waits for, however far a caller
+ * advances at once.
  */
 #include "chip_private.h"
 

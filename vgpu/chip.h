@@ -187,7 +187,7 @@ const struct vgpu_chip_counters *vgpu_chip_counters(const struct vgpu_chip *c);
 /* The device below: its counters, its state. */
 struct vgpu *vgpu_chip_device(struct vgpu_chip *c);
 
-/* What an unmap did, for the parts of a latency: the last one that ended. */
+/* Times of the last unmap that ended, for the parts of a latency. */
 const struct vgpu_unmapped *vgpu_chip_last_unmapped(const struct vgpu_chip *c);
 
 /* One queue the chip knows, for views. */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/*
- * What can be asked of the chip without changing it: registers, counters, views.
- */
+/* Queries of the chip that do not change it: registers, counters, views. */
 #include "chip_private.h"
 
 enum { HIQ_PIPE = 4 };

@@ -136,7 +136,7 @@ struct vgpu_want {
 	bool stuck;		/* fits nowhere */
 };
 
-/* What the command processor is doing. */
+/* The operation of the command processor. */
 enum vgpu_phase {
 	VGPU_CP_IDLE,
 	VGPU_CP_GRACE, VGPU_CP_SAVE, VGPU_CP_DRAIN, VGPU_CP_RESET, VGPU_CP_HUNG,

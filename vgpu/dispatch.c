@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Dispatch: who gets the slots that are free.
+ * Dispatch: gives free slots to queues.
  *
- * Running waves are never touched. A higher pipe priority gets every free slot
- * first; equals take turns workgroup by workgroup. If all contenders have the
- * same shape and the same CUs, the outcome of taking turns is computed at once:
- * each gets an equal share, what one cannot use goes to the others. Otherwise
- * the turns are really taken.
+ * Running waves are never touched. A higher pipe priority gets every free slot first; equals
+ * take turns workgroup by workgroup. If all contenders have the same shape and the same CUs,
+ * the result of these turns is computed at once: each gets an equal share, and slots that one
+ * cannot use go to the others. Otherwise the turns are simulated one by one.
  */
 #include "device.h"
 
@@ -43,7 +42,7 @@ static void keep_or_break(struct vgpu *v, struct vgpu_queue *q)
 		vgpu_queue_cut(v, q);
 }
 
-/* What @q would place next; saved waves come before new workgroups. */
+/* Finds the workgroup that @q would place next; saved waves come before new workgroups. */
 static bool wants(struct vgpu *v, struct vgpu_queue *q, struct vgpu_want *w)
 {
 	u64 left;
@@ -114,9 +113,8 @@ static struct vgpu_cohort *cohort_for(struct vgpu *v, struct vgpu_want *w)
 }
 
 /*
- * How many rounds more can be promised to the slots of @w? Until they are over
- * the other slots of the packet take their workgroups too, and there must be
- * some left for all of them: what is promised is never missed elsewhere.
+ * Returns how many more rounds the slots of @w can be given in advance. Until these rounds end,
+ * the other slots of the packet take workgroups too, and enough must remain for all of them.
  */
 static u32 more_rounds(const struct vgpu *v, const struct vgpu_want *w)
 {
@@ -334,8 +332,8 @@ static bool place(struct vgpu *v)
 }
 
 /*
- * Fills the free slots. The higher priority goes on until it can use no more,
- * with the packets that follow as well, before a lower one gets any.
+ * Fills the free slots. A higher priority takes all slots it can use, for later packets as
+ * well, before a lower one gets any.
  */
 void vgpu_dispatch(struct vgpu *v)
 {

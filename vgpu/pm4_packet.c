@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What the PM4 packets of a user queue do. Caches are not modelled, so acquiring
- * and releasing them takes nothing; registers other than COMPUTE_* do not exist.
+ * Executes the PM4 packets of a user queue. Caches are not modelled, so acquiring and releasing
+ * them takes no time. Registers other than COMPUTE_* do not exist.
  */
 #include "kernel.h"
 #include "pm4_packet.h"

@@ -20,8 +20,8 @@ void vgpu_queue_error(struct vgpu *v, struct vgpu_queue *q, const char *what)
 }
 
 /*
- * What the hardware scheduler takes for work. It cannot see through a barrier, and unread
- * packets may hold anything.
+ * True if the hardware scheduler counts @q as having work. It cannot see through a barrier, and
+ * unread packets may be of any kind.
  */
 bool vgpu_queue_has_work(const struct vgpu_queue *q)
 {
@@ -300,7 +300,7 @@ void vgpu_queue_restart(struct vgpu *v, struct vgpu_queue *q)
 	}
 }
 
-/* The queue is mapped again; its packets are read from the ring anew. */
+/* The queue is mapped again, so its packets are read from the ring again. */
 void vgpu_queue_refetch(struct vgpu *v, struct vgpu_queue *q)
 {
 	u32 id = vgpu_queue_id(v, q);

@@ -70,7 +70,7 @@ struct vgpu_sdma {
 	u32 length;		/* dwords of the packet under way with its data; 0: none */
 	u32 dw[VGPU_SDMA_DWORDS];	/* the packet without its data */
 	u64 total, done;	/* bytes it moves, and has moved */
-	u32 skip;		/* dwords that COND_EXE told to skip */
+	u32 skip;		/* dwords for COND_EXE to skip */
 	bool in_ib;		/* packets come from an indirect buffer */
 	u64 ib;			/* address of its next dword */
 	u32 ib_left;		/* dwords */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What the packets of an SDMA queue do. */
+/* Executes the packets of an SDMA queue. */
 #include "sdma_packet.h"
 
 enum { COPY_LINEAR = 0, COPY_RECT = 4, TIMESTAMP_SET = 0, TIMESTAMP_GLOBAL = 2 };
@@ -46,7 +46,7 @@ static int put(struct vgpu_sdma_port *p, u64 address, const void *from, u32 n)
 		    .fault = true, .write = true, .address = address });
 }
 
-/* Where a byte of the stream lies. */
+/* Address of a byte of the stream. */
 static u64 stream_address(const struct vgpu_sdma *s, u64 from)
 {
 	return s->in_ib ? s->ib + from : s->base + ((s->rptr + from) & (s->size - 1));
@@ -180,7 +180,7 @@ static void fill_page(struct vgpu_sdma *s, u32 n)
 		memcpy(s->page + i, &pattern, sizeof(pattern));
 }
 
-/* What comes next of the packet under way: no part of it crosses a page. */
+/* The next piece of the packet that is being executed. No part of it crosses a page. */
 struct span {
 	u64 from, to, also;	/* addresses; 0 if the packet has none */
 	u32 n;

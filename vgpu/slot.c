@@ -81,7 +81,7 @@ static void go_on(struct vgpu_chip *c, struct vgpu_user_queue *q)
 	vgpu_stream_look(c, q);
 }
 
-/* Where the next word of the control stack goes and where wave state ends, on each XCC. */
+/* On each XCC, the position of the next word of the control stack and the end of wave state. */
 struct saved {
 	u32 stack_offset;
 	u32 state_offset;

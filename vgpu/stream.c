@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What the executors of packet streams share. */
+/* Shared by the executors of packet streams. */
 #include "stream.h"
 
 bool vgpu_compare(u32 function, u64 value, u64 reference)

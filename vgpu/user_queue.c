@@ -129,7 +129,7 @@ struct cus {
 	u32 count;
 };
 
-/* What the mask of @xcc enables. 0 or -EFAULT. */
+/* Finds the CUs that the mask of @xcc enables. 0 or -EFAULT. */
 static int cus_of(struct vgpu_chip *c, const struct vgpu_user_queue *q, u32 xcc, struct cus *ret)
 {
 	static const u32 at[4] = { VGPU_MQD_THREAD_MGMT_SE0, VGPU_MQD_THREAD_MGMT_SE1,
@@ -189,7 +189,7 @@ static void cu_range(struct vgpu_chip *c, const struct vgpu_user_queue *q,
 	args->cu_first = first + count > end ? end - count : first;
 }
 
-/* What the device below must know. */
+/* Fills the description of the queue for the device below. */
 static void device_args(struct vgpu_chip *c, const struct vgpu_user_queue *q,
 			struct vgpu_queue_args *args)
 {

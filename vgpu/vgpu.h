@@ -55,7 +55,7 @@ struct vgpu_packet {
 enum vgpu_how {
 	VGPU_SAVE,		/* waves to the save area, continue later */
 	VGPU_DRAIN,		/* running waves end by themselves, none start */
-	VGPU_RESET,		/* waves are killed; the running kernels start anew when mapped */
+	VGPU_RESET,		/* waves are killed; the running kernels restart when mapped */
 };
 
 enum vgpu_outcome {
@@ -63,7 +63,7 @@ enum vgpu_outcome {
 	VGPU_FAILED,		/* this queue could not be unmapped (dw 240 of the HIQ MQD) */
 };
 
-/* What an unmap did and when, for the parts of a latency. */
+/* Result and times of an unmap, for the parts of a latency. */
 struct vgpu_unmapped {
 	u64 ticket;		/* as returned by vgpu_unmap() */
 	u64 command_at;		/* the CP began */
@@ -97,7 +97,7 @@ struct vgpu_world {
 	 * completes or is saved: rounds that nothing can disturb are one event.
 	 */
 	void (*add)(void *ctx, u32 queue, u64 address, u64 value);
-	/* Is the signal of a barrier set? Asked again after vgpu_signal(). */
+	/* True if the signal of a barrier is set. Called again after vgpu_signal(). */
 	bool (*signalled)(void *ctx, u32 queue, u64 signal);
 	/*
 	 * Bytes of the queue's save area. -EFAULT: the save of that queue fails.
@@ -140,7 +140,7 @@ int vgpu_init(void *mem, const struct vgpu_facts *facts, const struct vgpu_world
 
 /* Queues are created unmapped. 0 and a handle, -ENOSPC, -EINVAL. */
 int vgpu_queue_create(struct vgpu *v, const struct vgpu_queue_args *args, u32 *ret);
-/* What may change between two maps: all but the process. -ENOENT, -EINVAL, -EBUSY while listed. */
+/* Changes a queue between two maps, except its process. -ENOENT, -EINVAL, -EBUSY while listed. */
 int vgpu_queue_update(struct vgpu *v, u32 queue, const struct vgpu_queue_args *args);
 /* The queue stops with an error, as if a packet of it were wrong; its waves run on. -ENOENT. */
 int vgpu_queue_fail(struct vgpu *v, u32 queue, const char *what, u64 now_ns);
@@ -220,7 +220,7 @@ struct vgpu_busy {
 /* The wave counters (SPI): waves of @process that hold slots right now. */
 void vgpu_busy(const struct vgpu *v, u32 process, struct vgpu_busy *ret);
 int vgpu_queue_state(const struct vgpu *v, u32 queue);
-/* Waves of @queue that hold slots of @xcc right now; 0 for a queue that is not there. */
+/* Waves of @queue that hold slots of @xcc right now; 0 if there is no such queue. */
 u32 vgpu_queue_waves(const struct vgpu *v, u32 queue, u32 xcc);
 /*
  * Workgroup-nanoseconds executed for @process since init, exact at any time. Work
@@ -247,9 +247,9 @@ enum vgpu_fault {
 /* 0, -EINVAL, or -ENOENT if @arg is no queue. NONE clears all of them. */
 int vgpu_fault(struct vgpu *v, enum vgpu_fault fault, u64 arg);
 /*
- * GPU reset: every unmap and map under way is forgotten, all queues are unmapped,
- * their waves lost: packets that were running start anew when mapped again. What
- * waits in a save area of a queue without a slot stays.
+ * GPU reset: drops every unmap and map that is not complete, unmaps all queues and loses their
+ * waves. Packets that were running restart when mapped again. Save areas of queues without a
+ * slot keep their waves.
  */
 void vgpu_gpu_reset(struct vgpu *v, u64 now_ns);
 

@@ -22,7 +22,7 @@ struct gp_abi_claim {
 #define VALUE(ours, kernels)	{ #ours, (uint64_t)(ours), (uint64_t)(kernels) }
 #define SIZE(ours, kernels)	{ "size of " #ours, sizeof(ours), sizeof(kernels) }
 #define WIDTH(type, field)	sizeof(((type *)0)->field)
-/* Where a field is, and how wide. */
+/* Offset and size of a field. */
 #define FIELD(type, field, ktype, kfield)					\
 	{ #type "." #field, offsetof(type, field), offsetof(ktype, kfield) },	\
 	{ "width of " #type "." #field, WIDTH(type, field), WIDTH(ktype, kfield) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What the device model takes for the driver's packets and queue descriptors
- * (vgpu/) against amdkfd's and amdgpu's own headers, which lab/abi/check puts on the
- * include path; and its AQL against that of programs (uapi/aql.h).
+ * Compares the device model's packets and queue descriptors of the driver (vgpu/) with amdkfd's
+ * and amdgpu's own headers, which lab/abi/check puts on the include path, and its AQL packets
+ * with those of programs (uapi/aql.h).
  */
 #include "abi.h"
 

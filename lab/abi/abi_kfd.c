@@ -157,7 +157,7 @@ static void operations(void)
 	AT(kfd_ioctl_dbg_trap_args, device_snapshot);
 }
 
-/* What the driver fills. */
+/* Structures that the driver fills. */
 static void entries(void)
 {
 	SIZE(kfd_runtime_info);

@@ -21,7 +21,7 @@ clients=$top/tests/lab/clients
 say() { echo "lab/roots/$name: $*" >&2; }
 die() { code=$1; shift; say "$*"; exit "$code"; }
 
-# Where this machine's own packages come from.
+# The package archive of this machine.
 mirror() {
 	# shellcheck disable=SC2016 # apt's variables
 	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null |

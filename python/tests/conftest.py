@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""What the tests on a GPU share: loads, who skips and why, figures, and ways to break them.
+"""Shared by the tests on a GPU: loads, reasons to skip, figures, and ways to break the tests.
 
 Environment:
   GPREEMPT_SOCKET             the control socket of gpreemptd

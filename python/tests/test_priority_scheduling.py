@@ -29,7 +29,7 @@ def state(daemon, pid):
 
 
 def works(pid):
-    """Is anything of it on a compute unit? It has a queue before it has work."""
+    """True if a wave of the process is on a compute unit. (It has a queue before it has work.)"""
     return any(int(path.read_text(encoding='ascii')) for path in
                pathlib.Path(f'/sys/class/kfd/kfd/proc/{pid}').glob('stats_*/cu_occupancy'))
 
@@ -39,9 +39,9 @@ def counter(daemon, pid, name):
 
 
 def stops(daemon, pid):
-    """How often it was stopped: as often as it was started, when nothing is under way."""
+    """How often the process was stopped, once it was started as often."""
     until(lambda: counter(daemon, pid, 'stopped') == counter(daemon, pid, 'started'),
-          'who was stopped was started')
+          'every stopped process was started')
     return counter(daemon, pid, 'stopped')
 
 
@@ -63,7 +63,7 @@ def test_case_1_online_preempts_offline(daemon, scheduler, start):
 
 
 def test_case_1_by_hand(daemon, scheduler, offline):
-    """case 1: suspend takes it off, resume puts it back, and it goes on"""
+    """case 1: suspend takes a process off the GPU, resume puts it back, and it continues"""
     scheduler.suspend(offline.pid)
     assert state(daemon, offline.pid) == 'off'
     scheduler.resume(offline.pid)
@@ -73,7 +73,7 @@ def test_case_1_by_hand(daemon, scheduler, offline):
 
 
 def test_case_1_without_the_daemon(gpu):
-    """case 1: without the daemon too; told to end while off, a process cannot before it is resumed"""
+    """case 1: the same without the daemon; a process that gets SIGTERM while off ends after it is resumed"""
     with Load('offline') as load, gpreempt.GPreemptScheduler(backend='direct') as alone:
         until(lambda: works(load.pid), 'it works on the GPU')
         until(lambda: alone.register_offline(load.pid) or True, 'it can be taken off')
@@ -112,7 +112,7 @@ def test_case_2_by_hand(daemon, scheduler, offline):
 # ---- case 3: edges ----
 
 def test_case_3_twice(daemon, scheduler, offline):
-    """case 3: suspended twice, resumed once, it runs; resumed once more, nothing happens"""
+    """case 3: a process suspended twice runs after one resume, and another resume does nothing"""
     scheduler.suspend(offline.pid)
     scheduler.suspend(offline.pid)
     scheduler.resume(offline.pid)
@@ -122,7 +122,7 @@ def test_case_3_twice(daemon, scheduler, offline):
 
 
 def test_case_3_nobody(scheduler):
-    """case 3: who does not exist, or uses no GPU, is refused with a sentence"""
+    """case 3: a process that does not exist, or uses no GPU, is refused with a message"""
     # Not this process: one that used the library without the daemon has the driver open.
     with subprocess.Popen(['sleep', '1000']) as stranger:
         for pid in (2 ** 22 - 1, stranger.pid):
@@ -146,7 +146,7 @@ def test_case_3_lease(daemon, scheduler, offline):
 
 
 def test_case_3_killed(daemon, scheduler, start):
-    """case 3: who is killed while suspended is gone, and the next one can be suspended"""
+    """case 3: a process killed while suspended is gone, and the next one can be suspended"""
     victim = start('offline')
     scheduler.suspend(victim.pid)
     victim.kill()
@@ -172,7 +172,7 @@ def test_case_3_online_dies(daemon, start):
 
 
 def test_case_3_switched_off(daemon, scheduler, offline):
-    """case 3: the kill switch releases who is suspended; switched on again, it works again"""
+    """case 3: the kill switch releases suspended processes; after switching on, suspending works again"""
     scheduler.suspend(offline.pid, lease=1)
     try:
         daemon.disable()
@@ -186,7 +186,7 @@ def test_case_3_switched_off(daemon, scheduler, offline):
 
 
 def test_case_3_somebody_else(offline):
-    """case 3: a process that the daemon has taken cannot be taken a second time, and says so"""
+    """case 3: a process that the daemon has attached to is refused to a second debugger with a message"""
     with pytest.raises(gpreempt.GPreemptError) as refused:
         gpreempt.Suspender(offline.pid)
     assert refused.value.strerror
@@ -256,7 +256,7 @@ def test_performance_offline_loss(start):
 # ---- stability ----
 
 def test_stability(daemon, scheduler, start):
-    """stability: random use, and at the end every process runs, every stop had its start, nothing is lost"""
+    """stability: after random use every process runs, every stop had its start, and no work is lost"""
     chance = random.Random(1)
     offline = [start('offline') for _ in range(2)]
     online = start('online', ENDLESS)
