@@ -130,8 +130,8 @@ struct kfd_ioctl_dbg_trap_set_wave_launch_mode_args {
 };
 
 /* The bits of an id that the driver sets in the arrays of suspend and resume. */
-#define KFD_DBG_QUEUE_ERROR_MASK	(1 << 30)	/* the hardware failed */
-#define KFD_DBG_QUEUE_INVALID_MASK	(1 << 31)	/* unknown, still new, or being destroyed */
+#define KFD_DBG_QUEUE_ERROR_MASK	(1u << 30)	/* the hardware failed */
+#define KFD_DBG_QUEUE_INVALID_MASK	(1u << 31)	/* unknown, still new, or being destroyed */
 
 /* Suspend and resume return the number of queues they moved. */
 struct kfd_ioctl_dbg_trap_suspend_queues_args {
