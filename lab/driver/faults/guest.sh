@@ -87,16 +87,23 @@ unload() {
 	before=$used
 }
 
+each_has_worked() {
+	for i in 1 2 3 4 5 6; do
+		grep -q ': [1-9][0-9]* of [0-9]* requests completed' /tmp/load$i || return
+	done
+}
+
 # 80 offline and 20 online queues of six processes at once on 24 hardware slots.
 oversubscribe() {
 	pids=
 	for i in 1 2 3 4; do
-		gpload --class offline --queues 20 --seconds 100000 --kernel 1ms --seed "$i" >/tmp/load"$i" 2>&1 &
+		gpload --class offline --queues 20 --seconds 100000 --kernel 1ms --seed "$i" --print-every 0.5 \
+			>/tmp/load"$i" 2>&1 &
 		pids="$pids $!"
 	done
 	for i in 5 6; do
 		gpload --class online --queues 10 --seconds 100000 --kernel 100us --waves 64 --seed "$i" \
-			>/tmp/load"$i" 2>&1 &
+			--print-every 0.5 >/tmp/load"$i" 2>&1 &
 		pids="$pids $!"
 	done
 	for _ in $(seq 1200); do
@@ -105,7 +112,10 @@ oversubscribe() {
 		usleep 100000
 	done
 	holds "100 queues of 6 processes are on the GPU ($n)" test "$n" -eq 100
-	sleep 2
+	for _ in $(seq 1200); do
+		each_has_worked && break
+		usleep 100000
+	done
 	# shellcheck disable=SC2086 # a list
 	kill -TERM $pids
 	wrong=

@@ -58,6 +58,7 @@ preempt() {
 	fact descriptors "$(wc -l </tmp/kfd)"
 	fact dumps "$(count dumps)"
 	fact parts "$(call Stats "{\"pid\":$online}" | sed -n 's/.*"name": *"total", *"count": *\([0-9]*\).*/\1/p')"
+	until_true 60 stopped_since 0 5 || fact "$1_few_stops" "$(count stopped)"
 	fact "$1_direct" "$(count kernel_direct_stops)"
 	kill $online
 	ended "$1_online" $online
