@@ -62,6 +62,21 @@ static void end_holder(void)
 	AWAIT(waitpid(-1, NULL, WNOHANG) > 0);
 }
 
+static int holder_up(void **state)
+{
+	int err = fake_driver_up(state);
+
+	if (!err)
+		start_holder(getuid());
+	return err;
+}
+
+static int holder_down(void **state)
+{
+	end_holder();
+	return fake_driver_down(state);
+}
+
 static void wait_readable(int fd)
 {
 	EXPECT_EQ(poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, GP_TEST_PATIENCE_MS), 1);
@@ -194,7 +209,6 @@ static void a_lease_that_is_too_long_or_over_is_refused_and_nothing_is_suspended
 	int s;
 
 	(void)state;
-	start_holder(getuid());
 	s = attach(0);
 	EXPECT_EQ(hold(s, fake_now() + 60 * GP_SEC), -EINVAL);
 	EXPECT_EQ(hold(s, fake_now() - 1), -ETIME);
@@ -203,7 +217,6 @@ static void a_lease_that_is_too_long_or_over_is_refused_and_nothing_is_suspended
 	EXPECT_EQ(driver->target[0].held, 7);
 	close(s);
 	AWAIT(!driver->target[0].enabled);
-	end_holder();
 }
 
 static void a_lease_ends_by_itself_and_a_renewal_that_is_too_long_does_not_count(void **state)
@@ -212,7 +225,6 @@ static void a_lease_ends_by_itself_and_a_renewal_that_is_too_long_does_not_count
 	int s;
 
 	(void)state;
-	start_holder(getuid());
 	s = attach(0);
 	until = fake_now() + 300 * GP_MSEC;
 	EXPECT_EQ(hold(s, until), 0);
@@ -228,7 +240,6 @@ static void a_lease_ends_by_itself_and_a_renewal_that_is_too_long_does_not_count
 	EXPECT_EQ(reply(s).is.kind, GP_HOLDER_RELEASED);
 	EXPECT_EQ(driver->target[0].held, 0);
 	close(s);
-	end_holder();
 }
 
 static void the_end_of_a_channel_releases_what_it_held(void **state)
@@ -236,7 +247,6 @@ static void the_end_of_a_channel_releases_what_it_held(void **state)
 	int s, t;
 
 	(void)state;
-	start_holder(getuid());
 	s = attach(0);
 	t = attach(1);
 	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), 0);
@@ -254,7 +264,6 @@ static void the_end_of_a_channel_releases_what_it_held(void **state)
 	/* RESUME came before DISABLE, which comes after many other calls. */
 	EXPECT_EQ(driver->left_off, 0);
 	close(t);
-	end_holder();
 }
 
 static void a_malformed_request_ends_its_channel(void **state)
@@ -263,7 +272,6 @@ static void a_malformed_request_ends_its_channel(void **state)
 	int s;
 
 	(void)state;
-	start_holder(getuid());
 	for (u32 i = 0; i < 5; i++) {
 		s = attach(0);
 		EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), 0);
@@ -285,7 +293,6 @@ static void a_malformed_request_ends_its_channel(void **state)
 	EXPECT(!driver->target[0].enabled && !driver->target[0].held);
 	AWAIT(supervisor_is_gone() || holder.ended);
 	close(s);
-	end_holder();
 }
 
 static void a_process_of_another_user_is_refused(void **state)
@@ -316,7 +323,6 @@ static void no_answer_is_lost_because_the_decider_is_busy(void **state)
 	u64 all = 0;
 
 	(void)state;
-	start_holder(getuid());
 	for (r.serial = 0; r.serial < GP_HOLDER_ERRANDS; r.serial++)
 		EXPECT_EQ(gp_channel_send(holder.control, &r.is, NULL, 0), 0);
 	/* Those that fit. The others wait. */
@@ -329,7 +335,6 @@ static void no_answer_is_lost_because_the_decider_is_busy(void **state)
 		all |= BIT_ULL(m.serial);
 	}
 	EXPECT_EQ(all, BIT_ULL(GP_HOLDER_ERRANDS) - 1);
-	end_holder();
 }
 
 static void a_session_without_a_thread_is_not_a_process_that_is_not_ready(void **state)
@@ -340,7 +345,6 @@ static void a_session_without_a_thread_is_not_a_process_that_is_not_ready(void *
 	int s;
 
 	(void)state;
-	start_holder(getuid());
 	driver->no_threads = true;
 	s = open_session(0);
 	m = reply(s);
@@ -351,7 +355,6 @@ static void a_session_without_a_thread_is_not_a_process_that_is_not_ready(void *
 	close(s);
 	driver->no_threads = false;
 	close(attach(0));
-	end_holder();
 }
 
 static void a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other(void **state)
@@ -360,7 +363,6 @@ static void a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other(vo
 	int s, t;
 
 	(void)state;
-	start_holder(getuid());
 	s = attach(0);
 	t = attach(1);
 	driver->hangs = 1;
@@ -379,7 +381,6 @@ static void a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other(vo
 	EXPECT_EQ(driver->target[0].held, 0);
 	close(s);
 	close(t);
-	end_holder();
 }
 
 /* The thread of the only session of the holder. */
@@ -409,7 +410,6 @@ static void a_holder_whose_session_misses_the_end_of_its_lease_ends_itself(void 
 	int s;
 
 	(void)state;
-	start_holder(getuid());
 	s = attach(0);
 	AWAIT(!supervisor_is_gone());
 	tid = session_thread();
@@ -424,7 +424,6 @@ static void a_holder_whose_session_misses_the_end_of_its_lease_ends_itself(void 
 	/* Resumed by another thread: this driver does nothing when a debugger ends. */
 	EXPECT_EQ(driver->target[0].held, 0);
 	close(s);
-	end_holder();
 }
 
 /* The session says that it left, and everything runs. */
@@ -444,13 +443,11 @@ static void a_hold_that_fails_and_cannot_be_undone_ends_the_session(void **state
 	int s;
 
 	(void)state;
-	start_holder(getuid());
 	s = attach(0);
 	driver->fails = 1;
 	driver->no_memory = 1u << KFD_IOC_DBG_TRAP_RESUME_QUEUES;
 	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), -EREMOTEIO);
 	expect_left(s, -EREMOTEIO);
-	end_holder();
 }
 
 static void a_session_that_may_not_resume_ends(void **state)
@@ -458,7 +455,6 @@ static void a_session_that_may_not_resume_ends(void **state)
 	int s;
 
 	(void)state;
-	start_holder(getuid());
 	s = attach(0);
 	EXPECT_EQ(hold(s, fake_now() + 100 * GP_MSEC), 0);
 	driver->refused = 1u << KFD_IOC_DBG_TRAP_RESUME_QUEUES;
@@ -475,7 +471,6 @@ static void a_session_that_may_not_resume_ends(void **state)
 	driver->refused = 1u << KFD_IOC_DBG_TRAP_SUSPEND_QUEUES;
 	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), -EPERM);
 	expect_left(s, -EPERM);
-	end_holder();
 }
 
 static void a_holder_that_can_neither_resume_nor_leave_ends_itself(void **state)
@@ -483,14 +478,12 @@ static void a_holder_that_can_neither_resume_nor_leave_ends_itself(void **state)
 	int s;
 
 	(void)state;
-	start_holder(getuid());
 	s = attach(0);
 	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), 0);
 	driver->no_memory = 1u << KFD_IOC_DBG_TRAP_RESUME_QUEUES | 1u << KFD_IOC_DBG_TRAP_DISABLE;
 	close(s);
 	AWAIT(supervisor_is_gone() || holder.ended);
 	EXPECT(WIFEXITED(holder.status) && WEXITSTATUS(holder.status) == 3);
-	end_holder();
 }
 
 static void a_holder_that_ends_although_a_session_hangs_resumes_its_process(void **state)
@@ -498,7 +491,6 @@ static void a_holder_that_ends_although_a_session_hangs_resumes_its_process(void
 	int s;
 
 	(void)state;
-	start_holder(getuid());
 	s = attach(0);
 	driver->hangs = 1;
 	ask(s, GP_HOLDER_HOLD, fake_now() + 9 * GP_SEC);
@@ -510,7 +502,6 @@ static void a_holder_that_ends_although_a_session_hangs_resumes_its_process(void
 	EXPECT(WIFEXITED(holder.status) && WEXITSTATUS(holder.status) == 4);
 	EXPECT_EQ(driver->resumes, 1);
 	close(s);
-	end_holder();
 }
 
 static void a_process_that_would_crash_the_driver_is_left(void **state)
@@ -647,24 +638,26 @@ static void the_table_is_honest(void **state)
 }
 
 #define WITH(claim)	CLAIM_WITH(claim, fake_driver_up, fake_driver_down)
+/* With a holder of our own user, which ends with the test. */
+#define WITH_HOLDER(claim)	CLAIM_WITH(claim, holder_up, holder_down)
 
 PROVE(
 	CLAIM(the_table_is_honest),
 	CLAIM(requests_are_checked),
 	CLAIM(a_lease_is_at_most_ten_seconds_long_and_not_over),
-	WITH(a_lease_that_is_too_long_or_over_is_refused_and_nothing_is_suspended),
-	WITH(a_lease_ends_by_itself_and_a_renewal_that_is_too_long_does_not_count),
-	WITH(the_end_of_a_channel_releases_what_it_held),
-	WITH(a_malformed_request_ends_its_channel),
+	WITH_HOLDER(a_lease_that_is_too_long_or_over_is_refused_and_nothing_is_suspended),
+	WITH_HOLDER(a_lease_ends_by_itself_and_a_renewal_that_is_too_long_does_not_count),
+	WITH_HOLDER(the_end_of_a_channel_releases_what_it_held),
+	WITH_HOLDER(a_malformed_request_ends_its_channel),
 	WITH(a_process_of_another_user_is_refused),
-	WITH(no_answer_is_lost_because_the_decider_is_busy),
-	WITH(a_session_without_a_thread_is_not_a_process_that_is_not_ready),
-	WITH(a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other),
-	WITH(a_holder_whose_session_misses_the_end_of_its_lease_ends_itself),
-	WITH(a_hold_that_fails_and_cannot_be_undone_ends_the_session),
-	WITH(a_session_that_may_not_resume_ends),
-	WITH(a_holder_that_can_neither_resume_nor_leave_ends_itself),
-	WITH(a_holder_that_ends_although_a_session_hangs_resumes_its_process),
+	WITH_HOLDER(no_answer_is_lost_because_the_decider_is_busy),
+	WITH_HOLDER(a_session_without_a_thread_is_not_a_process_that_is_not_ready),
+	WITH_HOLDER(a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other),
+	WITH_HOLDER(a_holder_whose_session_misses_the_end_of_its_lease_ends_itself),
+	WITH_HOLDER(a_hold_that_fails_and_cannot_be_undone_ends_the_session),
+	WITH_HOLDER(a_session_that_may_not_resume_ends),
+	WITH_HOLDER(a_holder_that_can_neither_resume_nor_leave_ends_itself),
+	WITH_HOLDER(a_holder_that_ends_although_a_session_hangs_resumes_its_process),
 	WITH(a_process_that_would_crash_the_driver_is_left),
 	WITH(an_older_driver_gets_its_calls_from_the_thread_that_traces),
 	WITH(a_stop_that_the_hardware_refuses_is_refused_counted_and_undone),
