@@ -221,7 +221,7 @@ static void take_events(struct gp_decider *h)
 		else if (e[i].data.u64 == GP_DECIDER_RESETS)
 			gp_resets_take(h);
 		else if (e[i].data.u64 < GP_DECIDER_CHILDREN)
-			gp_processes_gone(h, (pid_t)e[i].data.u64);
+			gp_processes_ended(h, (pid_t)e[i].data.u64);
 	}
 }
 

@@ -54,7 +54,8 @@ struct gp_gpu_process {
 	struct gp_subject subject;	/* if @described */
 	bool described;
 	bool asked;		/* an answer of the reader will come */
-	bool announced;		/* its class was known once, and users were told of it */
+	bool announced;		/* its class was known once */
+	bool logged;		/* users were told of it: it had a queue, too */
 	u64 describe_at_ns;	/* not to be asked about before; GP_NEVER: not again */
 	u32 describe_tries;
 	char undescribed[160];	/* why the class is given without a description; "" */
@@ -115,6 +116,8 @@ struct gp_class_request {
  */
 enum { GP_CLASS_REQUESTS = 1024, GP_CLASS_REQUESTS_PER_USER = 256, GP_CLASS_REQUESTS_KEPT = 128 };
 
+enum { GP_ENDED_PROCESSES = 16 };
+
 struct gp_decider_stats {
 	u64 runs, scans, looks, probes, dumps;
 	u64 refused;		/* actions that the mechanism refused at once */
@@ -156,6 +159,9 @@ struct gp_decider {
 	struct gp_subuids *subuids;	/* for @readers */
 	struct gp_gpu_process **process;	/* ordered by pid */
 	u32 nr_processes;
+	/* that ended last; the driver lists a process until it has cleaned up after it */
+	struct gp_process_id ended[GP_ENDED_PROCESSES];
+	u32 nr_ended;
 	struct gp_class_request request[GP_CLASS_REQUESTS];
 	u32 nr_requests;
 	u32 request_at;		/* those before are to be looked at in the next scan */
@@ -206,7 +212,8 @@ void gp_backend_drop_all(struct gp_decider *h);
 /* Begins a scan, or goes on with it. Returns true at its end. */
 bool gp_processes_scan(struct gp_decider *h);
 /* @pid ended: cheaper than a scan. */
-void gp_processes_gone(struct gp_decider *h, pid_t pid);
+/* Its pidfd says that the process @pid has ended. */
+void gp_processes_ended(struct gp_decider *h, pid_t pid);
 void gp_processes_clear(struct gp_decider *h);
 /* Gives @r the class of the rules or of a request. */
 void gp_processes_classify(struct gp_decider *h, struct gp_gpu_process *r);

@@ -97,6 +97,14 @@ static void copy_name(struct gp_gpu_process *r, const char *comm)
 			*at = '?';
 }
 
+static bool has_ended(const struct gp_decider *h, const struct gp_process *p)
+{
+	for (u32 i = 0; i < GP_ENDED_PROCESSES; i++)
+		if (h->ended[i].pid == p->pid && h->ended[i].start == p->start)
+			return true;
+	return false;
+}
+
 static struct gp_gpu_process *add_process(struct gp_decider *h, const struct gp_process *p)
 {
 	struct gp_gpu_process *r;
@@ -109,7 +117,7 @@ static struct gp_gpu_process *add_process(struct gp_decider *h, const struct gp_
 		return NULL;
 	/* The result of a scan is taken in pieces: the process may have ended since. */
 	err = gp_process_start(h->args.proc, p->pid, &start);
-	if (err == -ESRCH || (!err && start != p->start))
+	if (err == -ESRCH || (!err && start != p->start) || has_ended(h, p))
 		return NULL;
 	r = calloc(1, sizeof(*r));
 	if (!r)
@@ -138,7 +146,7 @@ static void remove_process(struct gp_decider *h, u32 at)
 {
 	struct gp_gpu_process *r = h->process[at];
 
-	if (r->announced)
+	if (r->logged)
 		gp_decider_news(h, GP_NEWS_PROCESS, r, "is gone");
 	gp_tasks_leave(h, r);
 	stop_watching(r);
@@ -152,12 +160,22 @@ static void remove_process(struct gp_decider *h, u32 at)
 	h->attach_due = true;
 }
 
-void gp_processes_gone(struct gp_decider *h, pid_t pid)
+static void remove_pid(struct gp_decider *h, pid_t pid)
 {
 	u32 at = index_of(h, pid);
 
 	if (at < h->nr_processes && h->process[at]->pid == pid)
 		remove_process(h, at);
+}
+
+void gp_processes_ended(struct gp_decider *h, pid_t pid)
+{
+	const struct gp_gpu_process *r = gp_decider_find(h, &(struct gp_process_id){ .pid = pid });
+
+	if (r)
+		h->ended[h->nr_ended++ % GP_ENDED_PROCESSES] =
+			(struct gp_process_id){ r->pid, r->start };
+	remove_pid(h, pid);
 }
 
 void gp_processes_clear(struct gp_decider *h)
@@ -168,15 +186,25 @@ void gp_processes_clear(struct gp_decider *h)
 
 /* ---- class ---- */
 
+static void tell_queues(struct gp_decider *h, const struct gp_gpu_process *r)
+{
+	gp_decider_news(h, GP_NEWS_QUEUE, r, "has %u queue%s", r->nr_queues,
+			r->nr_queues == 1 ? "" : "s");
+}
+
+/*
+ * Tells users of a process when its class is known and it has a queue. Programs that only ask the
+ * driver something, such as gpreempt doctor, never have one.
+ */
 static void announce(struct gp_decider *h, struct gp_gpu_process *r)
 {
-	if (r->announced)
-		return;
 	r->announced = true;
+	if (r->logged || !r->nr_queues)
+		return;
+	r->logged = true;
 	gp_decider_news(h, GP_NEWS_PROCESS, r, "uses the GPU; class %s: %s", r->class.name,
 			r->class_from);
-	if (r->nr_queues)
-		gp_decider_news(h, GP_NEWS_QUEUE, r, "has %u queues", r->nr_queues);
+	tell_queues(h, r);
 }
 
 void gp_processes_classify(struct gp_decider *h, struct gp_gpu_process *r)
@@ -212,6 +240,7 @@ static void copy_queues(struct gp_decider *h, struct gp_gpu_process *r, const st
 {
 	u64 bytes = p->nr_queues * sizeof(*p->queues);
 	struct gp_process_queue *queues = malloc(bytes ? bytes : 1);
+	bool changed;
 
 	if (!queues)
 		return;
@@ -219,9 +248,12 @@ static void copy_queues(struct gp_decider *h, struct gp_gpu_process *r, const st
 		memcpy(queues, p->queues, bytes);
 	free(r->queues);
 	r->queues = queues;
-	if (r->nr_queues != p->nr_queues && r->announced)
-		gp_decider_news(h, GP_NEWS_QUEUE, r, "has %u queues", p->nr_queues);
+	changed = r->nr_queues != p->nr_queues;
 	r->nr_queues = p->nr_queues;
+	if (changed && r->logged)
+		tell_queues(h, r);
+	else if (r->announced)
+		announce(h, r);
 	r->watched_stale = true;
 	r->watched_at_ns = 0;
 	watch_end(h, r);
@@ -236,7 +268,7 @@ static bool take_process(struct gp_decider *h, const struct gp_process *p)
 
 	/* Another process with a reused pid, or the same after an exec: all its queues are new. */
 	if (r && (r->start != p->start || r->birth != p->birth)) {
-		gp_processes_gone(h, p->pid);
+		remove_pid(h, p->pid);
 		r = NULL;
 	}
 	if (!r) {

@@ -224,6 +224,8 @@ int gp_decider_set_class(struct gp_decider *h, const struct gp_process_id *who,
 	if (err)
 		return err;
 	r = gp_decider_find(h, &is);
+	if (class_name && !r && is.pid == 1)
+		return refuse(why, -ESRCH, "process 1 is init, which uses no GPU");
 	if (class_name) {
 		class = gp_rules_class(&h->config->rules, class_name);
 		if (!class)
@@ -309,7 +311,7 @@ int gp_decider_hold(struct gp_decider *h, const struct gp_process_id *who, u64 l
 	}
 	/* A lease that is renewed is no news. */
 	if (!renewed)
-		gp_decider_news(h, GP_NEWS_HOLD, r, "is to be held for %llu ms",
+		gp_decider_news(h, GP_NEWS_HOLD, r, "is to be held, with a lease of %llu ms",
 			     (unsigned long long)(*granted / GP_MSEC));
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The decider: processes become tasks, pointers become decisions, decisions actions. */
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -363,6 +364,47 @@ static void a_process_that_ends_while_held_leaves_nothing(void **state)
 	EXPECT_EQ(w->decider->stats.ended.stopped, 1);
 }
 
+static void a_process_that_ended_does_not_come_back_while_the_driver_lists_it(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	world_decider(w, WORLD_ACTING);
+	i = world_process(w);
+	world_queue(w, i, 0);
+	world_run(w, 20 * GP_MSEC);
+	EXPECT_EQ(w->decider->nr_processes, 1);
+	/* It stays a zombie, and below the driver's directory. */
+	kill(w->process[i].pid, SIGKILL);
+	while (w->decider->nr_processes)
+		world_run(w, GP_MSEC);
+	EXPECT(!strcmp(w->news, "is gone"));
+	world_run(w, 2 * GP_SEC);
+	EXPECT_EQ(w->decider->nr_processes, 0);
+	EXPECT_EQ(w->decider->stats.seen, 1);
+	EXPECT_EQ(w->decider->stats.gone, 1);
+	world_end(w, i);
+}
+
+static void users_are_told_of_a_process_when_it_has_a_queue(void **state)
+{
+	struct world *w = *state;
+	u32 i;
+
+	world_decider(w, WORLD_ACTING);
+	w->news[0] = '\0';
+	i = world_process(w);
+	world_run(w, 2 * GP_SEC);
+	EXPECT_EQ(w->decider->nr_processes, 1);
+	EXPECT(!w->news[0]);
+	world_queue(w, i, 0);
+	world_run(w, 2 * GP_SEC);
+	EXPECT(!strcmp(w->news, "has 1 queue"));
+	world_queue(w, i, 1);
+	world_run(w, 2 * GP_SEC);
+	EXPECT(!strcmp(w->news, "has 2 queues"));
+}
+
 static void only_a_managed_process_with_queues_costs_a_descriptor(void **state)
 {
 	struct world *w = *state;
@@ -581,6 +623,9 @@ PROVE(
 	CLAIM_WITH(the_driver_is_not_probed_while_it_acts, world_up, world_down),
 	CLAIM_WITH(the_kill_switch_releases_and_outlasts_the_decider, world_up, world_down),
 	CLAIM_WITH(a_process_that_ends_while_held_leaves_nothing, world_up, world_down),
+	CLAIM_WITH(a_process_that_ended_does_not_come_back_while_the_driver_lists_it, world_up,
+		   world_down),
+	CLAIM_WITH(users_are_told_of_a_process_when_it_has_a_queue, world_up, world_down),
 	CLAIM_WITH(only_a_managed_process_with_queues_costs_a_descriptor, world_up, world_down),
 	CLAIM_WITH(what_is_held_is_released_before_leaving, world_up, world_down),
 	CLAIM_WITH(a_process_that_cannot_be_attached_is_no_target, world_up, world_down),

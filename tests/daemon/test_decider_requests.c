@@ -151,6 +151,21 @@ static void a_change_of_the_mechanism_waits_for_no_session(void **state)
 	EXPECT_EQ(world_find(w, offline)->attachment, GP_ATTACHED);
 }
 
+static void init_has_no_class(void **state)
+{
+	struct world *w = *state;
+	char previous[GP_CLASS_NAME], now[GP_CLASS_NAME], why[GP_DECIDER_WHY] = "";
+	const struct gp_process_id init = { 1, 0 }, own = { getpid(), 0 };
+
+	world_decider(w, WORLD_ACTING);
+	EXPECT_EQ(gp_decider_set_class(w->decider, &init, "idle", previous, now, why), -ESRCH);
+	EXPECT(strstr(why, "init"));
+	EXPECT_EQ(w->decider->nr_requests, 0);
+	/* A class before the first use of a GPU, as `gpreempt run` sets it. */
+	EXPECT_EQ(gp_decider_set_class(w->decider, &own, "idle", previous, now, why), 0);
+	EXPECT_EQ(w->decider->nr_requests, 1);
+}
+
 static void the_uids_of_a_namespace_share_the_classes_of_their_owner(void **state)
 {
 	struct world *w = *state;
@@ -211,6 +226,7 @@ PROVE(
 	CLAIM_WITH(a_change_of_the_mechanism_waits_for_no_session, world_up, world_down),
 	CLAIM_WITH(a_hold_by_hand_has_a_lease, world_up, world_down),
 	CLAIM_WITH(a_class_changed_while_off_releases, world_up, world_down),
+	CLAIM_WITH(init_has_no_class, world_up, world_down),
 	CLAIM_WITH(the_uids_of_a_namespace_share_the_classes_of_their_owner, world_up, world_down),
 	CLAIM_WITH(who_raises, world_up, world_down),
 	CLAIM_WITH(a_policy_that_admits_not_all_names_the_process_it_refuses, world_up, world_down),
