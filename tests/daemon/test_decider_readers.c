@@ -124,8 +124,28 @@ static u32 work_of(struct world *w, u32 i)
 	return seat.work;
 }
 
+/* Also an online process of OTHER, which is returned. */
+static u32 three(struct world *w, u32 *online, u32 *offline)
+{
+	u32 theirs;
+
+	world_two(w, online, offline);
+	theirs = world_process_of(w, OTHER);
+	world_class(w, theirs, "online");
+	world_queue(w, theirs, 0);
+	world_run(w, 100 * GP_MSEC);
+	return theirs;
+}
+
 /* As with a page over its pointers that never arrives. */
-static void whose_pointers_cannot_be_read_preempts_nobody(void **state)
+static void hang(struct world *w, u32 theirs)
+{
+	w->hangs = true;
+	w->hung = OTHER;
+	world_submit(w, theirs, 0, 1);
+}
+
+static void a_process_whose_pointers_cannot_be_read_preempts_no_other(void **state)
 {
 	struct world *w = *state;
 	struct gp_readers_stats stats;
@@ -133,15 +153,9 @@ static void whose_pointers_cannot_be_read_preempts_nobody(void **state)
 
 	if (getuid())
 		skip();
-	world_two(w, &online, &offline);
-	theirs = world_process_of(w, OTHER);
-	world_class(w, theirs, "online");
-	world_queue(w, theirs, 0);
-	world_run(w, 100 * GP_MSEC);
+	theirs = three(w, &online, &offline);
 	EXPECT_EQ(work_of(w, theirs), GP_IDLE);
-	w->hangs = true;
-	w->hung = OTHER;
-	world_submit(w, theirs, 0, 1);
+	hang(w, theirs);
 	world_run(w, 50 * GP_MSEC);
 	EXPECT_EQ(work_of(w, theirs), GP_UNKNOWN);
 	EXPECT(strstr(trouble_of(w, theirs), "does not answer"));
@@ -193,15 +207,9 @@ static void readers_of_one_user_that_hang_delay_no_other_user(void **state)
 
 	if (getuid())
 		skip();
-	world_two(w, &online, &offline);
-	theirs = world_process_of(w, OTHER);
-	world_class(w, theirs, "online");
-	world_queue(w, theirs, 0);
-	world_run(w, 100 * GP_MSEC);
+	theirs = three(w, &online, &offline);
 	before = latency(w, online, offline);
-	w->hangs = true;
-	w->hung = OTHER;
-	world_submit(w, theirs, 0, 1);
+	hang(w, theirs);
 	/* not even late yet: its answer is waited for once */
 	w->now_ns += GP_MSEC;
 	gp_readers_run(w->decider->readers, w->now_ns);
@@ -421,7 +429,7 @@ PROVE(
 	CLAIM_WITH(a_class_that_was_asked_for_needs_no_reader, world_up, world_down),
 	CLAIM_WITH(what_is_not_known_is_no_permission, world_up, world_down),
 	CLAIM_WITH(a_user_whose_reader_hangs_is_alone_with_it, world_up, world_down),
-	CLAIM_WITH(whose_pointers_cannot_be_read_preempts_nobody, world_up, world_down),
+	CLAIM_WITH(a_process_whose_pointers_cannot_be_read_preempts_no_other, world_up, world_down),
 	CLAIM_WITH(readers_of_one_user_that_hang_delay_no_other_user, world_up, world_down),
 	CLAIM_WITH(whose_pointers_cannot_be_read_is_stopped_like_others, world_up, world_down),
 	CLAIM_WITH(a_dump_that_hangs_hangs_nobody, world_up, world_down),

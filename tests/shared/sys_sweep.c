@@ -198,3 +198,9 @@ void sys_sweep_run(const struct sys_sweep *s, struct sys_sweep_sum *sum)
 		      s->name, (unsigned long long)(sum->tried - before.tried),
 		      (unsigned long long)kinds, (unsigned long long)(sum->met - before.met));
 }
+
+void sys_sweep_enough(u64 tried, u64 least)
+{
+	print_message("#| %llu faults\n", (unsigned long long)tried);
+	EXPECT(!gp_test_full() || tried >= least);
+}

@@ -30,6 +30,8 @@ struct sys_sweep_sum {
 };
 
 void sys_sweep_run(const struct sys_sweep *s, struct sys_sweep_sum *sum);
+/* Prints @tried; with --full it must be @least. */
+void sys_sweep_enough(u64 tried, u64 least);
 /* For the teardown of a test: the fault that the failed claim met. */
 void sys_sweep_tell(void);
 
