@@ -229,8 +229,9 @@ void gp_descriptions_ask(struct gp_decider *h, struct gp_gpu_process *r);
 /* The same in any case: what is known of it may be old. */
 void gp_descriptions_renew(struct gp_decider *h, struct gp_gpu_process *r);
 /*
- * The ids and the cgroup of a process, from /proc/PID/status and cgroup, which no process can
- * delay. The other texts are NULL. gp_subject_free() frees @ret's strings. @proc: NULL is /proc.
+ * The ids and the cgroup of a process, from /proc/PID/status and cgroup, which never wait for the
+ * process; its groups, if it has tens of thousands, take ms. The other texts are NULL.
+ * gp_subject_free() frees @ret's strings. @proc: NULL is /proc.
  * -ESRCH: no such process. Other errors say nothing about the process.
  */
 int gp_subject_read(const char *proc, pid_t pid, struct gp_subject *ret);
