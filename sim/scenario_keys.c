@@ -112,7 +112,13 @@ static const struct gp_key mechanism_keys[] = {
 static int set_policy(const struct gp_key_value *v)
 {
 	const struct gp_policy *policy = gp_policy_find(v->text);
+	struct gp_nearest nearest = { .word = v->text };
 
+	for (u32 i = 0; !policy && gp_policies[i]; i++)
+		gp_nearest_try(&nearest, gp_policies[i]->name);
+	if (!policy && nearest.name)
+		return gp_why(v->why, "%s: invalid value '%s'; did you mean '%s'?", v->key->name,
+			      v->text, nearest.name);
 	if (!policy)
 		return -EINVAL;
 	((struct gp_scenario *)v->to)->policy = policy;

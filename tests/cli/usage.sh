@@ -79,6 +79,10 @@ try gpreempt help statu
 refused && says_err "did you mean 'status'?"
 try gpreempt list --jsn
 refused && says_err "no option '--jsn'; did you mean '--json'?"
+try gpreempt sim colocate --policy priorty
+refused && says_err "did you mean 'priority'?"
+try gpreempt sim colocate --set run.lenght=5s
+refused && says_err "did you mean 'length'?"
 try gpreempt sim colocate --mechanism evct
 refused && says_err "did you mean 'evict'?"
 
