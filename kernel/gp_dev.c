@@ -12,9 +12,16 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "gp_dev_file.h"
+#include "gp_bounds.h"
 #include "gp_compat.h"
 #include "gp_dev.h"
+#include "gp_dev_file.h"
+#include "gp_gpu.h"
+#include "gp_home.h"
+#include "gp_member.h"
+#include "gp_rescan.h"
+#include "gp_selftest.h"
+#include "gp_target.h"
 
 static bool ends(const char *name, size_t size)
 {

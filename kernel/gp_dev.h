@@ -5,6 +5,8 @@
 
 #include "gp_home.h"
 
+struct gp_dev_file;
+
 enum { GP_DEV_FIRST = 0xa0 };	/* number of the first call */
 
 /* The argument of any call, copied. The first bytes are what the caller gave. */
@@ -39,5 +41,8 @@ int gp_dev_preempt(struct gp_dev_file *c, struct gp_dev_arg *a);
 int gp_dev_resume(struct gp_dev_file *c, struct gp_dev_arg *a);
 /* If the driver was too busy to list the queues of @task, waits a moment until they are known. */
 void gp_move_await_known(struct gp_dev_file *c, u32 task);
+
+int gp_dev_init(void);
+void gp_dev_fini(void);
 
 #endif /* GP_KERNEL_DEV_H */

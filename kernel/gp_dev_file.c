@@ -5,8 +5,13 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "gp_dev_file.h"
+#include "gp_bounds.h"
 #include "gp_compat.h"
+#include "gp_dev_file.h"
+#include "gp_gpu.h"
+#include "gp_home.h"
+#include "gp_member.h"
+#include "gp_target.h"
 
 static u32 recorders;		/* clients that want every record; home.lock */
 static u64 sampled;		/* for gp_rec_is_idle(); home.lock */

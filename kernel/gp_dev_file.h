@@ -6,7 +6,11 @@
 #include <linux/eventfd.h>
 #include <linux/poll.h>
 
-#include "gp_home.h"
+#include "core/trace.h"
+#include "uapi/gpreempt.h"
+
+struct gp_kernel_gpu;
+struct gp_target;
 
 /* Ring of a client; a full one drops the newest. A power of two. */
 enum { GP_DEV_FILE_EVENTS = 8192 };
@@ -36,5 +40,19 @@ void gp_dev_file_record(const struct gp_rec *rec);
 void gp_dev_file_record_task(const struct gp_target *target);
 void gp_dev_file_record_gpu(const struct gp_kernel_gpu *gpu);
 __poll_t gp_dev_file_poll(struct gp_dev_file *client, struct file *file, poll_table *table);
+
+/* To every client that wants it (GP_UAPI_EVENTS: only the target's own). Under home.lock. */
+void gp_dev_file_tell(const struct gp_uapi_event *event, const struct gp_target *target);
+/* Those who were told something while it was hushed. Under home.lock. */
+void gp_dev_file_wake_owed(void);
+
+/* ---- gp_trace.c ---- */
+
+/*
+ * The scheduler's trace: to those who record, to tracepoints, as events, and to those statistics
+ * that follow from it: nr_tasks, nr_off, decisions, stopped, started, refused, lost, late,
+ * ejections and the parts. The others are counted by who does it.
+ */
+void gp_dev_file_trace(void *ctx, const struct gp_rec *rec);
 
 #endif /* GP_KERNEL_DEV_FILE_H */

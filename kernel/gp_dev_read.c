@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The calls of /dev/gpreempt that only read. */
-#include "gp_dev_file.h"
+#include "gp_bounds.h"
 #include "gp_dev.h"
+#include "gp_dev_file.h"
+#include "gp_gpu.h"
+#include "gp_home.h"
+#include "gp_target.h"
 
 int gp_dev_version(struct gp_dev_file *c, struct gp_dev_arg *a)
 {

@@ -4,7 +4,16 @@
 
 #include <linux/module.h>
 
+#include "gp_bounds.h"
+#include "gp_dev_file.h"
 #include "gp_floor.h"
+#include "gp_gpu.h"
+#include "gp_home.h"
+#include "gp_member.h"
+#include "gp_queue.h"
+#include "gp_step.h"
+#include "gp_target.h"
+#include "gp_worker.h"
 
 #define EVERY_NS	(50 * GP_USEC)
 

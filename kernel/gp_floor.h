@@ -7,7 +7,9 @@
 #ifndef GP_KERNEL_FLOOR_H
 #define GP_KERNEL_FLOOR_H
 
-#include "gp_home.h"
+#include "gp_env.h"
+
+struct gp_kernel_gpu;
 
 #ifdef GP_FLOOR
 extern bool gp_floor;		/* module parameter */

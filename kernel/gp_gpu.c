@@ -7,7 +7,17 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "gp_bounds.h"
 #include "gp_dev_file.h"
+#include "gp_gpu.h"
+#include "gp_grace.h"
+#include "gp_home.h"
+#include "gp_member.h"
+#include "gp_queue.h"
+#include "gp_selftest.h"
+#include "gp_step.h"
+#include "gp_target.h"
+#include "gp_worker.h"
 
 /* A GPU that does not answer for so long is the driver's to reset. */
 #define LAST_WAIT_MS	30000

@@ -4,7 +4,11 @@
  * (home.grace); the worker of each GPU sets it there, because the driver's lock of a GPU can be
  * held for as long as the GPU takes.
  */
+#include "gp_bounds.h"
+#include "gp_gpu.h"
+#include "gp_grace.h"
 #include "gp_home.h"
+#include "gp_worker.h"
 
 /* A caller waits so long for the GPUs, at most. A driver's call about a hung GPU takes seconds. */
 #define WAIT_MS		50

@@ -4,7 +4,15 @@
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
 
+#include "gp_bounds.h"
+#include "gp_dev_file.h"
+#include "gp_gpu.h"
+#include "gp_grace.h"
 #include "gp_home.h"
+#include "gp_member.h"
+#include "gp_queue.h"
+#include "gp_rescan.h"
+#include "gp_worker.h"
 
 /* Something is due and every worker that could see to it is in the driver. */
 #define PATIENCE_NS	(10 * GP_MSEC)

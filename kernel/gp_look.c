@@ -3,7 +3,14 @@
  * Looking at the queues of a GPU, in a timer callback: loads of pinned words, and what moved is
  * told to the scheduler. It wakes nobody unless something is to be decided.
  */
+#include "gp_bounds.h"
 #include "gp_floor.h"
+#include "gp_gpu.h"
+#include "gp_home.h"
+#include "gp_member.h"
+#include "gp_queue.h"
+#include "gp_rescan.h"
+#include "gp_worker.h"
 
 /*
  * When it is to be looked at next; GP_NEVER. No oftener than the bounds allow: the shortest

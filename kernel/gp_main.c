@@ -3,6 +3,9 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "gp_bounds.h"
+#include "gp_dev.h"
+#include "gp_gpu.h"
 #include "gp_home.h"
 
 struct gp_bounds gp_bounds = {

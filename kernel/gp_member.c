@@ -17,8 +17,16 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
+#include "gp_bounds.h"
 #include "gp_compat.h"
+#include "gp_dev_file.h"
+#include "gp_gpu.h"
 #include "gp_home.h"
+#include "gp_member.h"
+#include "gp_queue.h"
+#include "gp_rescan.h"
+#include "gp_target.h"
+#include "gp_worker.h"
 
 enum { LOCK_AGAIN_US = 100 };
 

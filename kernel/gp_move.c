@@ -4,8 +4,11 @@
 #include <linux/sort.h>
 #include <linux/bsearch.h>
 
-#include "gp_dev_file.h"
 #include "gp_dev.h"
+#include "gp_dev_file.h"
+#include "gp_home.h"
+#include "gp_rescan.h"
+#include "gp_target.h"
 
 /* How long ATTACH waits for queues to be known: two or three scans (SCAN_AGAIN_MS). */
 #define KNOWN_NS	(25 * GP_MSEC)

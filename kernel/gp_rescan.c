@@ -5,6 +5,9 @@
  * the way of another, or is held by hand.
  */
 #include "gp_dev_file.h"
+#include "gp_home.h"
+#include "gp_rescan.h"
+#include "gp_target.h"
 
 enum { SCAN_EVERY_MS = 100 };
 

@@ -5,7 +5,16 @@
  */
 #include <linux/slab.h>
 
+#include "gp_bounds.h"
 #include "gp_dev_file.h"
+#include "gp_gpu.h"
+#include "gp_home.h"
+#include "gp_member.h"
+#include "gp_queue.h"
+#include "gp_rescan.h"
+#include "gp_step.h"
+#include "gp_target.h"
+#include "gp_worker.h"
 
 enum {
 	SCAN_ROOM	= 1024,		/* queues of one process on one GPU */

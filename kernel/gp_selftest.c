@@ -6,7 +6,13 @@
  */
 #include <linux/delay.h>
 
+#include "gp_gpu.h"
 #include "gp_home.h"
+#include "gp_member.h"
+#include "gp_selftest.h"
+#include "gp_step.h"
+#include "gp_target.h"
+#include "gp_worker.h"
 
 #define FENCE_NS	(100 * GP_MSEC)
 #define ROUNDS_MS	20		/* time in which firmware that maps again would have */

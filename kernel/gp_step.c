@@ -3,7 +3,14 @@
  * One step on one GPU: who is taken off and who is put on, by which of the driver's ways, and
  * what became of them. All of it in the GPU's worker.
  */
+#include "gp_bounds.h"
+#include "gp_dev_file.h"
+#include "gp_gpu.h"
 #include "gp_home.h"
+#include "gp_member.h"
+#include "gp_step.h"
+#include "gp_target.h"
+#include "gp_worker.h"
 
 /* ---- who ---- */
 

@@ -2,8 +2,14 @@
 /* A task: processes that are on the GPUs together or not at all, from attach to detach. */
 #include <linux/slab.h>
 
+#include "gp_bounds.h"
 #include "gp_dev_file.h"
+#include "gp_gpu.h"
 #include "gp_home.h"
+#include "gp_member.h"
+#include "gp_queue.h"
+#include "gp_rescan.h"
+#include "gp_target.h"
 
 struct gp_target *gp_target_of_task(u32 task)
 {

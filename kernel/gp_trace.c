@@ -3,7 +3,11 @@
  * What goes into the scheduler and comes out of it becomes tracepoints, statistics and events.
  * Called from inside the scheduler, so under home.lock: reads it, and never calls it.
  */
+#include "gp_bounds.h"
 #include "gp_dev_file.h"
+#include "gp_home.h"
+#include "gp_member.h"
+#include "gp_target.h"
 
 #define CREATE_TRACE_POINTS
 #include "gp_trace.h"

@@ -7,7 +7,17 @@
 #include <linux/freezer.h>
 #include <linux/kthread.h>
 
+#include "gp_bounds.h"
+#include "gp_dev_file.h"
 #include "gp_floor.h"
+#include "gp_gpu.h"
+#include "gp_grace.h"
+#include "gp_home.h"
+#include "gp_member.h"
+#include "gp_selftest.h"
+#include "gp_step.h"
+#include "gp_target.h"
+#include "gp_worker.h"
 
 /* Between two tries at a start that is owed, or two questions after a fence or a locked GPU. */
 #define AGAIN_NS	(10 * GP_MSEC)
