@@ -49,7 +49,7 @@ of alone '.processes[] | select(.name == "gpload-offline") | .class == "offline"
 
 claim "list shows which processes are on the GPU and how often each was preempted"
 ended list 0 && { part list | grep -q 'gpload-online  *online' || no "list: $(part list)"; } &&
-	{ part list | awk '/gpload-offline/ { n = $(NF - 2) } END { exit !(n > 0) }' || no "never preempted: $(part list)"; }
+	of list-json '[.processes[] | select(.name == "gpload-offline") | .. | .preempted? | numbers] | max > 0'
 
 claim "a process that uses no GPU is exit 5; a trial of a policy says what would be"
 ended list-none 5 && ended stats-none 5 && ended dry 0 &&

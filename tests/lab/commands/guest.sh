@@ -64,6 +64,7 @@ await '"name": "gpload-online"'
 keep record gpreempt record /tmp/timeline.pftrace --for 3s --json
 base64 /tmp/timeline.pftrace >/tmp/keep.timeline
 keep list gpreempt list
+keep list-json gpreempt list --json
 keep list-none gpreempt list 999999
 keep stats-none gpreempt stats 999999
 keep dry gpreempt policy fair slice=7ms --dry-run

@@ -118,4 +118,3 @@ kill $online
 ended online_after_kills $online
 kill $offline
 ended offline_after_kills $offline
-sed -n 's/^requests */requests /p' /tmp/offline

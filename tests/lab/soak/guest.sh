@@ -139,7 +139,7 @@ kill_daemon() { # SIGNAL
 seat() { # NAME ARGUMENTS...: starts one, whose pid is $seat
 	out=$1
 	shift
-	gpload --gpu 1 "$@" --seconds 1000000 >"/tmp/$out" 2>&1 &
+	gpload --json --gpu 1 "$@" --seconds 1000000 >"/tmp/$out" 2>&1 &
 	seat=$!
 }
 seat_offline() { # NUMBER
@@ -160,10 +160,10 @@ leave() { # NAME PID
 	kill "$2"
 	code=0
 	wait "$2" || code=$?
-	done=$(sed -n 's/^requests.* \([0-9]*\) completed.*/\1/p' "/tmp/$1")
+	done=$(sed -n 's/^  "completed": \([0-9]*\),$/\1/p' "/tmp/$1")
 	fact requests "${done:-0}"
 	[ $code -eq 0 ] && return
-	wrong "$1 ended with $code: $(tail -n 1 "/tmp/$1")"
+	wrong "$1 ended with $code: $(sed -n 's/^  "wrong": "\(.*\)"$/\1/p' "/tmp/$1")"
 }
 leave_all() {
 	leave on1 "$on1"
