@@ -140,3 +140,15 @@ int gp_ask_print(const struct gp_options *o, json_t *answer)
 	json_decref(root);
 	return err ? GP_EXIT_BAD : GP_EXIT_OK;
 }
+
+json_t *gp_ask_about(const char *pid_text)
+{
+	json_t *o;
+	pid_t pid;
+
+	if (gp_ask_pid(pid_text, &pid))
+		return NULL;
+	o = json_object();
+	gp_json_put(o, "pid", json_integer(pid));
+	return o;
+}

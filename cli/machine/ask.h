@@ -31,6 +31,8 @@ int gp_ask_call(struct gp_daemon *daemon, const char *method, json_t *parameters
 
 /* "pid" of an object or an operand. -EINVAL after a message: not a number. */
 int gp_ask_pid(const char *text, pid_t *ret);
+/* {"pid": ...} for the process that @pid_text names; NULL after a message. */
+json_t *gp_ask_about(const char *pid_text);
 
 /* Members of an answer; an old daemon may leave them out. */
 const char *gp_ask_text(const json_t *o, const char *name);	/* "" if absent */
