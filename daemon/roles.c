@@ -50,11 +50,13 @@ static int poke_main(int channel, uid_t user)
 
 const struct gp_role gp_roles[GP_NR_ROLES] = {
 	[GP_ROLE_HOLDER] = {
-		.name = "gp-holder", .may = { .caps = TOUCH_TARGETS, .oom = -900 },
+		.name = "gp-holder", .nice = -20,
+		.may = { .caps = TOUCH_TARGETS, .oom = -900 },
 		.main = gp_holder_main, .kill_stopped = true,
 	},
 	[GP_ROLE_READER] = {
-		.name = "gp-reader", .may = { .caps = TOUCH_TARGETS, .oom = 500, .files = 16384 },
+		.name = "gp-reader", .nice = -10,
+		.may = { .caps = TOUCH_TARGETS, .oom = 500, .files = 16384 },
 		.main = gp_reader_main,
 	},
 	[GP_ROLE_POKE] = {

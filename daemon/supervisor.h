@@ -55,6 +55,7 @@ enum gp_role_id { GP_ROLE_HOLDER, GP_ROLE_READER, GP_ROLE_POKE, GP_NR_ROLES };
 
 struct gp_role {
 	const char *name;
+	int nice;		/* if it may be set */
 	struct gp_confinement may;
 	/*
 	 * The process, from here to its end. It ends when @channel is closed by the other side.
