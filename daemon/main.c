@@ -360,7 +360,10 @@ static int decide(void *ctx, struct gp_heart *heart)
 {
 	struct loop l = { .args = ctx, .heart = heart, .epoll = -1, .signals = -1 };
 	struct gp_backend_status status;
-	int code = open_all(&l);
+	int code;
+
+	gp_sys = &gp_sys_counted;
+	code = open_all(&l);
 
 	if (!code) {
 		gp_decider_status(l.decider, &status);

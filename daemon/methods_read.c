@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/sys.h"
 #include "methods.h"
 #include "text/value.h"
 
@@ -405,6 +406,7 @@ static void add_decider(json_t *to, const struct gp_decider *h)
 		{ "readers_started", readers.started }, { "readers_late", readers.late },
 		{ "readers_abandoned", readers.abandoned }, { "readers_stuck", readers.stuck },
 		{ "reader_errors", readers.errors },
+		{ "calls_failed", gp_sys_failures() },
 		{ "actions_refused", s->refused }, { "stray_answers", s->stray },
 		{ "processes_seen", s->seen }, { "processes_gone", s->gone },
 		{ "scan_ns_max", s->scan_ns_max }, { "look_ns_max", s->look_ns_max },

@@ -189,3 +189,55 @@ const struct gp_sys gp_sys_real = {
 };
 
 const struct gp_sys *gp_sys = &gp_sys_real;
+
+/* ---- the same, counted ---- */
+
+static _Atomic u64 failures;
+
+static void count_failure(int err)
+{
+	switch (err) {
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case ENOBUFS:
+	case ENOSPC:
+	case EIO:
+		failures++;
+	}
+}
+
+u64 gp_sys_failures(void)
+{
+	return failures;
+}
+
+#define COUNTED(name, type, parameters, arguments)						\
+	static type counted_##name parameters							\
+	{											\
+		type result = gp_sys_real.name arguments;					\
+												\
+		if (result == (type)-1)								\
+			count_failure(errno);							\
+		return result;									\
+	}
+GP_SYS_CALLS(COUNTED)
+#undef COUNTED
+
+static void *counted_realloc(void *old, size_t bytes)
+{
+	void *ret = realloc(old, bytes);
+
+	if (!ret)
+		count_failure(ENOMEM);
+	return ret;
+}
+
+const struct gp_sys gp_sys_counted = {
+#define MEMBER(name, type, parameters, arguments) .name = counted_##name,
+	GP_SYS_CALLS(MEMBER)
+#undef MEMBER
+	.close		= real_close,
+	.realloc	= counted_realloc,
+	.monotonic_ns	= real_monotonic_ns,
+};

@@ -129,6 +129,12 @@ enum gp_sys_call {
 };
 
 extern const struct gp_sys gp_sys_real;
+/*
+ * The same calls, of which gp_sys_failures() counts those that failed for want of descriptors,
+ * memory or space, or with EIO. For a program that shows the counter.
+ */
+extern const struct gp_sys gp_sys_counted;
+u64 gp_sys_failures(void);
 extern const struct gp_sys *gp_sys;
 
 /* The error @err (-errno) says that a file, process or device does not exist (any more). */

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* GPUs as found in a sysfs that the test writes. */
+#include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "tests/shared/fake_tree.h"
 #include "tests/shared/gp_test.h"
 #include "lib/gpu.h"
+#include "lib/sys.h"
 #include "tests/shared/sys_faults.h"
 
 #define CARD(location, gpu)							\
@@ -190,7 +193,30 @@ static void gpus_are_selected_by_index_and_address(void **state)
 	EXPECT_EQ(mask, 2);
 }
 
+static void calls_that_fail_for_want_of_descriptors_are_counted(void **state)
+{
+	const struct gp_sys *before = gp_sys;
+	u64 failures = gp_sys_failures();
+	struct rlimit files, none;
+
+	(void)state;
+	EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+	none = files;
+	none.rlim_cur = 0;
+	gp_sys = &gp_sys_counted;
+	EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+	EXPECT_EQ(gp_sys->openat(AT_FDCWD, "/dev/null", O_RDONLY), -1);
+	EXPECT_EQ(errno, EMFILE);
+	EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+	EXPECT_EQ(gp_sys_failures(), failures + 1);
+	/* That something does not exist is no failure. */
+	EXPECT_EQ(gp_sys->openat(AT_FDCWD, "/no/such/file", O_RDONLY), -1);
+	EXPECT_EQ(gp_sys_failures(), failures + 1);
+	gp_sys = before;
+}
+
 PROVE(
+	CLAIM(calls_that_fail_for_want_of_descriptors_are_counted),
 	CLAIM_WITH(a_card_is_read, up, down),
 	CLAIM_WITH(partitions_share_an_address, up, down),
 	CLAIM_WITH(what_cannot_be_read_is_left_out, up, down),
