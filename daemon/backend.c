@@ -101,15 +101,18 @@ void gp_backend_drop_all(struct gp_decider *h)
 	}
 }
 
-static void take(struct gp_decider *h, struct gp_backend *b)
+/* -errno: what its descriptor says is noticed late, so that another one is to be made soon. */
+static int take(struct gp_decider *h, struct gp_backend *b)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_BACKEND };
+	int err = 0;
 
 	h->backend = b;
-	if (b->fd >= 0)
-		gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, b->fd, &e);
+	if (b->fd >= 0 && gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, b->fd, &e))
+		err = -errno;
 	if (b->ops->preempts)
 		gp_resets_watch(h);
+	return err;
 }
 
 /* The driver is open only while a process may be preempted: it blocks a partition switch. */
@@ -118,8 +121,8 @@ int gp_backend_choose(struct gp_decider *h, bool anew)
 	bool preempts = !h->observe && h->config->daemon.mechanism != GP_USE_NONE && h->nr_gpus;
 	struct gp_backend *none, *b = NULL;
 	char why[GP_DECIDER_WHY], trouble[GP_DECIDER_WHY];
+	int err, deaf;
 	u32 i;
-	int err;
 
 	if (h->backend && preempts == h->backend->ops->preempts && !anew)
 		return 0;
@@ -136,10 +139,13 @@ int gp_backend_choose(struct gp_decider *h, bool anew)
 	err = preempts ? make_preempting(h, &b) : 0;
 	if (b)
 		none->ops->free(none);
-	take(h, b ? b : none);
+	deaf = take(h, b ? b : none);
 	/* It failed for now, such as for want of memory. */
-	h->choose_again_ns = err && !gp_sys_is_gone(err) && !gp_sys_is_denied(err) ?
+	h->choose_again_ns = deaf || (err && !gp_sys_is_gone(err) && !gp_sys_is_denied(err)) ?
 			     h->now_ns + AGAIN_NS : 0;
+	if (deaf && !h->backend_trouble[0])
+		snprintf(h->backend_trouble, sizeof(h->backend_trouble),
+			 "answers are noticed late (%s); trying again", strerror(-deaf));
 	if (h->backend_trouble[0] && strcmp(h->backend_trouble, trouble))
 		gp_decider_news(h, GP_NEWS_TROUBLE, NULL, "%s", h->backend_trouble);
 	for (i = 0; i < h->nr_processes; i++)

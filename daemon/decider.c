@@ -105,10 +105,11 @@ static void watch_opens(struct gp_decider *h)
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_INOTIFY };
 
 	h->inotify = gp_sys->inotify_init(IN_NONBLOCK | IN_CLOEXEC);
-	if (h->inotify < 0)
-		return;
-	gp_sys->inotify_add_watch(h->inotify, "/dev/kfd", IN_OPEN);
-	gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->inotify, &e);
+	if (h->inotify >= 0)
+		gp_sys->inotify_add_watch(h->inotify, "/dev/kfd", IN_OPEN);
+	if (h->inotify < 0 || gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->inotify, &e))
+		gp_decider_news(h, GP_NEWS_TROUBLE, NULL, "new processes are noticed only by "
+				"scans: %s", strerror(errno));
 }
 
 /* A backend may take what the supervisor says before we do, and some backends never do. */
@@ -116,8 +117,10 @@ static void watch_children(struct gp_decider *h)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_CHILDREN };
 
-	if (gp_children_fd() >= 0)
-		gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_children_fd(), &e);
+	if (gp_children_fd() >= 0 &&
+	    gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, gp_children_fd(), &e))
+		gp_decider_news(h, GP_NEWS_TROUBLE, NULL, "ends of holders and readers are noticed "
+				"late: %s", strerror(errno));
 }
 
 static int open_all(struct gp_decider *h, char *why)
