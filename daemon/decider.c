@@ -206,8 +206,9 @@ static void drain_inotify(struct gp_decider *h)
 {
 	char buffer[4096];
 
-	while (gp_sys->read(h->inotify, buffer, sizeof(buffer)) > 0)
-		;
+	/* Once, so that a user who opens the driver again and again keeps no run from its end. */
+	if (gp_sys->read(h->inotify, buffer, sizeof(buffer)) < 0)
+		return;
 	h->scan_at_ns = gp_sooner(h->scan_at_ns, h->now_ns + OPEN_SCAN_NS);
 }
 
