@@ -82,14 +82,13 @@ static u64 sooner(u64 a, u64 b)
 
 /* ---- the decider's side ---- */
 
-static void say(const struct gp_heart *heart, u32 kind)
+/* 0, or -errno. */
+static int say(const struct gp_heart *heart, u32 kind)
 {
 	struct gp_supervisor_message m =
 		GP_MESSAGE(struct gp_supervisor_message, (u16)kind);
 
-	/* If the channel is full, it is full of beats. */
-	if (heart->fd >= 0)
-		gp_channel_send(heart->fd, &m.is, NULL, 0);
+	return heart->fd >= 0 ? gp_channel_send(heart->fd, &m.is, NULL, 0) : 0;
 }
 
 void gp_heart_beat(struct gp_heart *heart, u64 now_ns)
@@ -101,9 +100,9 @@ void gp_heart_beat(struct gp_heart *heart, u64 now_ns)
 
 void gp_heart_rest(struct gp_heart *heart)
 {
+	/* Said again in the next round: a decider that rests and did not say so would be killed. */
 	if (heart->busy)
-		say(heart, GP_SUP_REST);
-	heart->busy = false;
+		heart->busy = say(heart, GP_SUP_REST) == -ENOMEM;
 }
 
 /* ---- children ---- */
