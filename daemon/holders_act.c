@@ -319,7 +319,7 @@ static void begin_out(struct gp_holders *h, struct gp_move *m)
 		m->err = -EPERM;
 	/* Then nothing is asked, and there is nothing to undo. */
 	m->undoing = m->err;
-	/* A session that fails while it is asked changes the list: so once more from the start. */
+	/* Stops at the first that cannot be asked; settle() undoes the rest. */
 	for (w = h->wards; !m->err && w; w = w->next)
 		if (w->task == m->task && w->state == GP_WARD_ATTACHED)
 			m->err = send_op(h, w, m, m->device, true);
