@@ -32,6 +32,7 @@ look_min = 200us
 look_max = 500us
 look_relaxed = 1ms
 lease = ${lease_ms}ms
+min_share = 0
 [rule online]
 cmdline = *--class online*
 class = online
@@ -59,7 +60,7 @@ start_victim() {
 	victim=$!
 }
 start_bystander() {
-	env -u GPREEMPT_GANG lab-hostile as 1003 gpload --json --class online --wait event --kernel 300us --waves 64 --poisson 80 --seed 7 --warm-up 5 \
+	env -u GPREEMPT_GANG lab-hostile as 1003 gpload --json --class online --wait event --kernel 300us --waves 64 --poisson 80 --seed 7 --warm-up 10 \
 		--requests "$requests" >/tmp/bystander 2>&1 &
 	bystander=$!
 }
@@ -70,6 +71,8 @@ start_attacker() { # ATTACK [OPTION]...
 	attacker=$!
 	soon says ready
 }
+# Its queue is known: until then it preempts no process.
+watched() { call List "{\"pid\":$1}" | grep -q '"work":"[^u"]'; }
 hold_victim() { call Hold "{\"pid\":$victim,\"lease_ns\":${lease_ms}000000,\"wait\":true}" >/dev/null; }
 # The victim's longest time without progress, by the clock of the device, in us.
 longest_off() {
@@ -103,7 +106,7 @@ round() {
 	start_attacker "${attack:-$name}" --uid $uid "$@"
 	usleep 150000
 	start_bystander
-	usleep 50000
+	soon watched $bystander || fact "$name.hold" "the bystander is not watched"
 	soon hold_victim || fact "$name.hold" failed
 	held=$(lab-hostile now)
 	$before
