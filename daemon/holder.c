@@ -30,9 +30,9 @@
 #define LEAVE_NS	(1 * GP_SEC)
 
 /* How long a holder that must end waits for its last calls. */
-#define RESCUE_NS	(10 * GP_MSEC)
+#define RESCUE_NS	(40 * GP_MSEC)
 
-enum { STACK_BYTES = 256 * 1024, RESCUE_STEPS = 20 };
+enum { STACK_BYTES = 256 * 1024, RESCUE_STEPS = 80 };
 
 struct holder {
 	int control;
