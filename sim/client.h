@@ -8,6 +8,7 @@
 
 #include "core/hist.h"
 #include "gpu.h"
+#include "scenario.h"
 
 struct gp_sim;
 
@@ -43,6 +44,9 @@ struct gp_client {
 	u32 nr_requests, room;
 	u32 next_start;		/* first that waits for the server */
 	u32 in_service;
+	u64 begun, ended;	/* requests, as the server says; see gp_client_says() */
+	u64 begun_ns;		/* when the first of them that nobody has heard of began, 0 */
+	u32 said[GP_SCENARIO_GPUS];	/* the scheduler's queue of them, per GPU */
 	u64 step;		/* gang: packets every rank has completed */
 
 	u64 kernels_done;
@@ -78,6 +82,8 @@ void gp_client_completed(struct gp_ring *r, struct gp_kernel *k, u64 now_ns);
 void gp_client_resume(struct gp_client *c);
 /* Its queues were reset: up to @repeats finished kernels of each run again. */
 void gp_client_repeat(struct gp_client *c, u32 gpu, u64 repeats);
+/* Does its server tell the home when it is at work, instead of being watched? */
+bool gp_client_says(const struct gp_client *c);
 /* Requests that arrived and are not answered. */
 bool gp_client_busy(const struct gp_client *c);
 /* Has it a kernel that could run now, if it had @gpu to itself? */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "look.h"
+#include "on_demand.h"
 #include "shim.h"
 #include "trace/tracefile.h"
 #include "worker.h"
@@ -36,18 +37,51 @@ static void record_name(const struct gp_home *h, const struct gp_client *c)
 	trace->emit(trace->ctx, &rec);
 }
 
-static void tell_scheduler(struct gp_home *h, struct gp_client *c)
+/* Other designs know two kinds of task, whatever class ours gives them. */
+static const struct gp_class *class_of(const struct gp_home *h, const struct gp_client *c)
 {
-	struct gp_pointers at = { 0, 0 };
-	const char *why = NULL;
-	int err = gp_task_add(h->sched, c->spec->devices, &c->spec->class, now_of(h), &c->task,
-			      &why);
+	const char *role = c->spec->online ? "online" : "offline";
 
-	if (!err)
-		record_name(h, c);
+	if (h->sim->sc->policy != &gp_policy_on_demand)
+		return &c->spec->class;
+	for (const struct gp_class_preset *p = gp_class_presets; p->name; p++) {
+		if (!strcmp(p->name, role))
+			return &p->is;
+	}
+	return &c->spec->class;
+}
+
+/* A server that says when it is at work has one queue per GPU: the requests it has begun. */
+static int add_queues(struct gp_home *h, struct gp_client *c)
+{
+	struct gp_pointers at = { c->ended, c->begun };
+	int err = 0;
+
+	if (gp_client_says(c)) {
+		for (u32 g = 0; g < h->sim->nr_gpus && !err; g++) {
+			if (c->spec->devices & BIT_ULL(g))
+				err = gp_queue_add(h->sched, c->task, g, &at, now_of(h),
+						   &c->said[g]);
+		}
+		return err;
+	}
+	at = (struct gp_pointers){ 0, 0 };
 	for (u32 i = 0; i < c->nr_rings && !err; i++)
 		err = gp_queue_add(h->sched, c->task, c->ring[i]->gpu->id, &at, now_of(h),
 				   &c->ring[i]->queue);
+	return err;
+}
+
+static void tell_scheduler(struct gp_home *h, struct gp_client *c)
+{
+	const char *why = NULL;
+	int err = gp_task_add(h->sched, c->spec->devices, class_of(h, c), now_of(h), &c->task,
+			      &why);
+
+	if (!err) {
+		record_name(h, c);
+		err = add_queues(h, c);
+	}
 	if (err) {
 		gp_engine_fail(&h->sim->engine, -EINVAL, "[%s]: the scheduler refuses it: %s",
 			       c->spec->name, why ? why : strerror(-err));
@@ -105,6 +139,18 @@ static void look_event(void *ctx, u64 gpu)
 	gp_home_settle(h);
 }
 
+/* Is a server that shares @g at work? Then what an offline task submits must wait. */
+static bool is_served(const struct gp_home *h, const struct gp_gpu *g)
+{
+	for (u32 i = 0; i < h->sim->nr_clients; i++) {
+		const struct gp_client *c = &h->sim->client[i];
+
+		if (c->spec->online && c->in_service && (c->spec->devices & BIT_ULL(g->id)))
+			return true;
+	}
+	return false;
+}
+
 void gp_home_submitted(struct gp_home *h, struct gp_client *c, struct gp_gpu *g)
 {
 	const struct gp_monitor_spec *m = &h->sim->sc->monitor;
@@ -112,6 +158,8 @@ void gp_home_submitted(struct gp_home *h, struct gp_client *c, struct gp_gpu *g)
 	if (!h->there)
 		return;
 	if (m->placement == GP_AT_BOUND || (m->placement == GP_AT_MANUAL && c->spec->online))
+		look_event(h, g->id);
+	else if (m->placement == GP_AT_REQUEST && !c->spec->online && is_served(h, g))
 		look_event(h, g->id);
 	else if (m->placement == GP_AT_USER_EVENT && m->phase == GP_PHASE_WORST && c->spec->online)
 		gp_at(&h->sim->engine, now_of(h) + gp_cost(&h->sim->costs, GP_COST_USER_EVENT),
@@ -154,7 +202,16 @@ void gp_home_hint(struct gp_home *h, struct gp_client *c, u64 at_ns)
 {
 	if (!h->there || c->task == GP_NONE)
 		return;
-	gp_sched_hint(h->sched, c->task, at_ns, at_ns + HINT_LASTS_NS, now_of(h));
+	if (h->sim->sc->policy == &gp_policy_on_demand) {
+		/* It acts at once, on what is there now. */
+		for (u32 g = 0; g < h->sim->nr_gpus; g++) {
+			if (c->spec->devices & BIT_ULL(g))
+				gp_look(h, &h->sim->gpu[g]);
+		}
+		gp_sched_hint(h->sched, c->task, now_of(h), at_ns + HINT_LASTS_NS, now_of(h));
+	} else {
+		gp_sched_hint(h->sched, c->task, at_ns, at_ns + HINT_LASTS_NS, now_of(h));
+	}
 	gp_home_settle(h);
 }
 
@@ -172,11 +229,6 @@ void gp_home_device_reset(struct gp_home *h, struct gp_gpu *g)
 
 /* ---- life ---- */
 
-/*
- * A monitor with a fixed interval is another project's design. It does not know
- * about tasks that have work and do not run, and what it sees between two looks
- * is too little to judge.
- */
 static void set_params(struct gp_home *h)
 {
 	const struct gp_scenario *sc = h->sim->sc;
@@ -184,16 +236,12 @@ static void set_params(struct gp_home *h)
 
 	for (u32 i = 0; i < GP_NR_PARAMS; i++)
 		gp_sched_set(h->sched, i, sc->param[i]);
-	if (sc->monitor.placement == GP_AT_REQUEST)
-		interval = GP_SEC;
 	if (!interval)
 		return;
 	gp_sched_set(h->sched, GP_LOOK_MIN, interval);
 	gp_sched_set(h->sched, GP_LOOK_MAX, interval);
 	gp_sched_set(h->sched, GP_LOOK_RELAXED,
 		     sc->monitor.relaxed_ns ? sc->monitor.relaxed_ns : interval);
-	gp_sched_set(h->sched, GP_STALL_AFTER, gp_params[GP_STALL_AFTER].max);
-	gp_sched_set(h->sched, GP_BARRIER_AFTER, gp_params[GP_BARRIER_AFTER].max);
 }
 
 static u32 device_flags(const struct gp_home *h)

@@ -68,25 +68,37 @@ static u64 known_wptr(const struct gp_home *h, const struct gp_ring *r)
 	return r->wptr;
 }
 
-/*
- * The read pointer as this home understands it. The monitors of the design notes ask only
- * whether a queue is empty: that it progresses does not keep them from acting.
- */
-static u64 known_rptr(const struct gp_home *h, struct gp_ring *r, u64 wptr)
+/* No home sees a kernel fetched that it has not seen submitted. */
+static u64 known_rptr(const struct gp_home *h, const struct gp_ring *r, u64 wptr)
 {
 	u64 rptr = h->sim->sc->monitor.placement == GP_AT_BOUND ? r->done : r->rptr;
 
-	if (rptr > wptr)
-		rptr = wptr;
-	if (h->sim->sc->monitor.interval_ns && rptr < wptr && r->client->spec->online)
-		rptr = r->seen_rptr;
-	r->seen_rptr = rptr;
-	return rptr;
+	return rptr < wptr ? rptr : wptr;
+}
+
+/* What a server on @g says of itself, as a queue of requests. */
+static u32 sample_servers(struct gp_home *h, const struct gp_gpu *g)
+{
+	u32 nr = 0;
+
+	for (u32 i = 0; i < h->sim->nr_clients; i++) {
+		struct gp_client *c = &h->sim->client[i];
+
+		if (c->task == GP_NONE || !gp_client_says(c) ||
+		    !(c->spec->devices & BIT_ULL(g->id)))
+			continue;
+		h->sample[nr++] = (struct gp_sample){
+			.queue = c->said[g->id], .rptr = c->ended, .wptr = c->begun,
+			.visible_ns = c->begun_ns,
+		};
+		c->begun_ns = 0;
+	}
+	return nr;
 }
 
 static u32 sample_all(struct gp_home *h, struct gp_gpu *g)
 {
-	u32 nr = 0;
+	u32 nr = sample_servers(h, g);
 
 	for (u32 i = 0; i < g->nr_rings; i++) {
 		struct gp_ring *r = g->ring[i];

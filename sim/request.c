@@ -73,6 +73,9 @@ void gp_requests_start(struct gp_client *c)
 		struct gp_request *q = &c->request[number];
 
 		c->in_service++;
+		c->begun++;
+		if (!c->begun_ns)
+			c->begun_ns = e->now_ns;
 		q->start_ns = e->now_ns;
 		q->ring = number % c->nr_rings;
 		q->left = c->spec->kernels;
@@ -100,6 +103,7 @@ static void request_over(void *ctx, u64 arg)
 	if (c->life != (u32)(arg >> 32))
 		return;
 	c->in_service--;
+	c->ended++;
 	gp_requests_start(c);
 	if (!c->in_service)
 		gp_home_request_ends(&c->sim->home, c);
@@ -186,6 +190,12 @@ bool gp_client_runnable(const struct gp_client *c, u32 gpu)
 			return true;
 	}
 	return false;
+}
+
+bool gp_client_says(const struct gp_client *c)
+{
+	return c->sim->sc->monitor.placement == GP_AT_REQUEST && c->spec->online &&
+	       c->spec->loop != GP_LOOP_CLOSED;
 }
 
 bool gp_client_busy(const struct gp_client *c)

@@ -43,7 +43,7 @@ struct gp_ring {
 	u64 rptr;		/* as the device last said */
 	u64 done;		/* packets complete */
 	u64 visible_ns;		/* first doorbell not looked at yet, 0 */
-	u64 seen_wptr, seen_rptr;	/* in the last sample */
+	u64 seen_wptr;		/* in the last sample */
 
 	u8 *area;
 	u64 area_bytes, area_room;

@@ -17,20 +17,26 @@
 /* No monitor; the hardware shares as it likes. */
 #define NO_MONITOR	"monitor.placement=none", "mechanism.name=none"
 
-/* The first design's monitors: equal pointers are finished, victims return at once. */
 /* A documented time for a whole switch, instead of bytes over bandwidth. */
 #define DOCUMENTED_SWITCH(save_fixed) \
 	save_fixed, "costs.restore_fixed=0", "costs.bandwidth_vram=1000000000"
 
+/* Designs of others: their own policy, without any of our bounds; equal pointers are finished. */
+#define THEIRS(place, mechanism)						\
+	"monitor.placement=" place, "monitor.interval=adaptive", "monitor.relaxed=0",	\
+	"monitor.trusts_rptr=yes", "monitor.hint_ahead=0", "monitor.spins=no",	\
+	"mechanism.name=" mechanism, "policy.name=on-demand", "policy.linger=0",	\
+	"policy.lease=60s", "policy.hint_max=1s", "policy.stall_after=10s",	\
+	"policy.barrier_after=10s"
+
+/* The first design's monitors: victims return as soon as a look sees no online work. */
 #define SEED_MONITOR(place, interval)						\
-	"monitor.placement=" place, "monitor.interval=" interval, "monitor.relaxed=0",	\
-	"monitor.trusts_rptr=yes", "monitor.hint_ahead=0", "mechanism.name=evict",	\
-	"mechanism.grace=default", "policy.linger=0"
+	THEIRS(place, "evict"), "monitor.interval=" interval, "mechanism.grace=default"
 
 #define OURS(place, mechanism)							\
 	"monitor.placement=" place, "monitor.interval=adaptive", "monitor.relaxed=0",	\
-	"monitor.trusts_rptr=no", "mechanism.name=" mechanism, "mechanism.grace=1",	\
-	"policy.linger=learnt"
+	"monitor.trusts_rptr=no", "monitor.hint_ahead=0", "monitor.spins=no",	\
+	"mechanism.name=" mechanism, "mechanism.grace=1", "policy.linger=learnt"
 
 const struct gp_row gp_rows[] = {
 	{ "alone", "only the online tasks", NULL,
@@ -65,11 +71,12 @@ const struct gp_row gp_rows[] = {
 	  NULL,
 	  { "monitor.placement=shim", "mechanism.name=none" } },
 	{ "kill-restart", "REEF: kill and repeat; only for kernels that may run twice", NULL,
-	  { "monitor.placement=request", "monitor.trusts_rptr=yes", "monitor.spins=no",
-	    "mechanism.name=reset", "policy.linger=0" } },
-	{ "gpreempt-amd", "GPreempt's way on AMD: debug suspend for the time of a request", NULL,
-	  { "monitor.placement=request", "monitor.trusts_rptr=yes", "monitor.spins=yes",
-	    "mechanism.name=debug", "mechanism.grace=1", "policy.linger=0" } },
+	  { THEIRS("request", "reset") } },
+	{ "gpreempt-amd", "GPreempt on AMD: debug suspend, announced 200 us ahead", NULL,
+	  { THEIRS("request", "debug"), "monitor.spins=yes", "mechanism.grace=1",
+	    "monitor.hint_ahead=200us" } },
+	{ "gpreempt-amd-nohint", "the same without its hint: from the request's begin", NULL,
+	  { THEIRS("request", "debug"), "monitor.spins=yes", "mechanism.grace=1" } },
 	{ "halt", "our monitor, stop_sched and start_sched", NULL,
 	  { OURS("kernel", "halt"), "mechanism.grace=default" } },
 	{ "drain", "our monitor, victims' waves run out", NULL,

@@ -9,7 +9,7 @@
 
 #include "run.h"
 
-enum { GP_ROW_SETTINGS = 10, GP_ROW_NAME = 64 };
+enum { GP_ROW_SETTINGS = 24, GP_ROW_NAME = 64 };
 
 struct gp_row {
 	const char *name;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "on_demand.h"
 #include "text/value.h"
 
 /* ---- [run] ---- */
@@ -114,6 +115,8 @@ static int set_policy(const struct gp_key_value *v)
 	const struct gp_policy *policy = gp_policy_find(v->text);
 	struct gp_nearest nearest = { .word = v->text };
 
+	if (!policy && !strcmp(v->text, gp_policy_on_demand.name))
+		policy = &gp_policy_on_demand;
 	for (u32 i = 0; !policy && gp_policies[i]; i++)
 		gp_nearest_try(&nearest, gp_policies[i]->name);
 	if (!policy && nearest.name)
@@ -126,7 +129,7 @@ static int set_policy(const struct gp_key_value *v)
 }
 
 static const struct gp_key policy_keys[] = {
-	GP_CUSTOM("name", set_policy, "fifo, priority, fair or deadline", .initial = "priority"),
+	GP_CUSTOM("name", set_policy, "fifo, priority, fair, deadline or on-demand", .initial = "priority"),
 	{ 0 },
 };
 

@@ -262,6 +262,73 @@ static void direct_saves_no_online_wave(void **state)
 	gp_result_fini(&direct);
 }
 
+/* What @row adds to a request of what load() read, beside @alone. */
+static struct gp_figures figures_of(const char *row, const struct gp_result *alone)
+{
+	struct gp_baseline base = { alone, NULL, NULL };
+	struct gp_figures f;
+	struct gp_result r;
+
+	run_row(row, 1, &r);
+	EXPECT_EQ(gp_figures(&r, &base, &f), 0);
+	EXPECT_EQ(r.work_lost, 0);
+	gp_result_fini(&r);
+	return f;
+}
+
+/* 70 % load: their victims would come back after our longest hold. */
+static void rivals_have_none_of_our_bounds(void **state)
+{
+	struct gp_result alone;
+	struct gp_figures f;
+
+	(void)state;
+	load("colocate.ini");
+	set("run.length", "2s");
+	set("infer.arrivals", "poisson 350/s");
+	set("policy.max_hold", "10ms");
+	set("policy.min_share", "200");
+	run_row("alone", 1, &alone);
+	f = figures_of("gpreempt-amd-nohint", &alone);
+	EXPECT(!f.saturated && f.added.mean < (s64)(45 * GP_USEC));
+	f = figures_of("gpreempt-amd", &alone);
+	EXPECT(!f.saturated && f.added.mean < (s64)(5 * GP_USEC));
+	/* Ours keeps its promises to the victim. */
+	f = figures_of("ours-evict", &alone);
+	EXPECT(f.saturated || f.added.mean > (s64)(500 * GP_USEC));
+	gp_result_fini(&alone);
+}
+
+/* Detection takes up to an interval; all else of a preemption stays the same. */
+static void an_interval_is_only_how_often_our_monitor_looks(void **state)
+{
+	static const char *const intervals[] = {
+		"1us", "7us", "45us", "60us", "111us", "160us", "500us", "1ms",
+	};
+	struct gp_result alone;
+	struct gp_figures f;
+	char row[64];
+
+	(void)state;
+	load("colocate.ini");
+	set("run.length", "2s");
+	run_row("alone", 1, &alone);
+	for (u32 i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
+		s64 interval;
+
+		snprintf(row, sizeof(row), "ours-evict:monitor.interval=%s", intervals[i]);
+		f = figures_of(row, &alone);
+		set("monitor.interval", intervals[i]);
+		interval = (s64)sc.monitor.interval_ns;
+		if (f.added.mean > 42000 + interval * 6 / 10 || f.added.p99 > 60000 + interval)
+			fail_msg("%s: mean %lld, p99 %lld", row, (long long)f.added.mean,
+				 (long long)f.added.p99);
+	}
+	f = figures_of("ours-evict:monitor.interval=1s", &alone);
+	EXPECT(!f.saturated);
+	gp_result_fini(&alone);
+}
+
 static void arrivals_can_come_from_a_file(void **state)
 {
 	char path[] = "/tmp/gp-trace-XXXXXX", text[64];
@@ -485,6 +552,8 @@ PROVE(
 	CLAIM(mechanisms_that_keep_state_lose_and_double_nothing),
 	CLAIM(killing_and_restarting_does_work_twice),
 	CLAIM(direct_saves_no_online_wave),
+	CLAIM(rivals_have_none_of_our_bounds),
+	CLAIM(an_interval_is_only_how_often_our_monitor_looks),
 	CLAIM(arrivals_can_come_from_a_file),
 	CLAIM(online_work_that_never_ends_leaves_no_room),
 	CLAIM(what_an_online_task_leaves_is_counted_gpu_by_gpu),

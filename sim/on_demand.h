@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The policy of designs other than ours: an online task that has work takes the GPU
+ * from every offline task, and gives it back when its work is over.
+ *
+ * It knows nothing of our bounds: no longest hold, no minimum share, no small victims.
+ * A linger is taken from [policy] linger, which the rows of other designs set to 0. A hold
+ * ends with the lease, as the scheduler demands of every policy.
+ */
+#ifndef GP_ON_DEMAND_H
+#define GP_ON_DEMAND_H
+
+#include "core/policy.h"
+
+extern const struct gp_policy gp_policy_on_demand;
+
+#endif /* GP_ON_DEMAND_H */
