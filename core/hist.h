@@ -17,12 +17,26 @@ enum {
 struct gp_hist {
 	u64 count;
 	u64 sum;
-	u64 max;		/* exact */
+	u64 min, max;		/* exact */
 	u32 bucket[GP_HIST_BUCKETS];
 };
 
+/*
+ * Which of @count sorted values, from 1 on, is the quantile: the smallest that at least
+ * @permyriad of 10000 do not exceed. 0 if there are none.
+ */
+static inline u64 gp_rank(u64 count, u32 permyriad)
+{
+	u64 rank = (count * permyriad + 9999) / 10000;
+
+	return rank || !count ? rank : 1;
+}
+
 void gp_hist_add(struct gp_hist *h, u64 ns);
-/* The value that @permyriad of 10000 values do not exceed (9990: p99.9). 0 if empty. */
+/*
+ * The value of that rank (9990: p99.9), taking the values of a bucket that holds many
+ * to be spread evenly over it. 0 if empty.
+ */
 u64 gp_hist_quantile(const struct gp_hist *h, u32 permyriad);
 u64 gp_hist_mean(const struct gp_hist *h);
 
