@@ -4,17 +4,13 @@
 
 #include <stdlib.h>
 
+#include "core/hist.h"
+
 static int by_value(const void *a, const void *b)
 {
 	s64 x = *(const s64 *)a, y = *(const s64 *)b;
 
 	return (x > y) - (x < y);
-}
-
-/* Nearest rank: the smallest value that at least @percent of all do not exceed. */
-static s64 quantile(const s64 *sorted, u64 n, u64 percent)
-{
-	return sorted[(n * percent + 99) / 100 - 1];
 }
 
 static struct gp_added spread_of(s64 *values, u64 n)
@@ -26,8 +22,8 @@ static struct gp_added spread_of(s64 *values, u64 n)
 	for (u64 i = 0; i < n; i++)
 		sum += values[i];
 	a.mean = sum / (s64)n;
-	a.p50 = quantile(values, n, 50);
-	a.p99 = quantile(values, n, 99);
+	a.p50 = values[gp_rank(n, 5000) - 1];
+	a.p99 = values[gp_rank(n, 9900) - 1];
 	a.max = values[n - 1];
 	return a;
 }
@@ -71,26 +67,59 @@ static void add_ratio(const struct gp_result *r, const struct gp_result *alone,
 	f->ratio_p99 = (double)r->online.p99 / (double)alone->online.p99;
 }
 
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * The offline work that fits on GPU @g beside the online work of @r: of the slots, what
+ * that leaves on average while it is there, and no more than the offline load uses alone.
+ */
+static double fits_on(const struct gp_result *r, const struct gp_result *off, u32 g)
+{
+	double rate = (double)off->gpu[g].offline_work_ns / (double)off->length_ns;
+	double length = (double)r->length_ns, busy = (double)r->gpu[g].online_busy_ns;
+
+	if (busy <= 0)
+		return rate * length;
+	return rate * (length - busy) +
+	       least(rate * busy, busy - least(busy, (double)r->gpu[g].online_work_ns));
+}
+
 /* GPU by GPU: a server on one of them leaves all of the others. */
+static double all_that_fits(const struct gp_result *r, const struct gp_result *off)
+{
+	double fits = 0;
+
+	for (u32 g = 0; g < off->nr_gpus; g++)
+		fits += fits_on(r, off, g);
+	return fits;
+}
+
 static void add_goodput(const struct gp_result *r, const struct gp_baseline *base,
 			struct gp_figures *f)
 {
 	const struct gp_result *off = base->offline_alone;
-	double fits = 0;
+	double done = (double)r->offline_work_ns, fits;
 
-	if (!off || !off->length_ns)
-		return;
-	for (u32 g = 0; g < off->nr_gpus; g++) {
-		u64 busy = base->alone ? base->alone->gpu[g].online_busy_ns : 0;
-
-		if (busy < r->length_ns)
-			fits += (double)off->gpu[g].offline_work_ns / (double)off->length_ns *
-				(double)(r->length_ns - busy);
+	if (r->length_ns && r->nr_gpus) {
+		f->has_total_work = true;
+		f->total_work = (done + (double)r->online_work_ns) /
+				((double)r->length_ns * r->nr_gpus);
 	}
+	fits = off && off->length_ns ? all_that_fits(r, off) : 0;
 	if (fits <= 0)
 		return;
-	f->goodput = (double)r->offline_work_ns / fits;
+	/* Only a gang could do more: what it cannot use alone, others may use beside it. */
+	f->goodput = least(1, done / fits);
 	f->has_goodput = true;
+	if (!f->has_added || !r->served || f->saturated)
+		return;
+	/* Beside the same for every row: what the online work leaves when it is alone. */
+	f->has_cost = true;
+	f->cost = (double)r->latency_weight * (double)f->added.mean +
+		  (all_that_fits(base->alone, off) - done) / (double)r->served;
 }
 
 static void add_total(const struct gp_result *r, const struct gp_result *native,

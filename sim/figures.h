@@ -16,10 +16,12 @@ struct gp_added {
 
 struct gp_figures {
 	bool saturated;		/* served less than 99 % of what was offered: no ratio */
-	bool has_added, has_ratio, has_goodput, has_total;
+	bool has_added, has_ratio, has_goodput, has_total, has_total_work, has_cost;
 	struct gp_added added;		/* latency of a request - the same request alone */
 	double ratio_mean, ratio_p99;	/* online latency / alone */
-	double goodput;			/* offline work / what fits beside the online work alone */
+	double goodput;			/* offline work / what fits on the slots and time left */
+	double total_work;		/* all work / all slots of all GPUs */
+	double cost;			/* ns of offline GPU time per request: latency and lost work */
 	double total_vs_native;		/* all work / all work of the row `native` */
 	double monitor_cpu;		/* fraction of one core */
 };

@@ -62,8 +62,12 @@ json_t *gp_json_fraction(bool known, double value)
 
 static json_t *latencies(const struct gp_spread *s)
 {
-	json_t *o = must(json_object());
+	json_t *o;
 
+	/* What served nothing has no latency. */
+	if (!s->count)
+		return must(json_null());
+	o = must(json_object());
 	put_integer(o, "mean", s->mean);
 	put_integer(o, "p50", s->p50);
 	put_integer(o, "p99", s->p99);
@@ -176,6 +180,8 @@ json_t *gp_json_row(const char *name, const struct gp_result *r, const struct gp
 	gp_json_put(row, "added", added(f));
 	gp_json_put(row, "ratio", ratio(f));
 	gp_json_put(row, "offline_goodput", gp_json_fraction(f->has_goodput, f->goodput));
+	gp_json_put(row, "total_work", gp_json_fraction(f->has_total_work, f->total_work));
+	gp_json_put(row, "cost", f->has_cost ? json_integer((json_int_t)f->cost) : json_null());
 	gp_json_put(row, "total_vs_native", gp_json_fraction(f->has_total, f->total_vs_native));
 	put_integer(row, "work_lost", r->work_lost);
 	put_integer(row, "work_doubled", r->work_doubled);

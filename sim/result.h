@@ -25,7 +25,7 @@ struct gp_task_result {
 	bool online;
 	u64 offered, served;		/* requests that arrived and were answered */
 	struct gp_spread latency;	/* of requests (or of kernels, for a closed loop) */
-	u64 work_ns;			/* slot-ns of useful work done in the measured part */
+	u64 work_ns;			/* useful work done, in ns of all slots of a GPU */
 	u64 kernels;			/* completed */
 	u64 preempted;			/* times taken off */
 	u64 on_ns, off_ns;
@@ -39,6 +39,7 @@ struct gp_result {
 	char scenario[256];
 	u64 seed;
 	u64 length_ns;			/* measured part, without warm-up */
+	u64 latency_weight;		/* ns of offline GPU time that 1 ns of latency is worth */
 	u32 nr_tasks;
 	struct gp_task_result task[GP_RESULT_TASKS];
 
@@ -49,7 +50,7 @@ struct gp_result {
 	u64 online_busy_ns;		/* time in which at least one online kernel could run */
 	u32 nr_gpus;
 	struct gp_gpu_result {
-		u64 online_busy_ns, offline_work_ns;	/* there */
+		u64 online_busy_ns, online_work_ns, offline_work_ns;	/* there */
 	} gpu[GP_RESULT_GPUS];
 	u64 work_lost, work_doubled;
 

@@ -60,6 +60,8 @@ static void read_totals(const struct gp_sim *sim, struct gp_totals *t)
 
 static void merge(struct gp_hist *into, const struct gp_hist *from)
 {
+	if (from->count && (!into->count || from->min < into->min))
+		into->min = from->min;
 	into->count += from->count;
 	into->sum += from->sum;
 	if (from->max > into->max)
@@ -200,11 +202,11 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Those of @all that have no value are later than the @nr that have one. */
-static u64 rank(const u64 *sorted, u64 nr, u64 all, u64 permyriad)
+static u64 quantile(const u64 *sorted, u64 nr, u64 all, u32 permyriad)
 {
-	u64 at = (all * permyriad + 9999) / 10000;
+	u64 rank = gp_rank(all, permyriad);
 
-	return sorted[(at < nr ? at : nr) - 1];
+	return sorted[(rank < nr ? rank : nr) - 1];
 }
 
 /* Exact, from the @nr values there are of @all, which are sorted on the way. */
@@ -219,9 +221,9 @@ static struct gp_spread spread_of(u64 *values, u64 nr, u64 all)
 	for (u64 i = 0; i < nr; i++)
 		sum += values[i];
 	s.mean = sum / nr;
-	s.p50 = rank(values, nr, all, 5000);
-	s.p99 = rank(values, nr, all, 9900);
-	s.p999 = rank(values, nr, all, 9990);
+	s.p50 = quantile(values, nr, all, 5000);
+	s.p99 = quantile(values, nr, all, 9900);
+	s.p999 = quantile(values, nr, all, 9990);
 	s.max = values[nr - 1];
 	return s;
 }
@@ -301,10 +303,11 @@ static void add_task(const struct gp_sim *sim, u32 i, struct gp_result *r)
 	r->work_lost += t->lost;
 	r->work_doubled += t->doubled;
 	r->preemptions += sim->tally.end.task[i].caused - sim->tally.begin.task[i].caused;
+	for (u32 g = 0; g < sim->nr_gpus; g++)
+		*(t->online ? &r->gpu[g].online_work_ns : &r->gpu[g].offline_work_ns) +=
+			work_on(sim, i, g, g + 1);
 	if (!t->online) {
 		r->offline_work_ns += t->work_ns;
-		for (u32 g = 0; g < sim->nr_gpus; g++)
-			r->gpu[g].offline_work_ns += work_on(sim, i, g, g + 1);
 		return;
 	}
 	r->online_work_ns += t->work_ns;
@@ -370,6 +373,7 @@ static void fill_totals(const struct gp_sim *sim, struct gp_result *r)
 	snprintf(r->scenario, sizeof(r->scenario), "%s", sim->sc->name);
 	r->seed = sim->args->seed;
 	r->length_ns = sim->sc->length_ns;
+	r->latency_weight = sim->sc->param[GP_LATENCY_WEIGHT];
 	for (u32 p = 0; p < GP_NR_PARTS; p++)
 		r->part[p] = spread_of_hist(&sim->tally.part[p]);
 	r->monitor_cpu_ns = b->cpu_ns - a->cpu_ns;

@@ -62,10 +62,10 @@ static void row_line(const struct gp_comparison *c, const struct gp_compared *ro
 {
 	const struct gp_figures *f = &row->figures;
 	bool offline = f->has_goodput && row->result.offline_work_ns;
-	double goodput = !offline ? 0 : f->goodput > 1 ? 1 : f->goodput;
+	double goodput = offline ? f->goodput : 0;
 
 	printf("%s%-*.*s %*s ", gp_paint(gp_row_paint(row)), NAME_WIDTH, NAME_WIDTH, row->name,
-	       TIME_WIDTH, gp_time(p99(row)).s);
+	       TIME_WIDTH, p99(row) ? gp_time(p99(row)).s : "-");
 	bar(log_length(c, p99(row), cells), cells);
 	printf("  %5s", gp_fraction(offline, f->goodput, 3).s);
 	if (offline) {

@@ -105,7 +105,8 @@ static void latency_row(struct gp_table *t, const struct gp_compared *row)
 	gp_table_cell(t, f->has_added ? gp_time_signed(f->added.p99).s : "-");
 	gp_table_cell(t,
 		      gp_fraction(f->has_goodput && row->result.offline_work_ns, f->goodput, 3).s);
-	gp_table_cell(t, gp_fraction(f->has_total, f->total_vs_native, 3).s);
+	gp_table_cell(t, gp_fraction(f->has_total_work, f->total_work, 3).s);
+	gp_table_cell(t, f->has_cost ? gp_time_signed((s64)f->cost).s : "-");
 	gp_table_cell(t, state);
 }
 
@@ -137,7 +138,7 @@ void gp_results_rows(const struct gp_comparison *c)
 {
 	static const char *const latency[] = {
 		"online requests", "mean", "p50", "p99", "max", "x mean", "x p99", "+ mean",
-		"+ p99", "goodput", "total", "state", NULL,
+		"+ p99", "goodput", "work", "cost", "state", NULL,
 	};
 	static const char *const parts[] = {
 		"preemption (mean)", "times", "detect", "decide", "command", "save", "switch",
@@ -145,14 +146,15 @@ void gp_results_rows(const struct gp_comparison *c)
 	};
 	struct gp_table t;
 
-	gp_table_init(&t, latency, 1 << 0 | 1 << 11);
+	gp_table_init(&t, latency, 1 << 0 | 1 << 12);
 	for (u32 i = 0; i < c->nr; i++) {
 		if (!c->row[i].err)
 			latency_row(&t, &c->row[i]);
 	}
 	gp_table_print(&t, stdout);
-	printf("%sx, +: against the same requests alone; goodput: offline work / what fits beside\n"
-	       "the online work alone; total: all work / all work of native%s\n\n",
+	printf("%sx, +: against the same requests alone; goodput: offline work / what fits on the slots\n"
+	       "and time that the online work leaves; work: all work / all slots; cost: offline GPU\n"
+	       "time per request, for added latency and lost work%s\n\n",
 	       gp_paint(GP_DIM), gp_paint(GP_PLAIN));
 
 	gp_table_init(&t, parts, 1 << 0);

@@ -130,10 +130,10 @@ static void print_tasks(const struct gp_result *r)
 		gp_table_cell(&t, k->online ? "online" : "offline");
 		gp_table_cell(&t, k->offered ? gp_count(k->offered).s : "-");
 		gp_table_cell(&t, gp_count(k->offered ? k->served : k->kernels).s);
-		gp_table_cell(&t, gp_time(k->latency.mean).s);
-		gp_table_cell(&t, gp_time(k->latency.p50).s);
-		gp_table_cell(&t, gp_time(k->latency.p99).s);
-		gp_table_cell(&t, gp_time(k->latency.max).s);
+		gp_table_cell(&t, k->latency.count ? gp_time(k->latency.mean).s : "-");
+		gp_table_cell(&t, k->latency.count ? gp_time(k->latency.p50).s : "-");
+		gp_table_cell(&t, k->latency.count ? gp_time(k->latency.p99).s : "-");
+		gp_table_cell(&t, k->latency.count ? gp_time(k->latency.max).s : "-");
 		gp_table_cell(&t, gp_time(k->off_ns).s);
 		gp_table_cell(&t, gp_count(k->preempted).s);
 		gp_table_cell(&t, gp_time(k->longest_hold_ns).s);
@@ -161,7 +161,7 @@ static void print_figures(const struct outcome *out)
 		       gp_time_signed(f->added.mean).s, gp_time_signed(f->added.p99).s,
 		       gp_time_signed(f->added.max).s);
 	if (f->has_goodput)
-		printf("offline goodput: %.4f of what fits beside the online work alone\n",
+		printf("offline goodput: %.4f of what fits on the slots and time that are left\n",
 		       f->goodput);
 }
 

@@ -400,6 +400,37 @@ static void what_an_online_task_leaves_is_counted_gpu_by_gpu(void **state)
 	gp_result_fini(&both);
 }
 
+/* A victim beside the online work takes slots that are left, and no more than it has. */
+static void goodput_is_in_slots_and_never_above_1(void **state)
+{
+	static const char text[] =
+		"[run]\nwarmup = 20ms\nlength = 500ms\n[train]\nrole = offline\n"
+		"kernel.time = 10ms\n[infer]\nrole = online\narrivals = poisson 100/s\n"
+		"kernel.time = 2ms\nkernel.workgroup = kernel\nkernel.slots = 1/4\n";
+	struct gp_result alone, offline, r;
+	struct gp_baseline base = { &alone, &offline, NULL };
+	struct gp_figures f;
+
+	(void)state;
+	if (gp_scenario_parse(text, strlen(text), &sc, err, sizeof(err)))
+		fail_msg("%s", err);
+	run_row("alone", 1, &alone);
+	run_row("offline-alone", 1, &offline);
+	run_row("native", 1, &r);
+	EXPECT_EQ(gp_figures(&r, &base, &f), 0);
+	/* All slots are used all the time. */
+	EXPECT(f.goodput > 0.999 && f.goodput <= 1 && f.total_work > 0.999);
+	gp_result_fini(&r);
+	run_row("ours-evict", 1, &r);
+	EXPECT_EQ(gp_figures(&r, &base, &f), 0);
+	/* Three quarters of the slots are idle for 100 x 2 ms of each second. */
+	EXPECT(f.goodput > 0.80 && f.goodput < 0.86);
+	EXPECT(f.total_work > 0.82 && f.total_work < 0.86);
+	gp_result_fini(&r);
+	gp_result_fini(&alone);
+	gp_result_fini(&offline);
+}
+
 static void expect_refused(const char *text, const char *message)
 {
 	char whole[256];
@@ -557,6 +588,7 @@ PROVE(
 	CLAIM(arrivals_can_come_from_a_file),
 	CLAIM(online_work_that_never_ends_leaves_no_room),
 	CLAIM(what_an_online_task_leaves_is_counted_gpu_by_gpu),
+	CLAIM(goodput_is_in_slots_and_never_above_1),
 	CLAIM(what_would_be_ignored_is_refused),
 	CLAIM(percentiles_count_requests_that_were_never_answered),
 	CLAIM(a_copy_never_has_the_name_of_another_task),
