@@ -99,8 +99,9 @@ static u64 next_arrival(struct gp_client *c)
 
 static void plan(struct gp_client *c)
 {
-	u64 at = next_arrival(c), ahead = c->sim->sc->monitor.hint_ahead_ns;
+	u64 at = next_arrival(c), ahead = gp_home_ahead(&c->sim->home, c);
 
+	c->next_ns = at;
 	if (at == GP_NEVER || (c->spec->stop_ns && at >= c->spec->stop_ns))
 		return;
 	if (ahead && c->spec->online)

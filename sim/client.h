@@ -35,6 +35,8 @@ struct gp_client {
 	struct gp_rng arrival_rng;
 	u64 *trace;		/* arrivals from a file */
 	u64 nr_trace, next_trace;
+	u64 next_ns;		/* when the next request arrives, GP_NEVER */
+	u64 next_packet_ns;	/* when the last gap inside a request ends */
 	u64 area_bytes;
 	u64 packet_slots;	/* workgroups of a kernel that run at once */
 	struct vgpu_packet shape;

@@ -37,18 +37,16 @@ static void record_name(const struct gp_home *h, const struct gp_client *c)
 	trace->emit(trace->ctx, &rec);
 }
 
-/* Other designs know two kinds of task, whatever class ours gives them. */
+/* To other designs a server is online, whatever class our policy would give it. */
 static const struct gp_class *class_of(const struct gp_home *h, const struct gp_client *c)
 {
-	const char *role = c->spec->online ? "online" : "offline";
+	const struct gp_class_preset *p = gp_class_presets;
 
-	if (h->sim->sc->policy != &gp_policy_on_demand)
+	if (h->sim->sc->policy != &gp_policy_on_demand || !c->spec->online)
 		return &c->spec->class;
-	for (const struct gp_class_preset *p = gp_class_presets; p->name; p++) {
-		if (!strcmp(p->name, role))
-			return &p->is;
-	}
-	return &c->spec->class;
+	while (strcmp(p->name, "online"))
+		p++;
+	return &p->is;
 }
 
 /* A server that says when it is at work has one queue per GPU: the requests it has begun. */
@@ -168,10 +166,90 @@ void gp_home_submitted(struct gp_home *h, struct gp_client *c, struct gp_gpu *g)
 		gp_home_settle(h);
 }
 
+/* Before any stop has been measured: of a victim that fills the GPU. */
+static u64 first_stop(const struct gp_home *h)
+{
+	const struct vgpu_facts *f = &h->sim->costs.device;
+	u64 bytes = 0;
+
+	for (u32 i = 0; i < h->sim->nr_clients; i++) {
+		const struct gp_client *c = &h->sim->client[i];
+
+		if (!c->spec->online && c->area_bytes > bytes)
+			bytes = c->area_bytes;
+	}
+	return vgpu_value(f, VGPU_COMMAND_NS) + vgpu_value(f, VGPU_GRACE_NS) +
+	       vgpu_save_ns(f, bytes) + vgpu_value(f, VGPU_RUNLIST_NS);
+}
+
+/* The dearest stop and start of the GPUs of @c, as measured so far. */
+static void switch_costs(const struct gp_home *h, const struct gp_client *c, u64 *stop, u64 *start)
+{
+	*stop = *start = 0;
+	for (u32 g = 0; g < h->sim->nr_gpus; g++) {
+		const struct gp_device *d = &h->sched->devices[g];
+
+		if (!(c->spec->devices & BIT_ULL(g)))
+			continue;
+		if (d->stop_cost_ns > *stop)
+			*stop = d->stop_cost_ns;
+		if (d->start_cost_ns > *start)
+			*start = d->start_cost_ns;
+	}
+	if (!*stop)
+		*stop = first_stop(h);
+}
+
+static bool comes_within(const struct gp_home *h, u64 at_ns, u64 ns)
+{
+	return at_ns > now_of(h) && at_ns - now_of(h) < ns;
+}
+
+/*
+ * The bound looks after a kernel. It knows the next packet of a request that has begun, and
+ * with foresight the next request: it keeps the GPU where giving it back would cost more.
+ */
+static void bound_look(void *ctx, u64 arg)
+{
+	struct gp_client *c = ctx;
+	struct gp_home *h = &c->sim->home;
+	u64 stop, start, price, until = 0;
+
+	if (c->task == GP_NONE)
+		return;
+	gp_look(h, &h->sim->gpu[arg]);
+	switch_costs(h, c, &stop, &start);
+	price = h->sim->sc->param[GP_LATENCY_WEIGHT] * h->sched->devices[arg].added_ns;
+	if (comes_within(h, c->next_packet_ns, stop + start + price))
+		until = c->next_packet_ns;
+	else if (h->sim->sc->monitor.hint_ahead_ns && comes_within(h, c->next_ns, stop + start))
+		until = c->next_ns;
+	if (until)
+		gp_sched_hint(h->sched, c->task, now_of(h), until + HINT_LASTS_NS, now_of(h));
+	gp_home_settle(h);
+}
+
 void gp_home_completed(struct gp_home *h, struct gp_client *c, struct gp_gpu *g)
 {
 	if (h->there && h->sim->sc->monitor.placement == GP_AT_BOUND && c->spec->online)
-		gp_at(&h->sim->engine, now_of(h), look_event, h, g->id);
+		gp_at(&h->sim->engine, now_of(h), bound_look, c, g->id);
+}
+
+void gp_home_opened(struct gp_home *h, struct gp_client *c, struct gp_gpu *g)
+{
+	gp_home_completed(h, c, g);
+}
+
+u64 gp_home_ahead(const struct gp_home *h, const struct gp_client *c)
+{
+	u64 stop, start;
+
+	if (!h->there || h->sim->sc->monitor.placement != GP_AT_BOUND ||
+	    !h->sim->sc->monitor.hint_ahead_ns)
+		return h->sim->sc->monitor.hint_ahead_ns;
+	/* It knows every arrival: just in time is as long as a stop takes. */
+	switch_costs(h, c, &stop, &start);
+	return stop + stop / 8 + GP_USEC;
 }
 
 static void look_everywhere(struct gp_home *h, const struct gp_client *c)
@@ -201,6 +279,9 @@ void gp_home_request_ends(struct gp_home *h, struct gp_client *c)
 void gp_home_hint(struct gp_home *h, struct gp_client *c, u64 at_ns)
 {
 	if (!h->there || c->task == GP_NONE)
+		return;
+	/* A request that must wait for its server writes no packet when it arrives. */
+	if (h->sim->sc->monitor.placement == GP_AT_BOUND && gp_client_busy(c))
 		return;
 	if (h->sim->sc->policy == &gp_policy_on_demand) {
 		/* It acts at once, on what is there now. */

@@ -64,6 +64,10 @@ void gp_home_submitted(struct gp_home *h, struct gp_client *c, struct gp_gpu *g)
 void gp_home_completed(struct gp_home *h, struct gp_client *c, struct gp_gpu *g);
 void gp_home_request_begins(struct gp_home *h, struct gp_client *c);
 void gp_home_request_ends(struct gp_home *h, struct gp_client *c);
+/* A barrier of @c on @g was opened. */
+void gp_home_opened(struct gp_home *h, struct gp_client *c, struct gp_gpu *g);
+/* How long before a request of @c arrives gp_home_hint() is to be called; 0: not at all. */
+u64 gp_home_ahead(const struct gp_home *h, const struct gp_client *c);
 void gp_home_hint(struct gp_home *h, struct gp_client *c, u64 at_ns);
 void gp_home_device_reset(struct gp_home *h, struct gp_gpu *g);
 

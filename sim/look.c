@@ -61,6 +61,12 @@ void gp_look_costs(const struct gp_home *h, const struct gp_gpu *g, struct gp_lo
 static u64 known_wptr(const struct gp_home *h, const struct gp_ring *r)
 {
 	u64 delay = gp_cost(&h->sim->costs, GP_COST_USER_EVENT);
+	const struct gp_kernel *head = r->done < r->wptr ? gp_ring_at(r, r->done) : NULL;
+
+	/* What waits behind a closed barrier cannot use the GPU. */
+	if (h->sim->sc->monitor.placement == GP_AT_BOUND && head &&
+	    head->packet.kind == VGPU_BARRIER && !head->open)
+		return r->done;
 
 	if (h->sim->sc->monitor.placement == GP_AT_USER_EVENT && r->client->spec->online &&
 	    r->visible_ns && h->sim->engine.now_ns <= r->visible_ns + delay)

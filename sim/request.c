@@ -34,6 +34,7 @@ static void open_barrier(void *ctx, u64 index)
 		return;
 	k->open = true;
 	gp_tally_online(r->client->sim, r->client);
+	gp_home_opened(&r->client->sim->home, r->client, r->gpu);
 	vgpu_signal(r->gpu->vgpu, r->gpu->engine->now_ns);
 }
 
@@ -126,6 +127,7 @@ void gp_request_completed(struct gp_client *c, struct gp_kernel *k, u64 now_ns)
 
 		rng.state += ((u64)k->request << 20 | q->next | 1u << 19) * 0xd1342543de82ef95ull;
 		gap = gp_dist_draw(&c->spec->gap_host, &rng);
+		c->next_packet_ns = now_ns + gap;
 		gp_at(&c->sim->engine, now_ns + gap, next_kernel, c, arg);
 	}
 }

@@ -38,6 +38,12 @@
 	"monitor.trusts_rptr=no", "monitor.hint_ahead=0", "monitor.spins=no",	\
 	"mechanism.name=" mechanism, "mechanism.grace=1", "policy.linger=learnt"
 
+/*
+ * No way of these costs can do better: detection and decision are free, and of leaving
+ * victims, waiting for them and saving them search.c takes what is cheapest here.
+ */
+#define BOUND	THEIRS("bound", "evict"), "mechanism.grace=1", "gpu.priority_by_role=yes"
+
 const struct gp_row gp_rows[] = {
 	{ "alone", "only the online tasks", NULL,
 	  { NO_MONITOR, "run.only=online" } },
@@ -89,8 +95,10 @@ const struct gp_row gp_rows[] = {
 	  { OURS("kernel", "direct") } },
 	{ "ours-hint", "as ours-evict, and the server says 100 us ahead that work will come", NULL,
 	  { OURS("kernel", "evict"), "monitor.hint_ahead=100us" } },
-	{ "bound", "sees and decides in no time; the device's costs remain", NULL,
-	  { OURS("bound", "evict") } },
+	{ "bound", "knows a packet when it is written, decides at once, takes the best way", NULL,
+	  { BOUND } },
+	{ "bound-ahead", "as bound, and knows every arrival in advance", NULL,
+	  { BOUND, "monitor.hint_ahead=1us" } },
 	{ 0 },
 };
 
@@ -158,6 +166,19 @@ static const struct gp_row *row_of(const char *row)
 	memcpy(name, row, n);
 	name[n] = '\0';
 	return gp_row_find(name);
+}
+
+bool gp_row_is_ahead(const char *name)
+{
+	static const char key[] = "monitor.hint_ahead=";
+	const struct gp_row *row = row_of(name);
+	bool ahead = false;
+
+	for (u32 i = 0; row && i < GP_ROW_SETTINGS && row->set[i]; i++) {
+		if (!strncmp(row->set[i], key, sizeof(key) - 1))
+			ahead = row->set[i][sizeof(key) - 1] != '0';
+	}
+	return ahead;
 }
 
 static int unknown_row(const char *name, const struct gp_why *why)

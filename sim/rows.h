@@ -28,6 +28,8 @@ const struct gp_row *gp_row_find(const char *name);
 int gp_row_check(const char *row, char *err, size_t err_size);
 /* @percent of the compute units that @sc has. */
 u32 gp_row_cus(const struct gp_scenario *sc, u32 percent);
+/* Is the row of this name, or of this spec, told of requests before they arrive? */
+bool gp_row_is_ahead(const char *name);
 
 /*
  * Change @sc into the row called "ROW" or "ROW:section.key=value:...".

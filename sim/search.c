@@ -77,6 +77,74 @@ static int search_cus(const struct search *s, u32 *ret)
 	return err;
 }
 
+/* ---- the bound ---- */
+
+/*
+ * What a request costs in ns of offline GPU time, but for what is common to all ways:
+ * its added latency at the price of latency, less the offline work done meanwhile.
+ */
+static int cost_of(const struct search *s, const char *row, const struct gp_result *alone,
+		   double *ret)
+{
+	struct gp_baseline base = { alone, NULL, NULL };
+	struct gp_figures f;
+	struct gp_result r;
+	int err = run_row(s, row, &r);
+
+	if (err)
+		return err;
+	err = gp_figures(&r, &base, &f);
+	*ret = 1e300;
+	if (!err && f.has_added && !f.saturated)
+		*ret = (double)s->sc.param[GP_LATENCY_WEIGHT] * (double)f.added.mean -
+		       (double)r.offline_work_ns / (double)r.served;
+	gp_result_fini(&r);
+	return err;
+}
+
+/* The ways a victim can be dealt with; BY() returns it at once, or after the gaps learnt. */
+#define BY(name)	"mechanism.name=" name, "mechanism.name=" name ":policy.linger=learnt"
+#define LEAVE		"monitor.placement=none:mechanism.name=none"
+
+enum { BY_ITS_OWN_POLICY, ON_CUS_OF_ITS_OWN };
+
+/* The first two end with what the scenario says. */
+static const char *const ways[] = {
+	[BY_ITS_OWN_POLICY] = "mechanism.name=direct:policy.linger=learnt:policy.name=",
+	[ON_CUS_OF_ITS_OWN] = LEAVE ":gpu.online_cus=",
+	BY("direct"), BY("evict"), BY("drain"), LEAVE,
+};
+
+enum { NR_WAYS = sizeof(ways) / sizeof(ways[0]) };
+
+static int search_way(const struct search *s, const char *bound, char best[GP_ROW_NAME * 2])
+{
+	char row[GP_ROW_NAME * 2];
+	struct gp_result alone;
+	double least = 0, cost;
+	u32 cus = 0;
+	int err = run_row(s, "alone", &alone);
+
+	if (err)
+		return err;
+	err = search_cus(s, &cus);
+	for (u32 i = 0; i < NR_WAYS && !err; i++) {
+		int n = snprintf(row, sizeof(row), "%s:%s", bound, ways[i]);
+
+		if (i == ON_CUS_OF_ITS_OWN)
+			snprintf(row + n, sizeof(row) - (size_t)n, "%u", cus);
+		if (i == BY_ITS_OWN_POLICY)
+			snprintf(row + n, sizeof(row) - (size_t)n, "%s", s->sc.policy->name);
+		err = cost_of(s, row, &alone, &cost);
+		if (!err && (!i || cost < least)) {
+			least = cost;
+			memcpy(best, row, sizeof(row));
+		}
+	}
+	gp_result_fini(&alone);
+	return err;
+}
+
 static int offline_work(const struct search *s, const char *row, u64 *ret)
 {
 	struct gp_result r;
@@ -143,6 +211,12 @@ static int expand_throttle(const struct search *s, struct gp_row_concrete ret[2]
 	return 0;
 }
 
+static int expand_bound(const struct search *s, const char *row, struct gp_row_concrete *ret)
+{
+	name_row(ret, row, "");
+	return search_way(s, row, ret->spec);
+}
+
 int gp_row_expand(const struct gp_scenario *sc, const char *row, u64 seed,
 		  struct gp_expansion *ret)
 {
@@ -157,6 +231,8 @@ int gp_row_expand(const struct gp_scenario *sc, const char *row, u64 seed,
 	if (!strcmp(row, "throttle"))
 		return expand_throttle(&s, ret->row);
 	ret->nr = 1;
+	if (!strcmp(row, "bound") || !strcmp(row, "bound-ahead"))
+		return expand_bound(&s, row, ret->row);
 	name_row(&ret->row[0], row, row);
 	return 0;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Where another row is better than ours. Computed, so that it also says what we
- * would rather not read. A server that announces its requests helps every design,
- * so rows are held against the best of ours without hints.
+ * would rather not read. A server that announces its requests helps every design:
+ * rows that know of them ahead are compared with ours-hint, the others with the best
+ * of ours without hints.
  */
 #include "results.h"
 
@@ -85,7 +86,7 @@ static_assert(sizeof(metrics) / sizeof(*metrics) == GP_BEATEN_METRICS, "a metric
 static bool competes(const struct gp_compared *row)
 {
 	return !row->err && !gp_is_ours(row->name) && strcmp(row->name, "alone") &&
-	       strcmp(row->name, "offline-alone") && strcmp(row->name, "bound");
+	       strcmp(row->name, "offline-alone") && strncmp(row->name, "bound", 5);
 }
 
 static bool better(const struct metric *m, double a, double b)
@@ -127,15 +128,19 @@ bool gp_beaten_by(const struct gp_comparison *c, u32 metric, struct gp_beaten *v
 	v->metric = m->name;
 	v->unit = m->unit;
 	v->best = best_of_ours(c, m, &v->ours);
+	v->has_hinted = hinted && m->of(hinted, &v->hinted);
 	for (u32 i = 0; v->best && i < c->nr && v->nr < GP_BEATEN_ROWS; i++) {
 		const struct gp_compared *row = &c->row[i];
 
-		if (!competes(row) || !m->of(row, &value) || !better(m, value, v->ours))
+		bool ahead = v->has_hinted && gp_row_is_ahead(row->name);
+
+		if (!competes(row) || !m->of(row, &value) ||
+		    !better(m, value, ahead ? v->hinted : v->ours))
 			continue;
 		v->row[v->nr] = row;
 		v->value[v->nr++] = value;
 	}
-	v->has_hinted = hinted && m->of(hinted, &v->hinted) && better(m, v->hinted, v->ours);
+	v->has_hinted = v->has_hinted && better(m, v->hinted, v->ours);
 	return v->nr;
 }
 
