@@ -31,7 +31,7 @@ static void make(struct world *w)
 		.online = { REQUESTS, 2000000, 2000000, 2000000, 2000000, 2000000 },
 		.online_work_ns = 200000000, .online_busy_ns = 200000000,
 		.request_ns = w->alone_ns, .nr_requests = REQUESTS,
-		.nr_gpus = 1, .gpu[0].online_busy_ns = 200000000,
+		.nr_gpus = 1, .gpu[0] = { .online_busy_ns = 200000000, .online_work_ns = 200000000 },
 	};
 	w->offline_alone = (struct gp_result){
 		.length_ns = 1000000000, .offline_work_ns = 1000000000,
@@ -47,6 +47,7 @@ static void make(struct world *w)
 		.online_work_ns = 200000000, .offline_work_ns = 784000000,
 		.monitor_cpu_ns = 24000000, .preemptions = REQUESTS, .weakest = VGPU_ASSUMED,
 		.request_ns = w->row_ns, .nr_requests = REQUESTS,
+		.nr_gpus = 1, .gpu[0] = { 200000000, 200000000, 784000000 },
 		.nr_tasks = 1,
 	};
 	strcpy(w->row.task[0].name, "infer");
@@ -113,6 +114,24 @@ static void goodput_counts_only_the_time_the_online_work_leaves(void **state)
 	/* 784 ms of work; 800 ms were left */
 	EXPECT(f.has_goodput && f.goodput > 0.97999 && f.goodput < 0.98001);
 	EXPECT(f.has_total && f.total_vs_native > 0.98399 && f.total_vs_native < 0.98401);
+}
+
+/* What was never answered has no latency of 0. */
+static void a_row_that_served_nothing_has_no_latency(void **state)
+{
+	struct world w;
+	json_t *row;
+
+	(void)state;
+	make(&w);
+	w.row.served = 0;
+	w.row.online = (struct gp_spread){ 0 };
+	memset(w.row_ns, 0, sizeof(w.row_ns));
+	row = row_of(&w);
+	EXPECT(json_is_null(json_object_get(row, "online")));
+	EXPECT(json_is_null(json_object_get(row, "added")));
+	EXPECT(json_is_null(json_object_get(row, "cost")));
+	json_decref(row);
 }
 
 static void ratios_are_against_alone(void **state)
@@ -199,8 +218,8 @@ static void the_object_has_every_field_of_the_schema_in_its_order(void **state)
 {
 	static const char *const keys[] = {
 		"name", "state", "served", "offered", "online", "added", "ratio",
-		"offline_goodput", "total_vs_native", "work_lost", "work_doubled", "preemptions",
-		"breakdown", "monitor_cpu", "weakest_source",
+		"offline_goodput", "total_work", "cost", "total_vs_native", "work_lost",
+		"work_doubled", "preemptions", "breakdown", "monitor_cpu", "weakest_source",
 	};
 	struct world w;
 	json_t *row;
@@ -255,6 +274,7 @@ PROVE(
 	CLAIM(added_is_each_request_minus_the_same_request_alone),
 	CLAIM(a_request_may_be_served_sooner_than_alone),
 	CLAIM(goodput_counts_only_the_time_the_online_work_leaves),
+	CLAIM(a_row_that_served_nothing_has_no_latency),
 	CLAIM(ratios_are_against_alone),
 	CLAIM(a_row_that_serves_less_than_99_percent_is_saturated_and_has_no_ratio),
 	CLAIM(a_request_that_was_never_answered_is_left_out_of_added),

@@ -156,7 +156,7 @@ static void what_is_wrong_is_said_with_place_and_remedy(void **state)
 	expect_refused("[run]\nlength = 5\n", "expected a time from 1us to");
 	expect_refused("[gpu]\nprofile = h100\n", "mi308x");
 	expect_refused("[monitor]\nplacement = moon\n", "expected one of none, kernel, daemon");
-	expect_refused("[policy]\nname = magic\n", "fifo, priority, fair or deadline");
+	expect_refused("[policy]\nname = magic\n", "fifo, priority, fair, deadline or on-demand");
 	expect_refused("[policy]\nlinger = soon\n", "learnt, ski or a time");
 	expect_refused("[policy]\nmax_hold = 1ns\n", "max_hold: invalid value '1ns'");
 	expect_refused("[costs]\nsave_fixed = 3\n", "expected a time");
