@@ -21,7 +21,7 @@ struct gp_figures {
 	double ratio_mean, ratio_p99;	/* online latency / alone */
 	double goodput;			/* offline work / what fits on the slots and time left */
 	double total_work;		/* all work / all slots of all GPUs */
-	double cost;			/* ns of offline GPU time per request: latency and lost work */
+	double cost;			/* ns of offline GPU time per request */
 	double total_vs_native;		/* all work / all work of the row `native` */
 	double monitor_cpu;		/* fraction of one core */
 };

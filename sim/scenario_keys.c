@@ -129,7 +129,8 @@ static int set_policy(const struct gp_key_value *v)
 }
 
 static const struct gp_key policy_keys[] = {
-	GP_CUSTOM("name", set_policy, "fifo, priority, fair, deadline or on-demand", .initial = "priority"),
+	GP_CUSTOM("name", set_policy, "fifo, priority, fair, deadline or on-demand",
+		  .initial = "priority"),
 	{ 0 },
 };
 

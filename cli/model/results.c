@@ -152,9 +152,9 @@ void gp_results_rows(const struct gp_comparison *c)
 			latency_row(&t, &c->row[i]);
 	}
 	gp_table_print(&t, stdout);
-	printf("%sx, +: against the same requests alone; goodput: offline work / what fits on the slots\n"
-	       "and time that the online work leaves; work: all work / all slots; cost: offline GPU\n"
-	       "time per request, for added latency and lost work%s\n\n",
+	printf("%sx, +: against the same requests alone; goodput: offline work / what fits on\n"
+	       "the slots and time that the online work leaves; work: all work / all slots;\n"
+	       "cost: offline GPU time per request, for added latency and lost work%s\n\n",
 	       gp_paint(GP_DIM), gp_paint(GP_PLAIN));
 
 	gp_table_init(&t, parts, 1 << 0);

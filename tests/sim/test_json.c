@@ -31,7 +31,7 @@ static void make(struct world *w)
 		.online = { REQUESTS, 2000000, 2000000, 2000000, 2000000, 2000000 },
 		.online_work_ns = 200000000, .online_busy_ns = 200000000,
 		.request_ns = w->alone_ns, .nr_requests = REQUESTS,
-		.nr_gpus = 1, .gpu[0] = { .online_busy_ns = 200000000, .online_work_ns = 200000000 },
+		.nr_gpus = 1, .gpu[0] = { 200000000, 200000000, 0 },
 	};
 	w->offline_alone = (struct gp_result){
 		.length_ns = 1000000000, .offline_work_ns = 1000000000,
