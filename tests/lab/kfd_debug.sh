@@ -7,6 +7,7 @@
 . "$(dirname "$0")/../shared/claims.sh"
 build=${GP_BUILD:-$top/build}
 
+# shellcheck disable=SC2016 # for the guest's shell
 # The parts of save areas that share pages count in full for the driver's limit of memory.
 guest --param no_system_mem_limit=1 --timeout 500 --copy "$build/tests/lab/lab-conformance" -- sh -c '
 	lab-kfd-debug && code=0 || code=1

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../shared/claims.sh"
 build=${GP_BUILD:-$top/build}
 
+# shellcheck disable=SC2016 # for the guest's shell
 guest --param no_system_mem_limit=1 --param queue_preemption_timeout_ms=500 --timeout 600 \
 	--copy "$build/tests/lab/lab-conformance" -- sh -c '
 	code=0
