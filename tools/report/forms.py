@@ -40,10 +40,11 @@ def _parts(breakdown):
 
 def summary(row):
     """The few figures of a row that tables show."""
+    online = row['online'] or {}        # None: it served nothing
     added, ratio, preemptions = row['added'] or {}, row['ratio'] or {}, row['preemptions']
     return {
         'name': row['name'], 'state': row['state'],
-        'mean': row['online']['mean'], 'p99': row['online']['p99'], 'max': row['online']['max'],
+        'mean': online.get('mean'), 'p99': online.get('p99'), 'max': online.get('max'),
         'added_mean': added.get('mean'), 'added_p99': added.get('p99'),
         'ratio_mean': ratio.get('mean'), 'ratio_p99': ratio.get('p99'),
         'goodput': row['offline_goodput'] if row['offline_work'] else None,

@@ -38,7 +38,7 @@ def _hour_row(name, found):
         return {'name': name, 'errors': 1, 'error': next(r['why'] for r in found['not_run'] if r['name'] == name)}
     errors = row['work_lost'] + row['work_doubled'] + row['lost_tasks'] + row['ejections'] + row['offered'] - row['served']
     return {'name': name, 'served': row['served'], 'offered': row['offered'], 'preemptions': row['preemptions'],
-            'max': row['online']['max'], 'work_lost': row['work_lost'], 'work_doubled': row['work_doubled'],
+            'max': row['online'] and row['online']['max'], 'work_lost': row['work_lost'], 'work_doubled': row['work_doubled'],
             'errors': errors}
 
 

@@ -19,12 +19,12 @@ function tiles(r) {
 
 function compareChapter(r) {
   const c = r.compare, rows = c.rows.filter(x => x.state !== "not run");
-  const p99 = rows.filter(x => x.online.p99).map(x => x.online.p99);
+  const p99 = rows.filter(x => x.online).map(x => x.online.p99);
   const lo = Math.min(...p99) / 1.6, hi = Math.max(...p99) * 1.05;
   const latency = w => bars(w, rows.map(x => ({
     name: x.name, ours: isOurs(x.name), title: `${x.name}: ${x.what}`,
-    label: (x.online.p99 ? time(x.online.p99) : "none served") + (x.state === "saturated" ? " *" : ""),
-    parts: [[isOurs(x.name) ? "var(--ours)" : "var(--other)", x.online.p99]],
+    label: (x.online ? time(x.online.p99) : "none served") + (x.state === "saturated" ? " *" : ""),
+    parts: [[isOurs(x.name) ? "var(--ours)" : "var(--other)", x.online?.p99 ?? 0]],
   })), { label: "p99 of online requests, log scale", max: hi,
     scale: (a, b) => { const f = log(lo, hi, a, b); return v => v > 0 ? f(v) : a; },
     axis: ticks(lo, hi).map(d => [d, d / 1e6 + " ms"]) });
@@ -84,8 +84,8 @@ function cdf(row, alone, quantiles) {
 function compareTable(rows, c) {
   return el("details", {}, el("summary", {}, "all figures as a table"), table(
     `Scenario ${c.scenario}, ${time(c.length)} of virtual time. x: against the same requests alone.`, [
-      ["row", x => [x.name, x.what]], ["mean", x => time(x.online.mean), true], ["p99", x => time(x.online.p99), true],
-      ["worst", x => time(x.online.max), true], ["x mean", x => plain(x.ratio && x.ratio.mean), true],
+      ["row", x => [x.name, x.what]], ["mean", x => time(x.online?.mean), true], ["p99", x => time(x.online?.p99), true],
+      ["worst", x => time(x.online?.max), true], ["x mean", x => plain(x.ratio && x.ratio.mean), true],
       ["x p99", x => plain(x.ratio && x.ratio.p99), true], ["added mean", x => x.added ? time(x.added.mean, true) : "-", true],
       ["goodput", x => plain(x.offline_goodput), true], ["preemptions", x => count(x.preemptions), true],
       ["processor", x => percent(x.monitor_cpu), true],
