@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the kernel itself calls by other names in the versions we are built for (6.1 on). */
+/* Kernel functions that differ between the versions this module is built for (6.1 and later). */
 #ifndef GP_KERNEL_COMPAT_H
 #define GP_KERNEL_COMPAT_H
 
@@ -16,7 +16,7 @@ static inline void gp_compat_eventfd_signal(struct eventfd_ctx *ctx)
 #endif
 }
 
-/* Before the mapping is seen by anybody. */
+/* Call this before the mapping is visible to other threads. */
 static inline void gp_compat_vm_flags(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
@@ -27,9 +27,9 @@ static inline void gp_compat_vm_flags(struct vm_area_struct *vma, vm_flags_t set
 }
 
 /*
- * mmap_write_lock(), vma_start_write() of all mappings, and mmap_write_unlock() if one of them is
- * locked: the kernel's own functions wait. What they do to the sequence of locks depends on the
- * type of mm_lock_seq, since stable kernels have got later versions of it.
+ * Does mmap_write_lock(), vma_start_write() of all mappings, and mmap_write_unlock() if one mapping
+ * is locked. The kernel's own functions would wait. Their effect on the lock sequence depends on
+ * the type of mm_lock_seq, because stable kernels have backported later versions of it.
  */
 #ifdef CONFIG_PER_VMA_LOCK
 static inline void gp_compat_seq_begin(struct mm_struct *mm)
@@ -38,11 +38,14 @@ static inline void gp_compat_seq_begin(struct mm_struct *mm)
 		do_raw_write_seqcount_begin((seqcount_t *)(void *)&mm->mm_lock_seq);
 }
 
-/* With mmap_lock for writing. From 6.15 on mappings have another lock, which is not tried. */
+/*
+ * The caller holds mmap_lock for writing. Linux 6.15 and later use another lock of mappings, which
+ * this function does not try.
+ */
 static inline bool gp_compat_vmas_trylock(struct mm_struct *mm)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
-	/* An int, or a seqcount_t, which begins with it. */
+	/* mm_lock_seq is an int, or a seqcount_t that begins with one. */
 	unsigned int seq = *(const unsigned int *)(const void *)&mm->mm_lock_seq;
 	struct vm_area_struct *vma;
 	VMA_ITERATOR(i, mm, 0);

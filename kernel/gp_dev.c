@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * /dev/gpreempt: calls and their arguments, as uapi/gpreempt.h says. User memory is read before any
- * lock is taken and written after all are given back.
+ * The calls of /dev/gpreempt and their arguments, as described in uapi/gpreempt.h. A call reads
+ * user memory before it takes any lock and writes user memory after it has released all locks.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -76,10 +76,13 @@ static int class_from(const struct gp_uapi_class *from, struct gp_class *ret)
 	return from->zero || gp_class_wrong(ret) ? -EINVAL : 0;
 }
 
-/* How long ATTACH tries to lock the memory of all its processes: its caller serves others too. */
+/*
+ * How long ATTACH tries to lock the memory of all its processes. Kept short because the calling
+ * process serves other clients too.
+ */
 #define FIND_NS		(10 * GP_MSEC)
 
-/* Does everything that may wait for one of the processes, without a lock of the module. */
+/* Makes the members, which may wait for the processes. The caller holds no lock of the module. */
 static int find_members(const struct gp_dev_arg *a, struct gp_member **members)
 {
 	const struct gp_uapi_member *who = a->extra;
@@ -164,7 +167,7 @@ static int set_class(struct gp_dev_file *c, struct gp_dev_arg *a)
 		target->class = class;
 	gp_home_settle(gp_home_now());
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	/* Whose queues are looked at depends on who may preempt whom. */
+	/* A new class can change which tasks may preempt others, and so which queues need looks. */
 	if (!err)
 		gp_scan_soon(0);
 	return err;
@@ -217,7 +220,7 @@ static int hint(struct gp_dev_file *c, struct gp_dev_arg *a)
 		return -ENOENT;
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
-	/* Without queues there is no GPU to clear for it. */
+	/* A task without queues uses no GPU, so there is nothing to preempt for it. */
 	if (t->task != GP_NONE)
 		err = gp_sched_hint(gp_home.sched, t->task, now + h->in_ns,
 				    now + h->in_ns + h->for_ns, now);
@@ -257,7 +260,7 @@ static int subscribe(struct gp_dev_file *c, struct gp_dev_arg *a)
 {
 	if (a->subscribe.what & ~(u32)(GP_UAPI_EVENTS | GP_UAPI_TRACE) || a->subscribe.eventfd < -1)
 		return -EINVAL;
-	/* gpreemptd is root and gives its capabilities up. */
+	/* gpreemptd is root and drops its capabilities. */
 	if ((a->subscribe.what & GP_UAPI_TRACE) && !capable(CAP_SYS_PTRACE) &&
 	    !uid_eq(current_euid(), GLOBAL_ROOT_UID))
 		return -EPERM;
@@ -266,7 +269,7 @@ static int subscribe(struct gp_dev_file *c, struct gp_dev_arg *a)
 
 static const struct call {
 	u32 cmd;
-	bool waits;		/* takes home.mutex by itself */
+	bool waits;		/* takes home.mutex itself */
 	int (*call)(struct gp_dev_file *c, struct gp_dev_arg *a);
 } calls[] = {
 #define CALL(name, ...)	[_IOC_NR(GP_IOC_##name) - GP_DEV_FIRST] = { GP_IOC_##name, __VA_ARGS__ }
@@ -299,7 +302,7 @@ static const struct call *find(u32 cmd)
 	return calls[i].cmd == cmd ? &calls[i] : NULL;
 }
 
-/* What the arguments point to. */
+/* Copies the data that the arguments point to. */
 static int get_extra(u32 cmd, struct gp_dev_arg *a)
 {
 	const void __user *from = NULL;
@@ -341,13 +344,13 @@ static int do_call(const struct call *call, struct gp_dev_file *c, struct gp_dev
 	return err;
 }
 
-/* Also after a refusal: some say why, or how far they came. */
+/* Copies the answer out, also after a refusal, because some answers hold a reason or a count. */
 static int put_answer(const struct call *call, struct gp_dev_file *c, struct gp_dev_arg *a,
 		      void __user *to, int err)
 {
 	if (!(_IOC_DIR(call->cmd) & _IOC_READ) || !copy_to_user(to, a, _IOC_SIZE(call->cmd)))
 		return err;
-	/* A handle that nobody was told is of no use. */
+	/* Detach the task, because the caller does not have its handle. */
 	if (!err && call->cmd == GP_IOC_ATTACH) {
 		struct gp_target *target;
 

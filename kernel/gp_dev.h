@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the calls of /dev/gpreempt share. */
+/* Declarations shared by the files that implement the calls of /dev/gpreempt. */
 #ifndef GP_KERNEL_DEV_H
 #define GP_KERNEL_DEV_H
 
@@ -9,7 +9,7 @@ struct gp_dev_file;
 
 enum { GP_DEV_FIRST = 0xa0 };	/* number of the first call */
 
-/* The argument of any call, copied. The first bytes are what the caller gave. */
+/* A copy of the argument of any call. Its first bytes are the caller's. */
 struct gp_dev_arg {
 	union {
 		struct gp_uapi_version version;
@@ -26,20 +26,20 @@ struct gp_dev_arg {
 		struct gp_uapi_gpu gpu;
 		struct gp_uapi_selftest selftest;
 	};
-	void *extra;	/* what it points to, copied: members, handles; NULL */
+	void *extra;	/* copy of the data it points to (members, handles) or NULL */
 };
 
-/* ---- gp_dev_read.c: with home.mutex ---- */
+/* ---- gp_dev_read.c: the caller holds home.mutex ---- */
 
 int gp_dev_version(struct gp_dev_file *c, struct gp_dev_arg *a);
 int gp_dev_seat(struct gp_dev_file *c, struct gp_dev_arg *a);
 int gp_dev_gpu(struct gp_dev_file *c, struct gp_dev_arg *a);
 
-/* ---- gp_move.c: by hand. They take home.mutex themselves. ---- */
+/* ---- gp_move.c: preempt and resume by hand; these functions take home.mutex ---- */
 
 int gp_dev_preempt(struct gp_dev_file *c, struct gp_dev_arg *a);
 int gp_dev_resume(struct gp_dev_file *c, struct gp_dev_arg *a);
-/* If the driver was too busy to list the queues of @task, waits a moment until they are known. */
+/* Waits a moment for the queues of @task if the driver was too busy to list them. */
 void gp_move_await_known(struct gp_dev_file *c, u32 task);
 
 int gp_dev_init(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Open descriptors of /dev/gpreempt: who they are, and the events they have not read yet. */
+/* Open descriptors of /dev/gpreempt and their unread events. */
 #include <linux/fs.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -13,8 +13,8 @@
 #include "gp_member.h"
 #include "gp_target.h"
 
-static u32 recorders;		/* clients that want every record; home.lock */
-static u64 sampled;		/* for gp_rec_is_idle(); home.lock */
+static u32 recorders;		/* clients subscribed to GP_UAPI_TRACE; home.lock */
+static u64 sampled;		/* state of gp_rec_is_idle(); home.lock */
 
 /* ---- the ring ---- */
 
@@ -38,7 +38,7 @@ static struct gp_uapi_event confession(struct gp_dev_file *c)
 	return event;
 }
 
-/* With the client's lock. */
+/* The caller holds the client's lock. */
 static void wake(struct gp_dev_file *c)
 {
 	c->owed = false;
@@ -52,7 +52,7 @@ static void push(struct gp_dev_file *c, const struct gp_uapi_event *event)
 	struct gp_uapi_event lost;
 
 	spin_lock(&c->lock);
-	/* Room for it, and for saying what had none. */
+	/* Keep room for this event and for one DROPPED record. */
 	if (unread(c) + 2 > GP_DEV_FILE_EVENTS) {
 		c->dropped++;
 		gp_home.stats->events_dropped++;
@@ -98,7 +98,7 @@ void gp_dev_file_tell(const struct gp_uapi_event *event, const struct gp_target 
 
 /* ---- records ---- */
 
-/* As it crosses the boundary: a GPU has another name outside. */
+/* Converts a record for user space, which knows a GPU by its gpu_id. */
 static struct gp_uapi_event record_of(const struct gp_rec *rec)
 {
 	struct gp_uapi_event event;
@@ -116,7 +116,7 @@ void gp_dev_file_record(const struct gp_rec *rec)
 
 	if (gp_rec_is_idle(rec, &sampled) || !recorders)
 		return;
-	/* Recorded by gp_dev_file_record_gpu() once the GPU is known. */
+	/* gp_dev_file_record_gpu() records the GPU once its gpu_id is known. */
 	if (rec->kind == GP_REC_DEVICE_ADD && !gp_home.gpu[rec->device].node)
 		return;
 	event = record_of(rec);
@@ -125,7 +125,7 @@ void gp_dev_file_record(const struct gp_rec *rec)
 			push(c, &event);
 }
 
-/* Whose a task is, for who knows only its number in the records. */
+/* Returns a record with the process of a task, for readers that have only the task's number. */
 static struct gp_rec name_of(const struct gp_target *t)
 {
 	struct gp_rec rec = { .now_ns = gp_home.sched->now_ns, .kind = GP_REC_NAME,
@@ -176,7 +176,10 @@ static void name_all_to(struct gp_dev_file *c)
 	}
 }
 
-/* From now on; who records first learns what there is. Under home.lock. */
+/*
+ * Sets the subscription. A new recorder first gets records that describe the scheduler as it is.
+ * The caller holds home.lock.
+ */
 static void set_wants(struct gp_dev_file *c, u32 what)
 {
 	struct gp_trace to = { .emit = describe_to, .ctx = c };
@@ -238,7 +241,7 @@ int gp_dev_file_subscribe(struct gp_dev_file *c, const struct gp_uapi_subscribe 
 
 /* ---- reading ---- */
 
-/* The next records into @to; they stay until they are taken(). */
+/* Points @to at the next records. They stay in the ring until taken() removes them. */
 static u32 peek(struct gp_dev_file *c, struct gp_uapi_event *to, u32 room)
 {
 	struct gp_uapi_event lost;

@@ -45,7 +45,7 @@ static u32 id_of(u32 device)
 	return device < GP_HOME_DEVICES ? gp_home.gpu[device].is.gpu_id : 0;
 }
 
-/* Under home.lock. */
+/* The caller holds home.lock. */
 static int describe_seat(const struct gp_target *t, u64 now_ns, struct gp_uapi_seat *ret)
 {
 	u32 device = device_after(t, 0), handle = ret->task, wanted = ret->gpu_id;
@@ -80,7 +80,7 @@ int gp_dev_seat(struct gp_dev_file *c, struct gp_dev_arg *a)
 
 	if (!t)
 		return -ENOENT;
-	/* One without queues is looked at by nobody: it may have some by now. */
+	/* The look's timer skips a task without queues, so scan for queues now. */
 	if (READ_ONCE(t->task) == GP_NONE)
 		gp_target_refresh(t);
 	spin_lock_irqsave(&gp_home.lock, flags);
@@ -95,7 +95,7 @@ static u32 gpu_flags(const struct gp_kernel_gpu *gpu)
 	       (gp_kfd_isolated(gpu->node) ? GP_UAPI_ISOLATED : 0);
 }
 
-/* Under home.lock. */
+/* The caller holds home.lock. */
 static void describe_gpu(const struct gp_kernel_gpu *gpu, struct gp_uapi_gpu *ret)
 {
 	u64 every = gp_home.sched->devices[gpu->device].look_ns;

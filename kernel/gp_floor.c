@@ -21,7 +21,7 @@ bool gp_floor;
 module_param_named(floor, gp_floor, bool, 0644);
 MODULE_PARM_DESC(floor, "no scheduler: whoever is critical preempts whoever is preemptible (lab)");
 
-static u64 seen_ns;		/* the look that saw something; home.lock */
+static u64 seen_ns;		/* time of the last look that saw an arrival; home.lock */
 
 void gp_floor_look(struct gp_kernel_gpu *gpu, u64 now_ns)
 {
@@ -47,7 +47,7 @@ void gp_floor_look(struct gp_kernel_gpu *gpu, u64 now_ns)
 	hrtimer_start(&gpu->look, ns_to_ktime(gpu->look_at_ns), HRTIMER_MODE_ABS);
 }
 
-/* As the scheduler tells of a preemption. Under home.lock. */
+/* Sends the event that the scheduler would send for a preemption. The caller holds home.lock. */
 static void tell(const struct gp_kernel_gpu *gpu, u64 seen)
 {
 	const struct gp_kfd_times *times = &gpu->crew->step.times;
@@ -64,7 +64,7 @@ static void tell(const struct gp_kernel_gpu *gpu, u64 seen)
 	gp_dev_file_tell(&event, NULL);
 }
 
-/* Under home.lock. */
+/* The caller holds home.lock. */
 static void add_all(struct gp_kernel_gpu *gpu)
 {
 	u32 task;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a preemption costs at least, for comparison: the same timer looks at the same queues and
- * wakes the same worker, which takes everybody off who may be, and puts them on again, by the
- * same way, without asking the scheduler. Only in the lab's build (GP_FLOOR).
+ * Measures the least cost of a preemption, for comparison. The same timer looks at the same queues
+ * and wakes the same worker. The worker preempts every preemptible task and resumes it in the same
+ * way, without the scheduler. Only in the lab's build (GP_FLOOR).
  */
 #ifndef GP_KERNEL_FLOOR_H
 #define GP_KERNEL_FLOOR_H
@@ -13,9 +13,9 @@ struct gp_kernel_gpu;
 
 #ifdef GP_FLOOR
 extern bool gp_floor;		/* module parameter */
-/* In place of a look, under home.lock. */
+/* Replaces gp_gpu_look(). The caller holds home.lock. */
 void gp_floor_look(struct gp_kernel_gpu *gpu, u64 now_ns);
-/* The worker's half. */
+/* The worker's part. */
 void gp_floor_step(struct gp_kernel_gpu *gpu);
 #else
 #define gp_floor	false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A GPU: known from the first queue of an attached process on it until it is unbound, or nobody is
- * attached any more.
+ * A GPU. The module knows it from the first queue of an attached process on it until the GPU is
+ * unbound or no process is attached.
  */
 #include <linux/pci.h>
 #include <linux/slab.h>
@@ -19,15 +19,18 @@
 #include "gp_target.h"
 #include "gp_worker.h"
 
-/* A GPU that does not answer for so long is the driver's to reset. */
+/* The driver resets a GPU that does not answer for this long. */
 #define LAST_WAIT_MS	30000
-/* What is owed to others when the last process has died; its queues run on until we let go. */
+/*
+ * How long to wait for starts of other processes after the last process has died. Its queues keep
+ * running until the module releases its file.
+ */
 #define DEATH_WAIT_MS	50
 
-/* GPUs that nobody uses and whose self test has passed, by gpu_id; 0: none. home.mutex */
+/* gpu_ids of unused GPUs that passed the self test; 0: free entry. Under home.mutex. */
 static u32 tested[GP_HOME_DEVICES];
 
-/* The place of @gpu_id among them; NULL: it has none. */
+/* Returns the entry of @gpu_id, or NULL. */
 static u32 *tested_at(u32 gpu_id)
 {
 	u32 i;
@@ -77,8 +80,8 @@ int gp_gpu_reserve(struct gp_kernel_gpu *gpu, u32 nr)
 }
 
 /*
- * Adds a device whose place in home.gpu[] is free: a GPU that is being dropped keeps its place
- * after the scheduler has forgotten its number. Under home.lock.
+ * Adds a device whose place in home.gpu[] is free. A GPU that is being dropped keeps its place
+ * after the scheduler has forgotten its number. The caller holds home.lock.
  */
 static int add_in_free_place(u32 flags, u32 *ret)
 {
@@ -98,7 +101,7 @@ static int add_in_free_place(u32 flags, u32 *ret)
 
 static int add_device(const struct gp_kfd_gpu *is, u32 *ret)
 {
-	/* That equal pointers mean finished is not assumed of any GPU. */
+	/* Equal pointers do not prove that the work has finished, on any GPU. */
 	u32 flags = is->can_probe ? GP_CAN_PROBE : 0;
 	unsigned long irq;
 	int err;
@@ -168,21 +171,22 @@ struct gp_kernel_gpu *gp_gpu_get(struct kfd_node *node)
 	return gpu;
 }
 
-/* Waits until the worker has put every process back on. @dead: as in drop(). */
+/* Waits until the worker has started every process again. @dead: see drop(). */
 static void drain(struct gp_kernel_gpu *gpu, const bool *dead)
 {
 	if (gp_gpu_drain(gpu, LAST_WAIT_MS, dead))
 		return;
-	/* The driver maps all other processes anew when the file is closed: do not wait longer. */
+	/* Closing the file makes the driver map all others again, so do not wait longer. */
 	if (dead && READ_ONCE(*dead) && gp_gpu_drain(gpu, DEATH_WAIT_MS, NULL))
 		return;
 	pr_warn("gpreempt: GPU %u does not answer; it is left as it is\n", gpu->is.gpu_id);
 }
 
 /*
- * Called with home.mutex; releases it while it waits for the GPU and takes it again. gpu->gone
- * keeps the place of the GPU taken meanwhile, and other callers from dropping it too. @dead:
- * whether the process has died whose file the caller keeps open, which shortens the wait; or NULL.
+ * The caller holds home.mutex. The function releases it while it waits for the GPU and takes it
+ * again. Meanwhile gpu->gone reserves the GPU's place and stops other callers from dropping the
+ * GPU. @dead is NULL, or true once the process whose file the caller keeps open has died. That
+ * shortens the wait.
  */
 static void drop(struct gp_kernel_gpu *gpu, const bool *dead)
 {
@@ -198,7 +202,7 @@ static void drop(struct gp_kernel_gpu *gpu, const bool *dead)
 	gp_device_del(gp_home.sched, gpu->device, now);
 	gp_home_settle(now);
 	if (gpu->grace)
-		gp_gpu_wake(gpu);	/* it sets the driver's grace again */
+		gp_gpu_wake(gpu);	/* the worker restores the driver's grace */
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 	mutex_unlock(&gp_home.mutex);
 
@@ -207,7 +211,7 @@ static void drop(struct gp_kernel_gpu *gpu, const bool *dead)
 	gp_step_end_halt(gpu);
 	gp_selftest_cancel(gpu);
 	hrtimer_cancel(&gpu->look);
-	/* Now and not at the next scan, because the driver frees the memory that they pin. */
+	/* Free the queues now, because the driver frees the memory that they pin. */
 	gp_kernel_queue_free_all(&out);
 
 	mutex_lock(&gp_home.mutex);
@@ -250,10 +254,11 @@ static void removed(struct gp_kernel_gpu *gpu)
 }
 
 /*
- * A process keeps its seats on a GPU that goes, and they lead to memory that the driver frees. Who
- * was attached before has them marked; who comes later must have begun later.
+ * A process keeps its seats on a GPU that is unbound, and they point to memory that the driver
+ * frees. gp_member_forget_device() marks the seats of attached processes. A process that attaches
+ * later must have started after the GPU was unbound.
  */
-static const struct device *leaving;	/* the last one; home.mutex */
+static const struct device *leaving;	/* home.mutex; CLOCK_BOOTTIME, GP_NEVER: unbinding */
 static u64 left_ns;			/* home.mutex; CLOCK_BOOTTIME, GP_NEVER: not yet */
 
 bool gp_gpu_none_left(const struct kfd_process *process)
@@ -262,7 +267,7 @@ bool gp_gpu_none_left(const struct kfd_process *process)
 	return gp_kfd_lead(process)->start_boottime > left_ns;
 }
 
-/* Is a GPU of @dev (NULL: of any device) still known or being dropped? */
+/* True if a GPU of @dev (NULL: of any device) is still known or being dropped. */
 static bool any_left(const struct device *dev)
 {
 	const struct gp_kernel_gpu *gpu;
@@ -273,7 +278,7 @@ static bool any_left(const struct device *dev)
 	return false;
 }
 
-/* Is there a process that left the home and is still referenced, by the worker of another GPU? */
+/* True if the worker of another GPU still references a process that left the home. */
 static bool any_unreaped(void)
 {
 	unsigned long flags;
@@ -298,7 +303,7 @@ static void leaves(const struct device *dev)
 		if (gpu->node && !gpu->gone && gpu->is.dev == dev)
 			removed(gpu);
 	mutex_unlock(&gp_home.mutex);
-	/* Another task may be dropping it. */
+	/* Another thread may be dropping the GPU. */
 	wait_event(gp_home.moved, !any_left(dev));
 	/* Processes and queues that ended just before may still pin memory of the GPU. */
 	wait_event(gp_home.moved, !any_unreaped());
@@ -343,6 +348,6 @@ void gp_gpu_fini(void)
 			drop(gpu, NULL);
 	mutex_unlock(&gp_home.mutex);
 	wait_event(gp_home.moved, !any_left(NULL));
-	/* Not before: who unbinds a GPU meanwhile has to wait until we have dropped it. */
+	/* Unregister last, because unbinding a GPU must wait until the module has dropped it. */
 	bus_unregister_notifier(&pci_bus_type, &bus_listener);
 }

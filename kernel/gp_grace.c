@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The grace period of running waves (gp_kfd_set_grace()). A caller sets it for the machine
- * (home.grace); the worker of each GPU sets it there, because the driver's lock of a GPU can be
- * held for as long as the GPU takes.
+ * (home.grace). The worker of each GPU sets it on its GPU, because a GPU that does not answer
+ * blocks the driver's lock of that GPU.
  */
 #include "gp_bounds.h"
 #include "gp_gpu.h"
@@ -10,16 +10,16 @@
 #include "gp_home.h"
 #include "gp_worker.h"
 
-/* A caller waits so long for the GPUs, at most. A driver's call about a hung GPU takes seconds. */
+/* Longest time that a caller waits for the GPUs. A driver call on a hung GPU takes seconds. */
 #define WAIT_MS		50
 
-/* Under home.lock. A GPU that is being dropped gets the driver's own grace back. */
+/* A GPU that is being dropped gets the driver's own grace back. The caller holds home.lock. */
 static u32 wanted(const struct gp_kernel_gpu *gpu)
 {
 	return gpu->gone ? 0 : gp_home.grace;
 }
 
-/* Under home.lock. */
+/* True if the worker has tried to set home.grace. The caller holds home.lock. */
 static bool is_asked(const struct gp_kernel_gpu *gpu)
 {
 	return !gpu->node || gpu->gone || gpu->grace_tried == gp_home.grace;
@@ -32,7 +32,7 @@ void gp_grace_wake(void)
 
 	spin_lock_irqsave(&gp_home.lock, flags);
 	for (gpu = gp_home.gpu; gpu < gp_home.gpu + GP_HOME_DEVICES; gpu++) {
-		/* A GPU that refused it before may accept it now. */
+		/* Retry, because a GPU that refused this grace before may accept it now. */
 		if (gpu->grace_err)
 			gpu->grace_tried = GP_NONE;
 		gpu->grace_err = 0;
@@ -49,7 +49,7 @@ void gp_grace_apply(struct gp_kernel_gpu *gpu)
 	int err;
 
 	spin_lock_irqsave(&gp_home.lock, flags);
-	/* Another one may be wanted when the driver has answered. */
+	/* A caller may set another grace while the driver is working. */
 	while ((grace = wanted(gpu)) != gpu->grace_tried) {
 		spin_unlock_irqrestore(&gp_home.lock, flags);
 		err = grace == gpu->grace ? 0 : gp_kfd_set_grace(gpu->node, grace);
@@ -62,7 +62,10 @@ void gp_grace_apply(struct gp_kernel_gpu *gpu)
 	spin_unlock_irqrestore(&gp_home.lock, flags);
 }
 
-/* 1: every GPU has @grace, or a later call wants another one. 0: not yet. -errno: a GPU refused. */
+/*
+ * Returns 1 if every GPU has @grace or a later call has set another one, 0 if some are pending, or
+ * the -errno of a GPU that refused.
+ */
 static int result(u32 grace)
 {
 	const struct gp_kernel_gpu *gpu;

@@ -12,8 +12,8 @@ void gp_grace_wake(void);
 /* The worker sets home.grace on its GPU. */
 void gp_grace_apply(struct gp_kernel_gpu *gpu);
 /*
- * Waits for all workers, 50 ms at most; no lock held. -EINTR, -EAGAIN: a GPU does not answer, or
- * what gp_kfd_set_grace() said on one GPU.
+ * Waits at most 50 ms for all workers. The caller holds no lock. -EINTR, -EAGAIN (a GPU does not
+ * answer), or the result of gp_kfd_set_grace() on one GPU.
  */
 int gp_grace_wait(u32 grace);
 

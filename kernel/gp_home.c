@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The scheduler in the kernel: its memory, its time, its settings, and who is told what it says. */
+/* The scheduler in the kernel: its memory, its clock, its settings and its outputs. */
 #include <linux/gfp.h>
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
@@ -14,9 +14,9 @@
 #include "gp_rescan.h"
 #include "gp_worker.h"
 
-/* Something is due and every worker that could see to it is in the driver. */
+/* Time to the next tick while something is due, because all suitable workers may be busy. */
 #define PATIENCE_NS	(10 * GP_MSEC)
-/* A GPU on which somebody is off by hand is looked at by nobody: its resets are asked for. */
+/* How often to poll the reset counters, because a GPU gets no looks while its tasks are held. */
 #define RESETS_EVERY_NS	(100 * GP_MSEC)
 
 struct gp_kernel_home gp_home;
@@ -28,7 +28,7 @@ u64 gp_home_now(void)
 
 /* ---- time ---- */
 
-/* Those who are to think about what is due, or whoever can if they are in the driver. */
+/* Wakes the workers of @devices. If all of them are in the driver, wakes an idle worker instead. */
 static void wake_for(u64 devices)
 {
 	struct gp_kernel_gpu *gpu, *idle = NULL;
@@ -57,7 +57,7 @@ static void arm_tick(u64 at_ns)
 		hrtimer_start(&gp_home.tick, ns_to_ktime(at_ns), HRTIMER_MODE_ABS);
 }
 
-/* Somebody is off, or nobody knows where: a reset would be the end of that. */
+/* True if a task is off or its place is unknown, because a reset would end that state. */
 static bool reset_matters(void)
 {
 	const struct gp_kernel_gpu *gpu;
@@ -70,7 +70,10 @@ static bool reset_matters(void)
 	return false;
 }
 
-/* When the scheduler wants it, or to ask for resets: a tick that comes soon enough stays. */
+/*
+ * Returns when the scheduler wants a tick or the next poll for resets is due. Keeps an armed tick
+ * that is soon enough.
+ */
 static u64 tick_at(u64 now_ns)
 {
 	u64 at = gp_sched_wake_at(gp_home.sched), ask = now_ns + RESETS_EVERY_NS;
@@ -126,7 +129,7 @@ static enum hrtimer_restart tick_fires(struct hrtimer *timer)
 
 /* ---- handing out ---- */
 
-/* What was ordered and never begun: its deadline has passed, and the next order is here. */
+/* Refuses an order that the worker never began. Its deadline has passed. */
 static void displace(struct gp_kernel_gpu *gpu, u64 now_ns)
 {
 	struct gp_answer refused = {
@@ -193,7 +196,7 @@ int gp_home_set_policy(const char *name)
 
 	if (!policy)
 		return -ENOENT;
-	/* It stops everybody, whoever it is told to stop. */
+	/* halt stops every process, not only the chosen ones, so no policy may preempt by it. */
 	if (gp_home.way == &gp_way_halt && policy != &gp_policy_fifo)
 		return -EBUSY;
 	spin_lock_irqsave(&gp_home.lock, flags);
@@ -204,7 +207,7 @@ int gp_home_set_policy(const char *name)
 	return err;
 }
 
-/* The module's parameters bound what a caller may set. */
+/* The module's parameters limit what a caller may set. */
 static bool within_bounds(u32 param, u64 value)
 {
 	switch (param) {
@@ -266,7 +269,7 @@ static bool is_set(const struct mechanism *m)
 	return gp_home.way == m->way && gp_home.way_auto == m->by_test && gp_home.grace == m->grace;
 }
 
-/* With home.mutex. Returns what was set before. The workers then set the grace on their GPUs. */
+/* The caller holds home.mutex. Returns the old settings. The workers set the grace later. */
 static struct mechanism set(const struct mechanism *m)
 {
 	struct mechanism old;
@@ -282,7 +285,7 @@ static struct mechanism set(const struct mechanism *m)
 	return old;
 }
 
-/* With home.mutex. */
+/* The caller holds home.mutex. */
 static int check(const struct mechanism *m)
 {
 	unsigned long flags;
@@ -298,7 +301,7 @@ static int check(const struct mechanism *m)
 	return 0;
 }
 
-/* Does nothing if a later call has set something else. */
+/* Restores @old unless a later call has set something else. */
 static void give_back(const struct mechanism *refused, const struct mechanism *old)
 {
 	mutex_lock(&gp_home.mutex);
@@ -336,7 +339,7 @@ void gp_home_enable(bool on)
 	gp_sched_enable(gp_home.sched, on, gp_home_now());
 	gp_home_settle(gp_home_now());
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	/* While it was off nobody asked who came. */
+	/* There were no scans while the scheduler was off, so look for new queues now. */
 	gp_scan_soon(0);
 }
 
@@ -358,7 +361,7 @@ static void default_params(void)
 
 void gp_home_reset_settings(void)
 {
-	/* Those who are still off come back by the way they went: gp_gpu.halted. */
+	/* Stopped processes are started again by the way that stopped them (gp_gpu.halted). */
 	set(&(struct mechanism){ &gp_way_evict, false, 0 });
 	gp_home_set_policy("fifo");
 	gp_home_enable(true);
@@ -394,7 +397,10 @@ int gp_home_init(void)
 	h->stats = (struct gp_uapi_stats *)get_zeroed_page(GFP_KERNEL);
 	h->memory = vzalloc(gp_sched_size(&limits));
 	h->reapers = alloc_workqueue("gpreempt", WQ_UNBOUND, 0);
-	/* A process that keeps its KFD mutex while it ends keeps a worker: no other must wait. */
+	/*
+	 * A process that holds its KFD mutex while it exits blocks one worker. Others must not
+	 * wait.
+	 */
 	h->putters = alloc_workqueue("gpreempt_mm", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!h->stats || !h->memory || !h->reapers || !h->putters || gp_scan_init())
 		goto failed;
@@ -421,13 +427,13 @@ void gp_home_fini(void)
 {
 	struct gp_kernel_home *h = &gp_home;
 
-	/* All GPUs are gone, and with them everybody who could be owed anything. */
+	/* All GPUs are gone, so no process is owed a start. */
 	cancel_delayed_work_sync(&h->rescan);
 	hrtimer_cancel(&h->tick);
-	/* Before the reapers: a putter may drop the last reference to a member. */
+	/* Destroy putters first, because a putter may drop the last reference to a member. */
 	destroy_workqueue(h->putters);
 	destroy_workqueue(h->reapers);
-	/* A process that exits now still runs our notifier, which takes home.lock. */
+	/* An exiting process may still run our notifier, which takes home.lock. */
 	mmu_notifier_synchronize();
 	WARN_ON(!list_empty(&h->members));
 	gp_scan_fini();

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The scheduler's home in the kernel: GPUs are its devices, attached tasks its tasks.
+ * The scheduler's home in the kernel. GPUs are its devices and attached tasks are its tasks.
  *
- *	timer of a GPU ----- look: loads pointers, tells the scheduler ---- due? wake
- *	worker of a GPU ---- decides (pulls), carries out, answers            |
- *	timer of the home -- time passed: leases, deadlines, turns ---------- wake
- *	ioctl, death, close  tell the scheduler ------------------------------'
+ *	timer of a GPU		looks: loads pointers, passes changes to the scheduler
+ *	timer of the home	passes the time to the scheduler: leases, deadlines, turns
+ *	ioctl, death, close	pass their input to the scheduler
+ *	worker of a GPU		wakes when something is due; decides (pulls), carries out, answers
  *
  * Locks, outermost first:
  *
- *	home.mutex	attach, detach, settings, rescans, arrival and removal of GPUs: who changes
- *			what there is. Sleeps. Never taken by a worker, nor by the notifier of a
- *			dying process. Every control call takes it, so its holder never waits
- *			for a process or a GPU (README.md has the table).
- *	home.lock	the scheduler and all that timers and workers share: a spinlock taken with
- *			interrupts off. Nothing of the driver, no user memory, no allocation below
- *			it. What is loaded under it is pinned.
- *	client.lock	a client's ring of events; inside home.lock.
+ *	home.mutex	serializes attach, detach, settings, rescans, arrival and removal of GPUs.
+ *			Its holder may sleep. Workers and the notifier of a dying process never take
+ *			it. Every control call takes it, so its holder never waits for a process or
+ *			a GPU (README.md has the table).
+ *	home.lock	protects the scheduler and all data shared by timers and workers. A spinlock
+ *			taken with interrupts off. Its holder calls no function of the driver,
+ *			touches no user memory and allocates nothing. It loads pinned words only.
+ *	client.lock	protects a client's ring of events. Inside home.lock.
  *
- * A worker holds none of them while it is in the driver. It owns gp_seat_k.owes: nobody else
- * touches the driver's counters.
+ * A worker holds none of these locks while it is in the driver. Only the worker changes
+ * gp_seat_k.owes and the driver's eviction counters.
  *
- * A file and, where others use it, a header of the same name per noun:
+ * Each file has a header of the same name if other files use it:
  *
  *	gp_home		the scheduler, its lock, time, settings, handing out what is due
  *	gp_bounds.h	room, and the bounds that are module parameters
@@ -75,48 +75,48 @@ struct gp_kernel_home {
 	struct list_head members;	/* lock */
 	u32 nr_targets;			/* mutex */
 	u32 nr_members;			/* lock */
-	u32 nr_files;			/* lock: of members that are, or were until now */
+	u32 nr_files;			/* lock: members, and former ones not yet reaped */
 	struct gp_target *of_task[GP_HOME_TASKS];	/* lock */
-	u32 tasks[GP_HOME_TASKS];	/* lock: of the action that is handed out */
+	u32 tasks[GP_HOME_TASKS];	/* lock: of the action being handed out */
 	struct list_head clients;
-	bool hushed;			/* lock: whoever is told something is woken later */
-	bool owed;			/* lock: somebody is to be woken */
+	bool hushed;			/* lock: defer the wakeups of clients */
+	bool owed;			/* lock: some client has a deferred wakeup */
 	u32 last_handle;
-	const struct gp_way *way;	/* wanted */
+	const struct gp_way *way;	/* set by SET_MECHANISM */
 	bool way_auto;
 	u32 grace;
 	struct gp_uapi_stats *stats;	/* the page that is mapped */
-	wait_queue_head_t moved;	/* a seat reached another state */
+	wait_queue_head_t moved;	/* woken when a seat changes its state */
 	struct delayed_work rescan;
-	u64 next_scan_ns;		/* lock: the timer asks for none before */
+	u64 next_scan_ns;		/* lock: no scan by the look's timer before */
 	struct workqueue_struct *reapers;	/* free members and rings */
-	struct workqueue_struct *putters;	/* run mmput(), which may wait for the process */
-	struct list_head spent;		/* lock: rings that wait to be freed */
+	struct workqueue_struct *putters;	/* run mmput(), which may wait for a process */
+	struct list_head spent;		/* lock: rings waiting to be freed */
 	struct work_struct free_spent;
 };
 
-extern struct gp_kernel_home gp_home;		/* there is one machine */
+extern struct gp_kernel_home gp_home;		/* the only instance */
 
 int gp_home_init(void);
-/* No client is left. Everything is back on the GPUs when it returns. */
+/* Call this when no client is left. On return every process is back on its GPU. */
 void gp_home_fini(void);
-/* CLOCK_MONOTONIC, never backwards. */
+/* CLOCK_MONOTONIC; never goes backwards. */
 u64 gp_home_now(void);
 /*
- * After anything was told to the scheduler, under home.lock: arms the timers anew and wakes the
- * workers if something is due.
+ * Arms the timers and wakes the workers if something is due. Call this after every input to the
+ * scheduler. The caller holds home.lock.
  */
 void gp_home_settle(u64 now_ns);
-/* What is due, handed out to the GPUs' orders. Under home.lock; workers. */
+/* Copies due actions and probes to the GPUs' orders. Workers only, under home.lock. */
 void gp_home_hand_out(u64 now_ns);
-/* As after loading: fifo, default parameters, evict. With home.mutex. */
+/* Restores the settings after loading (fifo, default parameters, evict). Under home.mutex. */
 void gp_home_reset_settings(void);
 
-/* With home.mutex; -errno as in uapi/gpreempt.h. */
+/* The caller holds home.mutex. Returns -errno as described in uapi/gpreempt.h. */
 int gp_home_set_policy(const char *name);
 int gp_home_set_param(const char *name, u64 value);
 void gp_home_enable(bool on);
-/* Takes home.mutex, waits for all GPUs without it. Restores everything if that fails. */
+/* Takes home.mutex, then waits for all GPUs without it. Restores the old settings on failure. */
 int gp_home_set_mechanism(const char *name, u32 grace);
 
 #endif /* GP_KERNEL_HOME_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Files, processes, GPUs and queues of the stock driver, as found from a file of /dev/kfd. */
+/* Files, processes, GPUs and queues of the stock driver, found from a file of /dev/kfd. */
 #include <linux/cdev.h>
 #include <linux/delay.h>
 #include <linux/file.h>
@@ -13,8 +13,9 @@
 /* ---- files and processes ---- */
 
 /*
- * The owner alone does not tell: render nodes, SMI descriptors and debugfs files of amdgpu have it
- * too, and other things behind private_data. register_chrdev() names its cdev.
+ * The module that owns the file is not enough. Render nodes, SMI descriptors and debugfs files of
+ * amdgpu have the same owner but other data in private_data. register_chrdev() names its cdev, so
+ * check that name.
  */
 bool gp_kfd_is_file(struct file *file)
 {
@@ -37,7 +38,7 @@ struct mm_struct *gp_kfd_mm(const struct kfd_process *p)
 	return READ_ONCE(p->mm);
 }
 
-/* ---- is it the driver that we were built for? ---- */
+/* ---- compatibility with the running driver ---- */
 
 struct check {
 	const struct module *driver;
@@ -53,15 +54,15 @@ static int differs(const struct check *c, const char *what)
 	return -EOPNOTSUPP;
 }
 
-/* A load that may be of anything. */
+/* Loads @to from @place, which may be any address. False if the load faults. */
 #define GET(to, place)	(!copy_from_kernel_nofault(&(to), &(place), sizeof(to)))
 
-/* Does the pointer at @place point to @expected? */
+/* True if the pointer at @place points to @expected. */
 #define LEADS(place, expected)	({				\
 	const void *_there;					\
 	GET(_there, (place)) && _there == (const void *)(expected); })
 
-/* Does the pointer at @place, of a function or a table, point into the driver? */
+/* True if the pointer at @place, to a function or a table, points into the driver. */
 #define OURS(c, place)	({					\
 	const void *_there;					\
 	GET(_there, (place)) && within_module((unsigned long)_there, (c)->driver); })
@@ -98,7 +99,7 @@ static int check_dqm(const struct check *c, struct kfd_node *node, struct device
 	if (!GET(saves, kfd->cwsr_enabled) || *(u8 *)&saves > 1)
 		return differs(c, "kfd_dev.cwsr_enabled is no bool");
 	if (!saves) {
-		/* A stop would wait for waves to end, and after seconds reset the GPU. */
+		/* Without CWSR a stop waits for waves to end, and resets the GPU after seconds. */
 		snprintf(c->why, c->size, "amdgpu.cwsr_enable=0: running waves cannot be saved");
 		return -EOPNOTSUPP;
 	}
@@ -107,7 +108,7 @@ static int check_dqm(const struct check *c, struct kfd_node *node, struct device
 	return mes ? 0 : check_packets(c, &d->packet_mgr);
 }
 
-/* The process may be creating or destroying a queue, and we have no lock: it is tried again. */
+/* Retries, because the process may be creating or destroying a queue and no lock is held here. */
 static bool is_list(struct list_head *head)
 {
 	struct list_head *first;
@@ -265,7 +266,7 @@ static enum gp_kfd_ring kind_of(const struct queue *q)
 	return q->properties.format == KFD_QUEUE_FORMAT_AQL ? GP_KFD_AQL : GP_KFD_PM4;
 }
 
-/* dqm_lock() that gives up after a quarter of a millisecond. */
+/* Like dqm_lock(), but gives up after a quarter of a millisecond. */
 static bool dqm_try(struct device_queue_manager *d)
 {
 	u32 i;
@@ -318,7 +319,7 @@ void gp_kfd_queue_put(struct gp_kfd_queue *q)
 	q->write_bo = NULL;
 }
 
-/* The newest queue is the first of the list; its address is only a number here. */
+/* The newest queue is the first of the list. Its address is used only as a number. */
 u64 gp_kfd_queues_stamp(const struct kfd_process_device *seat)
 {
 	return (u64)READ_ONCE(seat->qpd.queues_list.next) +
@@ -328,7 +329,7 @@ u64 gp_kfd_queues_stamp(const struct kfd_process_device *seat)
 /* ---- waves ---- */
 
 #if GP_KFD_NODES
-/* Waves in the slots' counts @slot that belong to doorbells of @seat. With the driver's lock. */
+/* Sums the waves in @slot whose doorbells belong to @seat. The caller holds the driver's lock. */
 static u32 waves_of(struct kfd_process_device *seat, const struct kfd_cu_occupancy *slot)
 {
 	struct queue *q;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The stock driver as the rest of the module sees it: only the files gp_kfd*.c know its private
- * structures (tools/check-layers). Nothing of the driver is exported to us; everything is reached
- * from a file of /dev/kfd and called through the driver's own tables.
+ * The rest of the module's view of the stock driver. Only the files gp_kfd*.c know the driver's
+ * private structures (tools/check-layers). The driver exports nothing to this module, so the module
+ * starts from a file of /dev/kfd and calls the driver's own tables of functions.
  *
  * Lifetimes. A struct kfd_process and its seats (kfd_process_device: one process on one GPU) are
- * valid while a reference to a KFD file of that process is held, and that only while the process
- * lives: a held file keeps a dead process's queues running. A struct kfd_node is valid until the
- * GPU is unbound (gp_gpu.c listens for that), and only while there is a file of any process:
- * without one the compute partitions of a GPU may be switched, and nobody is told.
+ * valid while the module holds a reference to a KFD file of that process. The module releases the
+ * file when the process dies, because a held file keeps a dead process's queues running. A struct
+ * kfd_node is valid until the GPU is unbound (gp_gpu.c listens for that), and only while some
+ * process has a KFD file. Without such a file the compute partitions of a GPU can be switched
+ * without any notification.
  *
- * Contexts. "Worker" calls sleep, take the driver's locks, and stay in the driver until the
- * GPU answers or the driver gives up (queue_preemption_timeout_ms, 9 s, then a reset): normal
- * priority, none of our locks held. "Any" calls only load: also in a timer callback.
+ * Contexts. "Worker" calls sleep, take the driver's locks, and stay in the driver until the GPU
+ * answers or the driver gives up (queue_preemption_timeout_ms, 9 s, then a reset). The caller has
+ * normal priority and holds no lock of the module. "Any" calls only load, so they may also run in a
+ * timer callback.
  */
 #ifndef GP_KERNEL_KFD_H
 #define GP_KERNEL_KFD_H
@@ -31,20 +33,20 @@ struct ttm_buffer_object;
 /* ---- files and processes ---- */
 
 /*
- * Of the driver, and no other file of amdgpu (render node, SMI descriptor, debugfs). Any file may
- * be given; nothing behind private_data is touched.
+ * True if @file is a KFD file and not another file of amdgpu (render node, SMI descriptor,
+ * debugfs). Accepts any file and does not dereference private_data.
  */
 bool gp_kfd_is_file(struct file *file);
 struct kfd_process *gp_kfd_process(struct file *file);
-/* To compare only; NULL: it has ended. Any. */
+/* NULL: the process has ended. Use the pointer for comparison only. Any. */
 struct mm_struct *gp_kfd_mm(const struct kfd_process *p);
 /*
- * Is the running driver the one whose headers we were built with? Follows cross links of @p
- * without faulting; when @current_is_it, also compares with what is known of the current process.
- * 0, or -EOPNOTSUPP and what differs in @why.
+ * Checks whether the running driver is the one whose headers this module was built with. Follows
+ * the cross links of @p without faulting. If @current_is_it, also compares with known facts about
+ * the current process. Returns 0, or -EOPNOTSUPP with the difference in @why.
  */
 int gp_kfd_check(struct file *file, bool current_is_it, char *why, size_t size);
-/* At load: opens /dev/kfd once for the current process and checks. 0, -ENODEV, -EOPNOTSUPP. */
+/* Opens /dev/kfd for the current process, at load, and checks. 0, -ENODEV, -EOPNOTSUPP. */
 int gp_kfd_check_driver(char *why, size_t size);
 
 /* ---- GPUs ---- */
@@ -52,25 +54,25 @@ int gp_kfd_check_driver(char *why, size_t size);
 u32 gp_kfd_nr_seats(const struct kfd_process *p);
 struct kfd_process_device *gp_kfd_seat(struct kfd_process *p, u32 i);
 struct kfd_node *gp_kfd_node(struct kfd_process_device *seat);
-/* Its GPU is there: neither unbound nor about to be. */
+/* True if the seat's GPU is @dev. The driver must not have freed the GPU yet. */
 bool gp_kfd_sits_on(struct kfd_process_device *seat, const struct device *dev);
-/* Its first thread, older than its seats, whose GPUs were there when they were made. */
+/* The process's first thread. It is older than the seats, whose GPUs were bound at that time. */
 const struct task_struct *gp_kfd_lead(const struct kfd_process *p);
 
 struct gp_kfd_gpu {
 	u32 gpu_id;
 	u32 compute_units;
-	u32 wave_slots;		/* on all of them */
+	u32 wave_slots;		/* on all compute units */
 	u64 location;		/* PCI domain << 16 | bus << 8 | devfn */
-	struct device *dev;	/* to recognise it when it is unbound; not referenced */
+	struct device *dev;	/* to recognise the GPU when it is unbound; not referenced */
 	bool mes;		/* no runlist: batches loop, no direct, no halt */
 	bool can_probe;
 };
 
 void gp_kfd_describe(struct kfd_node *node, struct gp_kfd_gpu *ret);
-/* Goes up with every reset of the GPU. Any. */
+/* Increases with every reset of the GPU. Any. */
 u32 gp_kfd_resets(struct kfd_node *node);
-/* HWS shares the GPU in time between processes; see gp_kfd_evict. Any. */
+/* True if HWS shares the GPU in time between processes; see gp_way_evict. Any. */
 bool gp_kfd_isolated(struct kfd_node *node);
 
 /* ---- queues ---- */
@@ -83,71 +85,86 @@ struct gp_kfd_queue {
 	u64 read_at, write_at;		/* user addresses */
 	u64 ring_base;
 	u32 ring_bytes;
-	/* Where the pointers are, referenced if not NULL: gp_kfd_queue_put(). */
+	/* Buffers that hold the pointers; gp_kfd_queue_put() drops references that are not NULL. */
 	struct ttm_buffer_object *read_bo, *write_bo;
 };
 
 /*
- * The queues of a seat into @to; how many there are (may be more than @room, then the rest is
- * not written). -EBUSY: the driver's lock is held, which can last as long as the GPU takes. Sleeps
- * for a fraction of a millisecond at most.
+ * Writes the queues of a seat to @to. Returns the number of queues, which may exceed @room; the
+ * rest is not written. -EBUSY: the driver's lock is held, which can last until the GPU answers.
+ * Sleeps for a fraction of a millisecond at most.
  */
 int gp_kfd_queues(struct kfd_process_device *seat, struct gp_kfd_queue *to, u32 room);
 void gp_kfd_queue_put(struct gp_kfd_queue *q);
-/* Another number after queues came or went; may miss a change: look again now and then. Any. */
+/*
+ * Returns a number that changes when queues come or go. May miss a change, so scan now and then.
+ * Any.
+ */
 u64 gp_kfd_queues_stamp(const struct kfd_process_device *seat);
 
 /* ---- waves ---- */
 
-/* Waves of @seat that are on the GPU now; -EOPNOTSUPP. Tens of us, takes mutexes. Worker. */
+/*
+ * Counts the waves of @seat that are on the GPU now. -EOPNOTSUPP. Takes tens of us and mutexes.
+ * Worker.
+ */
 int gp_kfd_waves(struct kfd_process_device *seat, u32 *ret);
 
 /* ---- stopping and starting: worker ---- */
 
-/* One seat in a step. All of a step are of one node. */
+/* One seat in a step. All seats of a step are of one node. */
 struct gp_kfd_move {
 	struct kfd_process_device *seat;
-	bool out;		/* else: in */
+	bool out;		/* true: stop, false: start */
 	/*
-	 * What became of it. For out: 0 is off. Whatever it says, if @owes is set one start is
-	 * owed to the driver's counter; for in: 0 is on, @owes is cleared once it was given back.
-	 * The caller sets @owes to what it knows: an out that owes and an in that does not do
-	 * nothing. An in of a process that has ended is -ESRCH and nothing is owed any more.
+	 * The result. The caller sets @owes to its current value. A stop of a seat that owes and a
+	 * start of a seat that does not owe do nothing.
+	 * Stop: 0 means off. If @owes is set, even after an error, the driver has counted and one
+	 * start is owed.
+	 * Start: 0 means on. @owes is cleared once the start was given. -ESRCH: the process has
+	 * ended and nothing is owed.
 	 */
 	int err;
 	bool owes;
 };
 
-/* CLOCK_MONOTONIC; 0 where it is not known. */
+/* CLOCK_MONOTONIC; 0: unknown. */
 struct gp_kfd_times {
 	u64 command_ns;		/* before the command was given */
-	u64 acted_ns;		/* it was; not known of what the driver itself gives */
-	u64 saved_ns;		/* the GPU has said that they are off */
-	u64 switched_ns;	/* the rest is mapped, or asked to be */
+	u64 acted_ns;		/* after the command was given; 0 if the driver gives it itself */
+	u64 saved_ns;		/* the GPU reported that the victims are off */
+	u64 switched_ns;	/* the other processes are mapped or requested */
 };
 
 struct gp_kfd_step {
 	struct kfd_node *node;
 	struct gp_kfd_move *move;
 	u32 nr;
-	u64 deadline_ns;	/* `direct` waits so long from its command on */
+	u64 deadline_ns;	/* `direct` waits this long from its command on */
 	struct gp_kfd_times times;
-	bool hangs;		/* the driver has said so in this step */
-	/* what was done, for statistics */
+	bool hangs;		/* the driver reported a hang in this step */
+	/* for statistics */
 	u32 kicks;
-	char why_not[64];	/* why it was refused up front, "" */
+	char why_not[64];	/* why the step was refused up front, or "" */
 };
 
 /*
- * One way to carry a step out.
+ * One way to carry out a step.
  *
- * @can: 0, or -EBUSY with why_not: nothing was sent, another way may be tried. Races are settled
- * by @move itself, which refuses the same way.
- * @move: 0: every move says what became of it. -EBUSY: refused, nothing changed. -ETIME (direct):
- * no answer by the deadline; nothing was booked, gp_kfd_direct_late() tells when it came.
- * -EIO: the GPU is locked, nearly always for a reset. A stop whose own error is -EIO or -ETIME (the
- * driver gave up on the GPU and resets it) was counted, and nobody knows more until gp_kfd_resets()
- * moves or, after -EIO, gp_kfd_kick() succeeds: then it is off, and who was started is on.
+ * @can: Returns 0, or -EBUSY with why_not. Nothing was sent, so the caller may try another way. A
+ * race may change the answer, so @move checks again and refuses in the same way.
+ *
+ * @move:
+ * - 0: each move has its own result.
+ * - -EBUSY: refused; nothing changed.
+ * - -ETIME (direct): no answer by the deadline; nothing was booked. gp_kfd_direct_late() reports a
+ *   late answer.
+ * - -EIO: the GPU is locked, nearly always for a reset.
+ *
+ * If a stop's own error is -EIO or -ETIME, the driver gave up on the GPU and resets it. The stop
+ * was counted but the place of the process is unknown. It stays unknown until gp_kfd_resets()
+ * changes or, after -EIO, gp_kfd_kick() succeeds. After a kick the stopped processes are off and
+ * the started ones are on.
  */
 struct gp_way {
 	const char *name;
@@ -155,43 +172,46 @@ struct gp_way {
 	int (*move)(struct gp_kfd_step *step);
 };
 
-/* Out and in together behind the driver's own gate: one runlist cycle. */
+/* Stops and starts together behind the driver's own gate, in one runlist cycle. */
 extern const struct gp_way gp_way_evict;
-/* UNMAP_QUEUES per victim's PASID on the HIQ, booked after an own fence; starts are evict's. */
+/*
+ * Sends UNMAP_QUEUES for each victim's PASID on the HIQ and books after its own fence. Starts use
+ * evict.
+ */
 extern const struct gp_way gp_way_direct;
 /*
- * The whole GPU, by the driver's halt and unhalt: stopped while any move is out. The moves only
- * count; who may use it is the caller's business.
+ * Stops the whole GPU by the driver's halt while any move is out, and starts it by unhalt. The
+ * moves are only counted. The caller decides which processes may use this way.
  */
 extern const struct gp_way gp_way_halt;
 
 /*
- * After -ETIME: has the fence come by now? 1: yes, and the driver has been made to map what it
- * believes in (one cycle). 0: not yet. -ENODEV: a reset made it meaningless.
+ * Checks, after -ETIME, whether the fence has arrived. 1: yes, and the driver has mapped the queues
+ * that its books list as active (one cycle). 0: not yet. -ENODEV: a reset made the fence void.
  */
 int gp_kfd_direct_late(struct kfd_node *node);
 /*
- * Makes the driver map what it believes in, if nothing is mapped; else one whole cycle. The driver
- * is told that a process without queues is evicted. 0, also where there is no runlist; -ENOMEM, or
- * what the driver says.
+ * Makes the driver map the queues that its books list as active, by one whole cycle if any are
+ * mapped. To do so it evicts a dummy process without queues. Returns 0, also where there is no
+ * runlist, -ENOMEM, or the driver's error.
  */
 int gp_kfd_kick(struct kfd_node *node);
 /*
- * Worker: nothing is owed to anybody any more, after a reset or since they have died. So a halt of
- * ours, which the driver would keep for ever, ends.
+ * Ends a halt by this module, which the driver would keep for ever. Call this when no start is owed
+ * any more, after a reset or the death of the processes. Worker.
  */
 void gp_kfd_unhalt(struct kfd_node *node);
-/* The GPU is gone: what was remembered of it goes too. */
+/* Forgets all state about a GPU that was removed. */
 void gp_kfd_forget(struct kfd_node *node);
 /*
- * Which of the seat's compute queues are in a hardware slot right now, by the HQD registers of
- * every XCC: their number. -EOPNOTSUPP. For the self test of direct.
+ * Counts the seat's compute queues that are in a hardware slot now, by the HQD registers of every
+ * XCC. -EOPNOTSUPP. Used by the self test of direct.
  */
 int gp_kfd_mapped(struct kfd_process_device *seat);
 
 /*
- * The grace a running wave gets before it is saved, in 1000 GPU clocks (1..255) by one packet on
- * the HIQ; 0: what the driver uses. -EBUSY, -EOPNOTSUPP. Worker.
+ * Sets the time that a running wave gets before it is saved, in 1000 GPU clocks (1..255), by one
+ * packet on the HIQ. 0 restores the driver's value. -EBUSY, -EOPNOTSUPP. Worker.
  */
 int gp_kfd_set_grace(struct kfd_node *node, u32 grace);
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Packets of our own on the driver's HIQ: UNMAP_QUEUES by PASID takes a victim off and leaves
- * everybody else alone.
+ * Sends packets of this module on the driver's HIQ. UNMAP_QUEUES by PASID stops a victim and does
+ * not disturb other processes.
  *
- * The bodies of the packets are the driver's (packet_manager.pmf); ring space and doorbell are done
- * here, as nobody exports them. Rules, each of which was learnt by breaking it:
+ * The driver's packet_manager.pmf builds the packets. This file manages ring space and the
+ * doorbell, because the driver does not export those functions. Each of these rules was found by
+ * breaking it:
  *
- * - The driver's lock is held from the first packet until the fence: without it a queue that is
- *   booked as off can be destroyed, or its memory moved, while the hardware still saves it.
- *   What was not confirmed by the fence is not booked.
- * - The fence is not the driver's word: written late, ours would satisfy its next wait. The
- *   driver's allocation is a chunk of 512 bytes of which it uses 8; ours is 64 bytes further on.
- * - The HIQ is in order. If our fence does not come, nothing behind it comes either: there is no
- *   falling back to evict, only waiting (gp_kfd_direct_late) or the driver's reset.
- * - A queue that refused to be preempted is logged in the HIQ's MQD. We only look: the driver's own
- *   check, run by an eviction, resets that queue.
+ * - Hold the driver's lock from the first packet until the fence. Without the lock a queue that is
+ *   booked as off can be destroyed, or its memory moved, while the hardware still saves it. Book
+ *   only what the fence confirmed.
+ * - Do not write to the driver's fence word. A late write would satisfy the driver's next wait. The
+ *   driver uses 8 bytes of a chunk of 512, so our fence word is 64 bytes further on.
+ * - The HIQ executes in order. If our fence does not arrive, no later packet completes either. So
+ *   evict is no fallback then. Wait (gp_kfd_direct_late) or let the driver reset the GPU.
+ * - The firmware logs a queue that failed to be preempted in the HIQ's MQD. Only read the log. An
+ *   eviction runs the driver's own check, which resets that queue.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -24,8 +25,8 @@
 #if GP_KFD_NODES
 
 enum {
-	FENCE_BYTES	= 64,	/* where our word is, from the driver's fence on */
-	CHUNK_BYTES	= 128,	/* what of the driver's chunk must be there for that */
+	FENCE_BYTES	= 64,	/* offset of our word from the driver's fence word */
+	CHUNK_BYTES	= 128,	/* least size of the driver's chunk that has room for both */
 	SPIN_NS		= 200 * NSEC_PER_USEC,
 };
 
@@ -38,7 +39,10 @@ struct place {
 	u64 wptr64;
 };
 
-/* Room for @bytes, never across the end of the ring; NULL: full. With the packet manager's lock. */
+/*
+ * Returns room for @bytes that does not cross the end of the ring, or NULL if the ring is full. The
+ * caller holds the packet manager's lock.
+ */
 static u32 *ring_room(struct kernel_queue *kq, u32 bytes)
 {
 	u32 size = kq->queue->properties.queue_size / 4;
@@ -86,7 +90,7 @@ static u64 *fence_word(struct device_queue_manager *d)
 	return d->fence_addr + FENCE_BYTES / sizeof(u64);
 }
 
-/* As the driver waits, but with an end of our own, and kinder when it lasts. */
+/* Waits as the driver does, but with a timeout of its own, and sleeps if the wait is long. */
 static int fence_wait(struct device_queue_manager *d, u64 value, u64 start_ns, u64 for_ns)
 {
 	while (READ_ONCE(*fence_word(d)) != value) {
@@ -102,7 +106,7 @@ static int fence_wait(struct device_queue_manager *d, u64 value, u64 start_ns, u
 	return 0;
 }
 
-/* ---- what can be refused up front: with the driver's lock ---- */
+/* ---- refusals up front: the caller holds the driver's lock ---- */
 
 static const char *seat_refusal(const struct gp_kfd_move *m)
 {
@@ -128,7 +132,7 @@ static const char *node_refusal(struct kfd_node *node, const struct gp_kfd_memor
 		return "not a gfx9 GPU scheduled by runlists";
 	if (!m || node->kfd->gtt_sa_chunk_size < CHUNK_BYTES)
 		return "no place for a fence";
-	/* A reset has emptied the HIQ: what was on it is not awaited any more. */
+	/* A reset empties the HIQ, so a fence from before the reset never arrives. */
 	if (m->late && m->resets == gp_kfd_resets(node))
 		return "an earlier command is still without answer";
 	if (!d->sched_running)
@@ -182,7 +186,7 @@ static int direct_can(struct gp_kfd_step *s)
 
 /* ---- stopping ---- */
 
-/* All packets, then one doorbell: nothing is sent if they do not all fit. */
+/* Writes all packets, then rings the doorbell once. Sends nothing unless all packets fit. */
 static int send(struct gp_kfd_step *s, u64 fence)
 {
 	struct device_queue_manager *d = s->node->dqm;
@@ -209,7 +213,7 @@ back:
 	return -EBUSY;
 }
 
-/* Did a queue not let itself be preempted? Only looks: the driver clears it when it has acted. */
+/* True if a queue failed to be preempted. Only reads, because the driver clears the log itself. */
 static bool preemption_failed(struct device_queue_manager *d)
 {
 	u32 stride = d->mqd_mgrs[KFD_MQD_TYPE_HIQ]->mqd_size;
@@ -225,7 +229,7 @@ static bool preemption_failed(struct device_queue_manager *d)
 	return false;
 }
 
-/* What evict_process_queues() books, once the hardware has said that it is so. */
+/* Does the bookkeeping of evict_process_queues() after the hardware has confirmed the stop. */
 static void book(struct device_queue_manager *d, struct kfd_process_device *pdd)
 {
 	struct qcm_process_device *qpd = &pdd->qpd;
@@ -249,7 +253,7 @@ static void book(struct device_queue_manager *d, struct kfd_process_device *pdd)
 	pdd->last_evict_timestamp = get_jiffies_64();
 }
 
-/* -EAGAIN: a queue did not let go. With the driver's lock, and no reset possible. */
+/* The caller holds the driver's lock and excludes resets. -EAGAIN: preemption of a queue failed. */
 static int stop_locked(struct gp_kfd_step *s)
 {
 	struct device_queue_manager *d = s->node->dqm;
@@ -305,7 +309,7 @@ static int direct_move(struct gp_kfd_step *s)
 		up_read(reset);
 	}
 	dqm_unlock(d);
-	/* Some are off and nothing is booked: the driver's own eviction sorts it out. */
+	/* Some queues are off and none is booked, so let the driver's eviction finish. */
 	return err == -EAGAIN ? gp_way_evict.move(s) : err;
 }
 
@@ -326,7 +330,7 @@ int gp_kfd_direct_late(struct kfd_node *node)
 	}
 	if (!came)
 		return 0;
-	/* Off in hardware, on in the driver's books. */
+	/* The queues are off in hardware but on in the driver's books, so map them. */
 	if (gp_kfd_kick(node))
 		return 0;
 	m->late = 0;
@@ -367,7 +371,7 @@ int gp_kfd_set_grace(struct kfd_node *node, u32 grace)
 
 /* ---- what is in the hardware's slots ---- */
 
-/* Rings of other processes at the address of @q that are mapped: they look the same in a slot. */
+/* Counts mapped rings of other processes at the address of @q, which look the same in a slot. */
 static u32 others_alike(struct kfd_process_device *seat, const struct queue *q)
 {
 	struct device_process_node *n;

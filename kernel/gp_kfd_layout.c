@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What gp_kfd*.c take for granted about the driver's structures: every member that they name, and
- * those that inline functions of its headers use. tools/check-layers finds what is missing.
+ * Every member of the driver's structures that gp_kfd*.c name, and those that inline functions of
+ * the driver's headers use. tools/check-layers reports missing entries.
  */
 #include "gp_kfd_private.h"
 #include "gp_layout.h"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Processes off and on by the driver's own counted evictions, and the whole GPU by its halt.
+ * Stops and starts processes by the driver's own counted evictions, and the whole GPU by its halt.
  *
- * An eviction alone is a whole cycle: everybody is unmapped, the rest mapped again. For several in
- * one cycle the driver's gate (sched_halt: nothing is mapped while it is set) is closed around
- * them: the first unmaps everybody and books in one hold of the driver's lock, for the others the
- * hardware is empty already, and what is mapped when the gate is open again are those who
- * are left. None of the driver's bookkeeping is done by us. Booking first and one cycle later
- * would look the same and free descriptors that are still in hardware.
+ * An eviction alone is a whole cycle, in which the driver unmaps all processes and maps the others
+ * again. To move several processes in one cycle, this file closes the driver's gate (sched_halt:
+ * nothing is mapped while it is set) around them. The first eviction unmaps all processes and books
+ * in one hold of the driver's lock. For the next ones the hardware is already empty. After the gate
+ * is opened the driver maps the remaining processes. The driver does all its own bookkeeping.
+ * Booking first and running one cycle later would look the same but would free descriptors that are
+ * still in hardware.
  */
 #include <linux/slab.h>
 
@@ -54,7 +55,7 @@ static bool gate_close(struct device_queue_manager *d)
 #if GP_KFD_NODES
 	bool ok;
 
-	/* Enforced isolation opens and closes it too; it is not counted. */
+	/* Enforced isolation uses the same gate, and the gate has no counter. */
 	if (!gp_kfd_has_runlist(d->dev) || gp_kfd_isolated(d->dev))
 		return false;
 	dqm_lock(d);
@@ -68,7 +69,7 @@ static bool gate_close(struct device_queue_manager *d)
 #endif
 }
 
-/* Is nothing mapped, so that somebody has to? */
+/* True if nothing is mapped, so the caller must make the driver map the queues. */
 static bool gate_open(struct device_queue_manager *d)
 {
 	bool empty;
@@ -82,7 +83,7 @@ static bool gate_open(struct device_queue_manager *d)
 	return empty;
 }
 
-/* A process with nothing, to be evicted: the driver looks at no more of it than is set here. */
+/* A dummy process without queues. The driver reads no more of it than kick() sets. */
 struct nobody {
 	struct kfd_process_device seat;
 	struct kfd_process process;
@@ -96,7 +97,7 @@ static int kick(struct device_queue_manager *d, struct nobody *who)
 	who->seat.qpd.dqm = d;
 	who->seat.dev = d->dev;
 	who->seat.process = &who->process;
-	who->seat.drm_priv = who;	/* not NULL is all */
+	who->seat.drm_priv = who;	/* only compared with NULL */
 	return d->ops.evict_process_queues(d, &who->seat.qpd);
 }
 
@@ -105,7 +106,7 @@ int gp_kfd_kick(struct kfd_node *node)
 	struct nobody *who;
 	int err;
 
-	/* MES has no runlist, and would flush the TLB of nobody. */
+	/* MES has no runlist, and the eviction would flush a TLB without need. */
 	if (!gp_kfd_has_runlist(node))
 		return 0;
 	who = kzalloc(sizeof(*who), GFP_KERNEL);
@@ -118,7 +119,7 @@ int gp_kfd_kick(struct kfd_node *node)
 
 /* ---- evict ---- */
 
-/* Whatever it returns, the driver has counted: one start is owed. */
+/* The driver counts the eviction even if it fails, so one start is owed. */
 static void move_out(struct device_queue_manager *d, struct gp_kfd_move *m)
 {
 	m->err = 0;
@@ -133,20 +134,23 @@ static void move_in(struct device_queue_manager *d, struct gp_kfd_move *m)
 	m->err = 0;
 	if (!m->owes)
 		return;
-	/* The queues of a dead process would run on, over memory that is freed. */
+	/* Do not start the queues of a dead process, because they would use freed memory. */
 	if (!gp_kfd_mm(m->seat->process)) {
 		m->err = -ESRCH;
 		m->owes = false;
 		return;
 	}
 	m->err = d->ops.restore_process_queues(d, &m->seat->qpd);
-	/* Under HWS the count is down after an error too; MES leaves it if a queue is refused. */
+	/*
+	 * Under HWS the driver's count drops even after an error. MES keeps it if a queue is
+	 * refused.
+	 */
 	m->owes = m->err && gp_kfd_mes(m->seat->dev);
 }
 
 /*
- * In one direction. If the GPU hangs, to ask once more would keep the driver from resetting it
- * for as long again: the others are not asked for.
+ * Makes all moves in one direction. After a hang, skips the others, because each further request
+ * would delay the driver's reset by another timeout.
  */
 static void move_some(struct device_queue_manager *d, struct gp_kfd_step *s, bool out)
 {
@@ -179,7 +183,7 @@ static int move_all(struct device_queue_manager *d, struct gp_kfd_step *s)
 	return reset ? -EIO : 0;
 }
 
-/* Without memory for the kick, and where there is no gate: one after the other, a cycle each. */
+/* Without a gate, or memory for the kick, moves one process after the other, a cycle each. */
 static int evict_move(struct gp_kfd_step *s)
 {
 	struct device_queue_manager *d = s->node->dqm;
@@ -192,7 +196,10 @@ static int evict_move(struct gp_kfd_step *s)
 	err = move_all(d, s);
 	if (gate && gate_open(d)) {
 		kicked = kick(d, who);
-		/* Nothing is mapped if it failed: once more, it may have lacked memory. */
+		/*
+		 * If the kick failed nothing is mapped. Retry, because the driver may have lacked
+		 * memory.
+		 */
 		if (kicked)
 			kicked = kick(d, who);
 		s->kicks++;
@@ -247,7 +254,7 @@ static int halt_can(struct gp_kfd_step *s)
 	return 0;
 }
 
-/* The driver's halt says 0 also when it did nothing. */
+/* Checks the result, because the driver's halt also returns 0 when it did nothing. */
 static int halt_now(struct device_queue_manager *d)
 {
 	int err = d->ops.halt(d);
@@ -259,7 +266,10 @@ static int halt_now(struct device_queue_manager *d)
 	return err ? err : halted ? 0 : -EIO;
 }
 
-/* The driver's unhalt does nothing while stopped, and then nothing would ever be mapped again. */
+/*
+ * Clears the gate too, because the driver's unhalt does nothing while scheduling is stopped and
+ * would leave the GPU without mapped queues for ever.
+ */
 static int unhalt_now(struct device_queue_manager *d)
 {
 	bool running;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the files gp_kfd*.c share: the driver's private headers, and its versions made alike. */
+/* The driver's private headers and the differences of its versions, shared by gp_kfd*.c. */
 #ifndef GP_KERNEL_KFD_PRIVATE_H
 #define GP_KERNEL_KFD_PRIVATE_H
 
 #include <linux/version.h>
 
 /*
- * Before 6.5 a GPU was not divided into nodes. What else was missing then is refused where it
- * would be used.
+ * Before 6.5 a GPU was not divided into nodes. Functions that use other features missing from those
+ * versions return an error at run time.
  */
 #define GP_KFD_NODES	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0))
 #if !GP_KFD_NODES
@@ -40,7 +40,7 @@ static inline bool gp_kfd_mes(struct kfd_node *node)
 	return gp_kfd_dev(node)->shared_resources.enable_mes;
 }
 
-/* The firmware is given lists of queues to run: what the gate, direct and halt are about. */
+/* True if the driver gives the firmware lists of queues. The gate, direct and halt need that. */
 static inline bool gp_kfd_has_runlist(struct kfd_node *node)
 {
 	return GP_KFD_NODES && !gp_kfd_mes(node) &&
@@ -53,15 +53,18 @@ static inline bool gp_kfd_is_sdma(const struct queue *q)
 	       q->properties.type == KFD_QUEUE_TYPE_SDMA_XGMI;
 }
 
-/* What we remember of a GPU between two calls: a few, so a list (gp_kfd_move.c). */
+/*
+ * State of a GPU that is kept between two calls. There are few GPUs, so it is a list
+ * (gp_kfd_move.c).
+ */
 struct gp_kfd_memory {
 	struct kfd_node *node;
-	u32 halts;		/* seats that count as off by our halt */
-	u64 late;		/* the fence value that did not come in time, 0: none */
-	u32 resets;		/* gp_kfd_resets() then */
+	u32 halts;		/* number of seats stopped by our halt */
+	u64 late;		/* the fence value that did not arrive in time, 0: none */
+	u32 resets;		/* gp_kfd_resets() at that time */
 };
 
-/* NULL: no room, which no caller may take for success. */
+/* NULL: no room. Callers must treat that as an error. */
 struct gp_kfd_memory *gp_kfd_memory(struct kfd_node *node);
 
 #endif /* GP_KERNEL_KFD_PRIVATE_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The table in gpreempt.ko, section GP_LAYOUT_SECTION, of what it takes for granted about the
- * driver's structures. `gpreempt module` compares it with the BTF of the running driver. No
- * pointers, so that the file can be read as it lies on the disk.
+ * The table of the driver's structure members and constants that gpreempt.ko uses, in section
+ * GP_LAYOUT_SECTION. `gpreempt module` compares it with the BTF of the running driver. It has no
+ * pointers, so it can be read from the file without relocation.
  */
 #ifndef GP_KERNEL_LAYOUT_H
 #define GP_KERNEL_LAYOUT_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Looking at the queues of a GPU, in a timer callback: loads of pinned words, and what moved is
- * told to the scheduler. It wakes nobody unless something is to be decided.
+ * Looks at the queues of a GPU in a timer callback. Loads pinned words and passes changes to the
+ * scheduler. Wakes a worker only if something is due.
  */
 #include "gp_bounds.h"
 #include "gp_floor.h"
@@ -13,8 +13,8 @@
 #include "gp_worker.h"
 
 /*
- * When it is to be looked at next; GP_NEVER. No oftener than the bounds allow: the shortest
- * interval, and a share of a processor.
+ * Returns the time of the next look, or GP_NEVER. Keeps to the bounds: the shortest interval and
+ * the share of a processor.
  */
 static u64 next_look(struct gp_kernel_gpu *gpu)
 {
@@ -36,7 +36,7 @@ void gp_gpu_arm(struct gp_kernel_gpu *gpu)
 	if (at == gpu->look_at_ns || (gp_floor && hrtimer_is_queued(&gpu->look)))
 		return;
 	gpu->look_at_ns = at;
-	/* A callback under way waits for our lock and finds the new time. */
+	/* A running callback waits for home.lock and then reads the new time. */
 	if (at == GP_NEVER)
 		hrtimer_try_to_cancel(&gpu->look);
 	else
@@ -78,10 +78,10 @@ static void note_cost(struct gp_kernel_gpu *gpu, u64 ns)
 		gp_home.stats->look_ns_max = ns;
 }
 
-/* Between two scans that the timer asks for: one that could not be finished is not lost. */
+/* Time between two scans that the timer requests, so an unfinished scan is retried. */
 #define SCAN_AGAIN_NS	(5 * GP_MSEC)
 
-/* Queues came or went, or the GPU was reset: not ours to see to here. */
+/* Wakes the worker after a reset, and requests a scan if queues came or went. */
 static void notice(struct gp_kernel_gpu *gpu, u64 now_ns)
 {
 	const struct gp_member *m;
@@ -110,7 +110,7 @@ enum hrtimer_restart gp_gpu_look_fires(struct hrtimer *timer)
 
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
-	/* Armed for later since, or not at all. */
+	/* Meanwhile the timer may have been armed for later, or disarmed. */
 	if (gp_floor && gpu->node && !gpu->gone) {
 		gp_floor_look(gpu, now);
 	} else if (gpu->node && !gpu->gone && gpu->look_at_ns <= now) {

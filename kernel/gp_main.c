@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Load and unload, and the bounds that no caller can exceed. */
+/* Load and unload, and the module parameters that bound what callers may set. */
 #include <linux/init.h>
 #include <linux/module.h>
 

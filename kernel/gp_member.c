@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A process of a task: from two descriptors to who it is, and from its death to the last
- * reference to its file.
+ * A process of a task, from attach by two descriptors to the last reference to its file.
  *
- * The file is what keeps the driver's structures there, and keeps a dead process's queues running:
- * so it goes the moment the process's memory does, however the process died, and before anything
- * else that takes time.
+ * The file keeps the driver's structures valid, and it keeps a dead process's queues running. So
+ * the module releases the file as soon as the process's memory goes away, for any cause of death
+ * and before any other slow work.
  */
 #include <linux/delay.h>
 #include <linux/file.h>
@@ -31,8 +30,8 @@
 enum { LOCK_AGAIN_US = 100 };
 
 /*
- * The process behind a pidfd. The kernel has a function for it and does not export it: since 6.9
- * a pidfd is an inode of pidfs, before it was an anonymous one by that name.
+ * Returns the process of a pidfd. The kernel does not export its own function for that. Since 6.9 a
+ * pidfd is an inode of pidfs; before, it was an anonymous inode with that name.
  */
 static struct pid *pid_of(const struct file *file)
 {
@@ -58,7 +57,7 @@ static int get_pid_of_fd(int fd, struct pid **ret)
 	return *ret ? 0 : -EBADF;
 }
 
-/* The memory of the process @pid; a thread's pidfd is nobody's. */
+/* Returns the memory of the process @pid, or NULL for the pidfd of a thread. */
 static struct mm_struct *mm_of(struct pid *pid)
 {
 	struct task_struct *task = get_pid_task(pid, PIDTYPE_TGID);
@@ -71,18 +70,18 @@ static struct mm_struct *mm_of(struct pid *pid)
 	return mm;
 }
 
-/* ---- its end ---- */
+/* ---- end of a process ---- */
 
-/* No notifier of it is running any more. */
+/* Runs when no notifier of the member is running any more. */
 static void free_member(struct mmu_notifier *notifier)
 {
 	kfree(container_of(notifier, struct gp_member, notifier));
 }
 
 /*
- * Runs when the last reference is gone, so no look and no worker uses the member. It calls
- * mmu_notifier_put() because mmu_notifier_unregister() waits for running notifiers of all
- * processes, and the driver's notifier waits for a mutex that the owner of a process can hold.
+ * Runs after the last reference is gone, so no look and no worker uses the member. Calls
+ * mmu_notifier_put(), because mmu_notifier_unregister() waits for running notifiers of all
+ * processes. The driver's notifier waits for a mutex that the owner of a process can hold.
  */
 static void reap(struct work_struct *work)
 {
@@ -95,7 +94,10 @@ static void reap(struct work_struct *work)
 	if (m->counted)
 		last = !--gp_home.nr_files;
 	spin_unlock_irqrestore(&gp_home.lock, flags);
-	/* Without one the driver may free its GPUs and unbind nothing: a switch of partitions. */
+	/*
+	 * Without a KFD file the driver may free its GPUs without an unbind (a switch of
+	 * partitions).
+	 */
 	if (last)
 		gp_gpu_drop_unused(&m->dead);
 	fput(m->file);
@@ -214,10 +216,10 @@ static void leave_target(struct gp_member *m, u64 now_ns)
 	gp_target_untask(t, now_ns);
 	gone.task = t->handle;
 	gp_dev_file_tell(&gone, t);
-	gp_scan_soon(0);	/* which buries it */
+	gp_scan_soon(0);	/* the scan frees the task */
 }
 
-/* Who is off by halt has everybody else off, too. */
+/* A process stopped by halt keeps all others off too, so wake the worker to end the halt. */
 static void wake_halted(const struct gp_member *m)
 {
 	u32 d;
@@ -227,7 +229,7 @@ static void wake_halted(const struct gp_member *m)
 			gp_gpu_wake(&gp_home.gpu[d]);
 }
 
-/* Its memory is going away: exit or exec. May not wait for anything that waits for memory. */
+/* Runs at exit or exec. Must not wait for anything that may wait for memory. */
 static void member_ends(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
 	struct gp_member *m = container_of(notifier, struct gp_member, notifier);
@@ -255,7 +257,7 @@ static const struct mmu_notifier_ops notifier_ops = {
 	.free_notifier	= free_member,
 };
 
-/* ---- its beginning ---- */
+/* ---- start of a process ---- */
 
 static bool attached(const struct kfd_process *process)
 {
@@ -270,7 +272,7 @@ static bool attached(const struct kfd_process *process)
 	return found;
 }
 
-/* -EXDEV: the file is of another process, or of the program before exec. -EEXIST. */
+/* -EXDEV: the file is of another process or of the program before exec. -EEXIST: attached. */
 static int check_owner(struct file *file, struct mm_struct *mm)
 {
 	if (gp_kfd_mm(gp_kfd_process(file)) != mm)
@@ -278,7 +280,7 @@ static int check_owner(struct file *file, struct mm_struct *mm)
 	return attached(gp_kfd_process(file)) ? -EEXIST : 0;
 }
 
-/* With home.mutex, so that no GPU is unbound while this follows the driver's structures. */
+/* The caller holds home.mutex, so no GPU is unbound while this follows the driver's structures. */
 static int check_driver(const struct gp_member *m)
 {
 	char why[128] = "";
@@ -292,7 +294,10 @@ static int check_driver(const struct gp_member *m)
 	return err ? err : check_owner(m->file, m->mm);
 }
 
-/* One that is known and has no task would be let go by whoever comes by: both in one go. */
+/*
+ * Adds the member to the home and to its task in one critical section, because another caller could
+ * release a member without a task.
+ */
 int gp_member_join(struct gp_member *m, struct gp_target *t)
 {
 	unsigned long flags;
@@ -306,7 +311,7 @@ int gp_member_join(struct gp_member *m, struct gp_target *t)
 	if (gp_home.nr_members == GP_HOME_MEMBERS) {
 		err = -ENOSPC;
 	} else {
-		kref_get(&m->ref);	/* the home's */
+		kref_get(&m->ref);	/* the home's reference */
 		gp_home.nr_members++;
 		gp_home.nr_files++;
 		m->counted = true;
@@ -324,8 +329,8 @@ int gp_member_join(struct gp_member *m, struct gp_target *t)
 }
 
 /*
- * Tries to lock the memory and its mappings until @until_ns instead of waiting for the locks: a
- * thread of the process can hold them for ever, on a page of a file system in user space.
+ * Tries to lock the memory and its mappings until @until_ns. Does not wait for the locks, because a
+ * thread of the process can hold them for ever on a page of a file system in user space.
  */
 static int notify_of(struct gp_member *m, u64 until_ns)
 {
@@ -353,8 +358,8 @@ static void put_mm(struct work_struct *work)
 }
 
 /*
- * The last user of a memory takes it apart and runs the driver's notifier, which waits for the KFD
- * mutex of the process. That must not happen in a call of another process.
+ * Drops a reference to the memory from a workqueue. The last mmput() runs the driver's notifier,
+ * which waits for the KFD mutex of the process. A call of another process must not wait for that.
  */
 static void put_mm_later(struct gp_member *m)
 {
@@ -364,14 +369,14 @@ static void put_mm_later(struct gp_member *m)
 	queue_work(gp_home.putters, &m->put_mm);
 }
 
-/* Takes over the references to @file and @pid, and takes one of its own to @mm. NULL: no memory. */
+/* Takes over the caller's references to @file and @pid and grabs @mm. NULL: out of memory. */
 static struct gp_member *make(struct file *file, struct pid *pid, struct mm_struct *mm)
 {
 	struct gp_member *m = kzalloc(sizeof(*m), GFP_KERNEL);
 
 	if (!m)
 		return NULL;
-	kref_init(&m->ref);		/* the caller's */
+	kref_init(&m->ref);		/* the caller's reference */
 	INIT_LIST_HEAD(&m->of_home);
 	INIT_LIST_HEAD(&m->rings);
 	INIT_WORK(&m->reap, reap);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* PREEMPT and RESUME: a set of tasks by hand, in one decision, and waiting until they are there. */
+/* PREEMPT and RESUME: move a set of tasks by hand in one decision, then wait for them. */
 #include <linux/sched/signal.h>
 #include <linux/sort.h>
 #include <linux/bsearch.h>
@@ -10,10 +10,10 @@
 #include "gp_rescan.h"
 #include "gp_target.h"
 
-/* How long ATTACH waits for queues to be known: two or three scans (SCAN_AGAIN_MS). */
+/* How long ATTACH waits for a list of the queues: two or three scans (SCAN_AGAIN_MS). */
 #define KNOWN_NS	(25 * GP_MSEC)
 
-/* A set of tasks by their handles, which are sorted. */
+/* A set of tasks, as a sorted array of handles. */
 struct set {
 	struct gp_dev_file *client;
 	u32 *handle;
@@ -29,7 +29,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of those who have not ended. */
+/* Tasks whose processes have all ended do not count. */
 static bool in_set(const struct set *s, const struct gp_target *t)
 {
 	if (!READ_ONCE(t->nr_alive))
@@ -37,7 +37,7 @@ static bool in_set(const struct set *s, const struct gp_target *t)
 	return s->all || bsearch(&t->handle, s->handle, s->nr, sizeof(u32), compare);
 }
 
-/* All of them are this client's, each is named once, and they may be moved. */
+/* Checks that all tasks are this client's, that each is named once, and that they may be moved. */
 static int check(const struct set *s)
 {
 	const struct gp_target *t;
@@ -56,7 +56,7 @@ static int check(const struct set *s)
 	return s->all || found == s->nr ? 0 : -ENOENT;
 }
 
-/* Who has got its first queue since the last scan is there to be moved, too. */
+/* Scans for queues that came since the last scan, because they must be moved too. */
 static int refresh(const struct set *s)
 {
 	struct gp_target *t;
@@ -66,11 +66,11 @@ static int refresh(const struct set *s)
 		one = in_set(s, t) ? gp_target_refresh(t) : 0;
 		err = err ? err : one;
 	}
-	/* Who is no task, since the policy refuses it with its queues, runs. */
+	/* A task that the policy refused is not in the scheduler and keeps running. */
 	return s->out ? err : 0;
 }
 
-/* Under home.lock. */
+/* The caller holds home.lock. */
 static void tell(const struct set *s, u64 lease_ns, u64 now_ns)
 {
 	struct gp_target *t;
@@ -88,16 +88,16 @@ static void tell(const struct set *s, u64 lease_ns, u64 now_ns)
 	}
 }
 
-/* 1: yes. 0: not yet. -errno: never. */
+/* Returns 1: yes, 0: not yet, -errno: never. */
 typedef int (*question)(const struct set *s, u32 *nr_done);
 
-/* Is @t where it is wanted? -EIO: nobody knows where it is. */
+/* Returns 1 if @t is where the caller wants it, 0 if not yet, -EIO if its place is unknown. */
 static int there(const struct gp_target *t, bool out)
 {
 	const struct gp_sched *s = gp_home.sched;
 	u32 at;
 
-	/* Queues that nobody has asked for, or that are on another GPU, run. */
+	/* Queues that are not listed yet or are on another GPU still run. */
 	if (out && t->unsettled)
 		return 0;
 	if (t->task == GP_NONE)
@@ -111,7 +111,7 @@ static int there(const struct gp_target *t, bool out)
 	return 1;
 }
 
-/* 1: what they have is known, of those who are not held already. */
+/* Returns 1 if the queues of all tasks that are not held already are known. */
 static int settled(const struct set *s, u32 *nr_done)
 {
 	const struct gp_target *t;
@@ -127,7 +127,7 @@ static int settled(const struct set *s, u32 *nr_done)
 	return all;
 }
 
-/* 1: all are there. Those who have ended since are nobody's concern. */
+/* Returns 1 if all tasks are where the caller wants them. Tasks that have ended do not count. */
 static int progress(const struct set *s, u32 *nr_done)
 {
 	const struct gp_target *t;
@@ -171,10 +171,10 @@ static int wait_for(const struct set *s, u64 timeout_ns, question ask, u32 *nr_d
 	return left ? -EINTR : -ETIME;
 }
 
-/* Is it right to ask for that? How long to wait for it. With home.mutex. */
+/* Checks that the request is allowed and sets the longest wait. The caller holds home.mutex. */
 static int judge(const struct set *s, const struct gp_uapi_move *m, u64 *wait_ns)
 {
-	/* Lost is said first. */
+	/* The default exceeds the stop deadline, so the scheduler reports a lost task first. */
 	*wait_ns = m->timeout_ns ? m->timeout_ns : 2 * gp_home.sched->param[GP_STOP_DEADLINE];
 	if (m->lease_ns > gp_home.sched->param[GP_LEASE])
 		return -EINVAL;
@@ -183,7 +183,7 @@ static int judge(const struct set *s, const struct gp_uapi_move *m, u64 *wait_ns
 	return check(s);
 }
 
-/* What they have is asked for, before it is said what becomes of it. */
+/* Lists the queues of the tasks before the scheduler decides about them. */
 static int prepare(const struct set *s, const struct gp_uapi_move *m, u64 *wait_ns)
 {
 	int err;
@@ -197,7 +197,7 @@ static int prepare(const struct set *s, const struct gp_uapi_move *m, u64 *wait_
 	return err;
 }
 
-/* Tells the scheduler; what is due is then handed out as one step per GPU. */
+/* Passes the request to the scheduler, which hands it out as one step per GPU. */
 static int begin(const struct set *s, const struct gp_uapi_move *m, u64 *wait_ns)
 {
 	unsigned long flags;
@@ -214,7 +214,7 @@ static int begin(const struct set *s, const struct gp_uapi_move *m, u64 *wait_ns
 		gp_home_settle(now);
 		spin_unlock_irqrestore(&gp_home.lock, flags);
 	}
-	/* From now on every queue that comes matters. */
+	/* From now on every new queue matters, so scan periodically. */
 	if (!err && s->out)
 		gp_scan_in_time();
 	mutex_unlock(&gp_home.mutex);
@@ -236,7 +236,7 @@ static int move(struct gp_dev_file *c, struct gp_dev_arg *a, bool out)
 	sort(s.handle, s.nr, sizeof(u32), compare, NULL);
 	waits = !(m->flags & GP_UAPI_NO_WAIT);
 	err = prepare(&s, m, &wait_ns);
-	/* A task that is held cannot be given another GPU: all of them first. */
+	/* A held task cannot be added to another GPU, so first list all its queues. */
 	if (!err && out && waits)
 		err = wait_for(&s, wait_ns, settled, &m->nr_done);
 	if (!err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Words of other processes, see gp_pin.h. */
+/* Pinned words of other processes, see gp_pin.h. */
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/version.h>
@@ -16,10 +16,10 @@
 #include "gp_pin.h"
 
 /*
- * With mmap_lock held for reading, so the mappings stay. The process may exit meanwhile:
+ * The caller holds mmap_lock for reading, so the mappings stay. The process may exit meanwhile.
  * exit_mmap() then unmaps pages as MADV_DONTNEED does, and frees mappings and page tables only
  * under mmap_lock for writing. Pages of files are refused. FOLL_LONGTERM may have to move a page,
- * which waits for the page's lock, and a file system in user space can hold that for ever.
+ * which waits for the page's lock, and a file system in user space can hold that lock for ever.
  */
 static long pin_locked(struct mm_struct *mm, u64 address, struct page **page)
 {
@@ -39,9 +39,9 @@ static long pin_locked(struct mm_struct *mm, u64 address, struct page **page)
 }
 
 /*
- * An ordinary page of the process: what ROCr uses on most GPUs. The driver has pinned it, so it is
- * normally present. An absent page is not brought in, because that could wait for memory reclaim
- * and is charged to the process.
+ * Pins an ordinary page of the process, which ROCr uses on most GPUs. The driver has pinned the
+ * page, so it is normally present. An absent page is refused, because bringing it in could wait for
+ * memory reclaim and is charged to the process.
  */
 static int pin_page(struct gp_pin *pin, struct mm_struct *mm, u64 address)
 {
@@ -54,16 +54,17 @@ static int pin_page(struct gp_pin *pin, struct mm_struct *mm, u64 address)
 	mmap_read_unlock(mm);
 	if (got != 1)
 		return got < 0 ? got : -EFAULT;
-	/* For good, and from any processor: not kmap_local. */
+	/* kmap_local does not fit, because the mapping lasts and is used from any processor. */
 	pin->word = kmap(page) + offset_in_page(address);
 	pin->page = page;
 	return 0;
 }
 
 /*
- * A buffer object of the driver mapped into the process: such pages cannot be pinned by address.
- * The driver insists that the mapping of a queue's pointer begins at the page of the pointer and
- * is one page long. A buffer made of the process's own pages (EXTERNAL) would go with them.
+ * Pins a buffer object of the driver that is mapped into the process, because such pages cannot be
+ * pinned by address. The driver ensures that the mapping of a queue's pointer begins at the page of
+ * the pointer and is one page long. A buffer made of the process's own pages (EXTERNAL) would
+ * vanish with them.
  */
 static int pin_reserved(struct gp_pin *pin, struct ttm_buffer_object *bo)
 {
@@ -72,7 +73,7 @@ static int pin_reserved(struct gp_pin *pin, struct ttm_buffer_object *bo)
 	if (!bo->resource || !bo->ttm || (bo->ttm->page_flags & TTM_TT_FLAG_EXTERNAL))
 		return -EFAULT;
 	if (bo->resource->mem_type == TTM_PL_SYSTEM)
-		return -EAGAIN;		/* pinned there it could not come back to the GPU */
+		return -EAGAIN;		/* if pinned there, it could not move back to the GPU */
 	if (bo->resource->mem_type != TTM_PL_TT)
 		return -EOPNOTSUPP;
 	err = ttm_bo_vmap(bo, &pin->map);
@@ -110,12 +111,15 @@ int gp_pin_get(struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	memset(pin, 0, sizeof(*pin));
 	if (address & 7)
 		return -EINVAL;
-	/* The buffer first, because the process may have mapped anything else at @address since. */
+	/*
+	 * Try the buffer first, because the process may have mapped something else at @address
+	 * since.
+	 */
 	err = bo ? pin_bo(pin, bo, address) : -EFAULT;
 	return err == -EFAULT ? pin_page(pin, mm, address) : err;
 }
 
-/* Are the pages of @bo the driver's own? False also if @bo is locked now. */
+/* True if the pages of @bo are the driver's own. False also if @bo is locked now. */
 static bool is_drivers(struct ttm_buffer_object *bo)
 {
 	bool is;
@@ -134,7 +138,7 @@ bool gp_pin_is(const struct gp_pin *pin, struct mm_struct *mm, u64 address,
 	bool is;
 
 	if (pin->bo)
-		return pin->bo == bo;	/* referenced: no other is where it is */
+		return pin->bo == bo;	/* referenced, so no other object has its address */
 	is = pin_page(&now, mm, address) ? !is_drivers(bo) : now.page == pin->page;
 	gp_pin_put(&now);
 	return is;
@@ -149,7 +153,10 @@ void gp_pin_put(struct gp_pin *pin)
 		unpin_user_page(pin->page);
 	}
 	if (bo) {
-		/* It cannot be refused: nobody waits for us with the object reserved. */
+		/*
+		 * Waiting cannot deadlock, because no holder of the reservation waits for this
+		 * module.
+		 */
 		ttm_bo_reserve(bo, false, false, NULL);
 		ttm_bo_vunmap(bo, &pin->map);
 		ttm_bo_unpin(bo);

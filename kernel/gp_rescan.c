@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * When queues are looked for (gp_scan.c): a stamp can miss a change, and a process without queues
- * is not looked at. So there is a scan now and then while one attached task could come to stand in
- * the way of another, or is held by hand.
+ * Decides when queues are scanned (gp_scan.c). A stamp can miss a change, and a process without
+ * queues gets no looks. So scans run periodically while one attached task could get in the way of
+ * another, or a task is held by hand.
  */
 #include "gp_dev_file.h"
 #include "gp_home.h"
@@ -22,8 +22,8 @@ void gp_scan_in_time(void)
 }
 
 /*
- * Could a queue that comes change a decision? Then somebody must find out that it came. Only the
- * policy knows: it is asked about a GPU on which just these two sit, in a scheduler of its own.
+ * A scheduler with two tasks on one GPU. It is used to ask the policy whether a new queue of one
+ * task could change a decision about the other. If so, periodic scans must detect new queues.
  */
 static struct gp_sched *trial;
 static void *trial_memory;
@@ -36,7 +36,7 @@ static bool rivals(const struct gp_policy *policy, const struct gp_target *a,
 	return policy->watch(trial, &trial->devices[0]);
 }
 
-/* Who is held by hand is held with every queue that comes. */
+/* A hold by hand includes every queue that the task gets later. */
 static bool anybody_held(void)
 {
 	struct gp_target *t;
@@ -49,7 +49,7 @@ static bool anybody_held(void)
 
 static bool could_matter(void)
 {
-	/* It may be ejected meanwhile. */
+	/* The policy may be ejected meanwhile. */
 	const struct gp_policy *policy = READ_ONCE(gp_home.sched->policy);
 	struct gp_target *a, *b;
 

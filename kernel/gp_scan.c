@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Queues come and go while their process is attached. The look's timer sees by a stamp that
- * something changed; what, is found out here, where one may sleep. gp_rescan.c says when.
+ * Lists queues that came or went while their process is attached. The look's timer notices a change
+ * by a stamp. This code finds the change, because it may sleep. gp_rescan.c decides when.
  */
 #include <linux/slab.h>
 
@@ -18,7 +18,7 @@
 
 enum {
 	SCAN_ROOM	= 1024,		/* queues of one process on one GPU */
-	SCAN_AGAIN_MS	= 10,		/* the driver was busy, or the task not at rest */
+	SCAN_AGAIN_MS	= 10,		/* the driver was busy, or the task was being moved */
 };
 
 static struct gp_kfd_queue found[SCAN_ROOM];	/* home.mutex */
@@ -77,7 +77,7 @@ void gp_kernel_queue_out(struct gp_kernel_queue *ring, u64 now_ns)
 	ring->place = GP_NONE;
 }
 
-/* Under home.lock; there is room. */
+/* Adds a queue that will get looks. There is room for it. The caller holds home.lock. */
 static void ring_in(struct gp_kernel_queue *ring, u32 task, u64 now_ns)
 {
 	struct gp_kernel_gpu *gpu = ring->gpu;
@@ -93,7 +93,7 @@ static void ring_in(struct gp_kernel_queue *ring, u32 task, u64 now_ns)
 	gp_ring_take(&hot->at, READ_ONCE(*hot->read), READ_ONCE(*hot->write));
 	at = (struct gp_pointers){ .rptr = hot->at.rptr, .wptr = hot->at.wptr };
 	if (gp_queue_add(gp_home.sched, task, gpu->device, &at, now_ns, &hot->queue))
-		return;		/* too many: it is not looked at, its task is moved all the same */
+		return;		/* too many: the queue gets no looks but moves with its task */
 	ring->place = gpu->nr_hot++;
 }
 
@@ -149,7 +149,7 @@ static struct gp_kernel_queue *known(struct gp_member *m, struct gp_kernel_gpu *
 	return NULL;
 }
 
-/* A queue that cannot be pinned is not looked at; it is moved with the others. -EBUSY: not now. */
+/* Notes a queue. One that cannot be pinned gets no looks but moves with its task. -EBUSY: retry. */
 static int note(struct gp_member *m, struct gp_kernel_gpu *gpu, struct gp_kfd_queue *q)
 {
 	struct gp_kernel_queue *ring = known(m, gpu, q);
@@ -177,7 +177,7 @@ static void keep_as_found(struct gp_member *m, const struct gp_kernel_gpu *gpu)
 			r->found = true;
 }
 
-/* Keeps what is known of @m on @gpu until the next scan. @same: nothing has changed there. */
+/* Keeps the known queues of @m on @gpu until the next scan. @same: the stamp has not changed. */
 static int ask_later(struct gp_member *m, struct gp_kernel_gpu *gpu, bool same)
 {
 	if (gpu)
@@ -187,8 +187,8 @@ static int ask_later(struct gp_member *m, struct gp_kernel_gpu *gpu, bool same)
 }
 
 /*
- * Returns -EAGAIN: the driver is busy there, what was known stays as it is; or the process is, with
- * its memory.
+ * Returns -EAGAIN if the driver or the process's memory is busy. Known queues are kept if the
+ * driver is busy.
  */
 static int scan_seat(struct gp_member *m, struct kfd_process_device *pdd, bool all)
 {
@@ -200,14 +200,14 @@ static int scan_seat(struct gp_member *m, struct kfd_process_device *pdd, bool a
 	bool later = false;
 	int i, nr;
 
-	/* The GPU is being dropped. It becomes known again when that is over. */
+	/* A GPU that is being dropped becomes known again after the drop. */
 	if (gpu && READ_ONCE(gpu->gone))
 		return ask_later(m, NULL, false);
 	if (same && !all) {
 		keep_as_found(m, gpu);
 		return 0;
 	}
-	/* The driver's lock is held for as long as the GPU takes: do not wait for it. */
+	/* The worker may hold the driver's lock until the GPU answers, so do not wait for it. */
 	if (gpu && READ_ONCE(gpu->busy))
 		return ask_later(m, gpu, same);
 	nr = gp_kfd_queues(pdd, found, SCAN_ROOM);
@@ -239,7 +239,7 @@ static int scan_member(struct gp_member *m, bool all)
 	u32 i;
 
 	if (!atomic_read(&m->mm->mm_users))
-		return 0;	/* its notifier does the rest */
+		return 0;	/* its notifier removes its queues */
 	list_for_each_entry(ring, &m->rings, of_member)
 		ring->found = false;
 	m->unasked = false;
@@ -289,13 +289,13 @@ static int retask(struct gp_target *t, u64 devices, u64 now_ns, const char **why
 	t->devices = devices;
 	gp_home.of_task[t->task] = t;
 	gp_dev_file_record_task(t);
-	/* Of who may not be held any more it is refused, rightly. */
+	/* The scheduler rightly refuses to hold a task that may no longer be held. */
 	if (t->hold_until_ns > now_ns)
 		gp_sched_hold(gp_home.sched, t->task, t->hold_until_ns - now_ns, now_ns);
 	return 0;
 }
 
-/* Takes out what was not found again; returns whether anything is different. */
+/* Removes queues that the scan did not find. True if any queue came or went. */
 static bool sift(struct gp_target *t, u64 now_ns, struct list_head *out)
 {
 	struct gp_kernel_queue *ring, *next;
@@ -347,7 +347,7 @@ static void look_at_all(struct gp_target *t, u64 now_ns)
 	}
 }
 
-/* Processes of @t that came when it was off are taken off, too. Whether there are any. */
+/* Asks the workers to stop processes of @t that arrived while it was off. True if there are any. */
 static bool call_strays(const struct gp_target *t)
 {
 	struct gp_kernel_gpu *gpu;
@@ -365,7 +365,7 @@ static bool call_strays(const struct gp_target *t)
 	return any;
 }
 
-/* Under home.lock: what was found becomes what the scheduler knows; the rest goes to @out. */
+/* Updates the scheduler from the scan and moves removed queues to @out. Under home.lock. */
 static int adopt(struct gp_target *t, u64 now_ns, struct list_head *out, const char **why)
 {
 	struct gp_uapi_event event = { .time_ns = now_ns, .kind = GP_UAPI_EVENT_QUEUES,
@@ -387,7 +387,7 @@ static int adopt(struct gp_target *t, u64 now_ns, struct list_head *out, const c
 	return err;
 }
 
-/* How many there are with those of @t that are not looked at yet. */
+/* Returns the number of queues with those of @t that get no looks yet. */
 static u32 room_for(const struct gp_target *t, const struct gp_kernel_gpu *gpu)
 {
 	const struct gp_kernel_queue *ring;
@@ -404,7 +404,7 @@ static u32 room_for(const struct gp_target *t, const struct gp_kernel_gpu *gpu)
 	return nr;
 }
 
-/* With home.mutex nobody else puts any in. */
+/* The caller holds home.mutex, so no other thread adds queues. */
 static int reserve(const struct gp_target *t)
 {
 	struct gp_kernel_gpu *gpu;
@@ -416,7 +416,7 @@ static int reserve(const struct gp_target *t)
 	return err;
 }
 
-/* Referenced: its process may end while we are at it. NULL: it has. */
+/* Returns a referenced member, because its process may end during the scan. NULL: it has ended. */
 static struct gp_member *member_of(struct gp_target *t, u32 i)
 {
 	struct gp_member *m;
@@ -467,7 +467,7 @@ int gp_target_scan(struct gp_target *t, bool all, const char **why)
 		gp_kernel_queue_free_later(&out);
 	if (err == -EAGAIN || one == -EAGAIN)
 		gp_scan_soon(SCAN_AGAIN_MS);
-	wake_up_all(&gp_home.moved);	/* who waits until it is settled */
+	wake_up_all(&gp_home.moved);	/* wakes callers that wait for known queues */
 	return one == -EAGAIN ? 0 : one;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What mechanism `direct` assumes of a GPU's firmware, tried out with one task: that UNMAP_QUEUES
- * by PASID takes all its compute queues out of the hardware's slots, and that the firmware does
- * not put them back by itself. Only the worker moves anybody, so it does this too.
+ * Tests, with one task, what mechanism `direct` assumes of a GPU's firmware. UNMAP_QUEUES by PASID
+ * must remove all compute queues of the task from the hardware's slots, and the firmware must not
+ * map them again by itself. The worker runs the test, because only the worker may move processes.
  */
 #include <linux/delay.h>
 
@@ -15,9 +15,9 @@
 #include "gp_worker.h"
 
 #define FENCE_NS	(100 * GP_MSEC)
-#define ROUNDS_MS	20		/* time in which firmware that maps again would have */
+#define ROUNDS_MS	20		/* time in which wrong firmware would map again */
 
-/* Queues of the step's processes in hardware slots; -errno. */
+/* Counts the queues of the step's processes that are in hardware slots; -errno. */
 static int mapped(const struct gp_crew *crew)
 {
 	int sum = 0, nr;
@@ -38,7 +38,7 @@ static int fails(struct gp_selftest *t, int err, const char *why)
 	return err;
 }
 
-/* They are off: do they stay? */
+/* Checks that the stopped queues are off and stay off. */
 static int judge(const struct gp_crew *crew, struct gp_selftest *t)
 {
 	int nr = mapped(crew);
@@ -60,7 +60,7 @@ static int stop(struct gp_kernel_gpu *gpu, struct gp_selftest *t)
 
 	if (!step->nr)
 		return fails(t, -EBUSY, "the task has no queues there, or is off already");
-	/* Else it would be no wonder that they are not there afterwards. */
+	/* If no queue is in a slot now, the test would prove nothing. */
 	if (mapped(gpu->crew) <= 0)
 		return fails(t, -EBUSY, "none of its queues is in the hardware's slots");
 	err = gp_way_direct.can(step);
@@ -86,7 +86,7 @@ void gp_selftest_run(struct gp_kernel_gpu *gpu)
 	spin_lock_irqsave(&gp_home.lock, flags);
 	t = gpu->test;
 	target = t ? gp_target_of_task(t->task) : NULL;
-	/* The task may have been detached since, and its number reused. */
+	/* The task may be detached and its number reused, so compare the handles. */
 	if (target && target->handle == t->handle)
 		gp_step_add(gpu, t->task, true);
 	spin_unlock_irqrestore(&gp_home.lock, flags);
@@ -112,7 +112,7 @@ void gp_selftest_run(struct gp_kernel_gpu *gpu)
 	wake_up_all(&gp_home.moved);
 }
 
-/* Is it on the GPU, and nobody about to move it? Under home.lock. */
+/* True if the task is on the GPU and no action is moving it. The caller holds home.lock. */
 static bool at_rest(const struct gp_kernel_gpu *gpu, const struct gp_target *target)
 {
 	const struct gp_seat *seat = gp_sched_seat(gp_home.sched, target->task, gpu->device);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The test of what `direct` assumes, on a GPU. */
+/* The test of `direct`'s assumptions on a GPU. */
 #ifndef GP_KERNEL_SELFTEST_H
 #define GP_KERNEL_SELFTEST_H
 
@@ -8,7 +8,7 @@
 struct gp_kernel_gpu;
 struct gp_target;
 
-/* The self test that a caller waits for. */
+/* A self test that a caller waits for. */
 struct gp_selftest {
 	u32 task, handle;
 	int err;
@@ -17,14 +17,14 @@ struct gp_selftest {
 	bool done;
 };
 
-/* `direct`'s assumptions, by stopping and starting @target once. With home.mutex. -EBUSY. */
+/* Starts the test, which stops and starts @target once. The caller holds home.mutex. -EBUSY. */
 int gp_selftest_begin(struct gp_kernel_gpu *gpu, const struct gp_target *target,
 		      struct gp_selftest *test);
-/* Waits until the worker has finished the test; no lock held. */
+/* Waits until the worker has finished the test. The caller holds no lock. */
 int gp_selftest_wait(struct gp_selftest *test);
-/* Fails a test that is waiting for a worker which has ended. */
+/* Fails a test that waits for a worker which has ended. */
 void gp_selftest_cancel(struct gp_kernel_gpu *gpu);
-/* The worker's half. */
+/* The worker's part. */
 void gp_selftest_run(struct gp_kernel_gpu *gpu);
 
 #endif /* GP_KERNEL_SELFTEST_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * One step on one GPU: who is taken off and who is put on, by which of the driver's ways, and
- * what became of them. All of it in the GPU's worker.
+ * One step on one GPU: which processes are stopped and started, in which way, and the outcome. All
+ * of this runs in the GPU's worker.
  */
 #include "gp_bounds.h"
 #include "gp_dev_file.h"
@@ -12,7 +12,7 @@
 #include "gp_target.h"
 #include "gp_worker.h"
 
-/* ---- who ---- */
+/* ---- the processes of a step ---- */
 
 static void enrol(struct gp_kernel_gpu *gpu, struct gp_member *m, u32 task, bool out)
 {
@@ -39,7 +39,7 @@ void gp_step_add(struct gp_kernel_gpu *gpu, u32 task, bool out)
 
 		if (!seat || !seat->pdd || m->dead)
 			continue;
-		/* It is this action's from now on, wherever it was left before. */
+		/* This action now takes care of the start, so the seat is no orphan. */
 		seat->orphan = false;
 		if (seat->owes != out)
 			enrol(gpu, m, task, out);
@@ -53,7 +53,7 @@ void gp_step_begin(struct gp_kernel_gpu *gpu, u64 patience_ns)
 	};
 }
 
-/* ---- which way ---- */
+/* ---- the way ---- */
 
 static void refused_direct(struct gp_kernel_gpu *gpu, const char *why)
 {
@@ -75,7 +75,7 @@ static bool any_out(const struct gp_kfd_step *step)
 	return false;
 }
 
-/* The one that is wanted, unless it would refuse; starts need no other than evict. */
+/* Returns the selected way, or evict if that way would refuse. Starts alone always use evict. */
 const struct gp_way *gp_step_way(struct gp_kernel_gpu *gpu)
 {
 	const struct gp_way *way = READ_ONCE(gp_home.way);
@@ -133,9 +133,9 @@ int gp_step_move(struct gp_kernel_gpu *gpu, const struct gp_way *way)
 	return err;
 }
 
-/* ---- what became of them ---- */
+/* ---- the outcome ---- */
 
-/* Is anybody off there? Those who have died are not waited for. Under home.lock. */
+/* True if a live process is off on this GPU. The caller holds home.lock. */
 static bool anybody_owes(const struct gp_kernel_gpu *gpu)
 {
 	const struct gp_member *m;
@@ -146,7 +146,7 @@ static bool anybody_owes(const struct gp_kernel_gpu *gpu)
 	return false;
 }
 
-/* What the driver counts is what we know; who has left is seen to. */
+/* Copies the driver's counts to the seats. Orphans members that left their task meanwhile. */
 void gp_step_book(struct gp_kernel_gpu *gpu)
 {
 	struct gp_crew *crew = gpu->crew;
@@ -191,15 +191,18 @@ void gp_step_let_go(struct gp_crew *crew)
 }
 
 /*
- * The driver has given up on the GPU or is resetting it: it counted the eviction and nobody knows
- * where the process is. The reset that follows says the rest.
+ * True if the place of the process is unknown. The driver counted the eviction, then gave up on the
+ * GPU or began a reset. The reset that follows settles the state.
  */
 static bool nobody_knows(const struct gp_kfd_move *m)
 {
 	return m->out && (m->err == -ETIME || m->err == -EIO);
 }
 
-/* Did every process of @task get there? Those who did not stay for a start of their own. */
+/*
+ * Returns GP_DONE if every process of @task moved. After a refused stop, the processes that did
+ * stop become orphans, so that they are started again.
+ */
 static enum gp_outcome outcome(struct gp_kernel_gpu *gpu, u32 task, bool out, int err)
 {
 	struct gp_crew *crew = gpu->crew;
@@ -213,7 +216,7 @@ static enum gp_outcome outcome(struct gp_kernel_gpu *gpu, u32 task, bool out, in
 			continue;
 		if (nobody_knows(&crew->move[i]))
 			return GP_TIMED_OUT;
-		/* Whatever a start said, one that the driver owes no more is none to repeat. */
+		/* A start that is no longer owed is not repeated, even if it reported an error. */
 		all &= out ? !crew->move[i].err : !crew->move[i].owes;
 	}
 	for (i = 0; i < crew->step.nr && out && !all; i++)
@@ -222,7 +225,7 @@ static enum gp_outcome outcome(struct gp_kernel_gpu *gpu, u32 task, bool out, in
 	return all ? GP_DONE : GP_REFUSED;
 }
 
-/* Under home.lock. */
+/* The caller holds home.lock. */
 static void answer(struct gp_kernel_gpu *gpu, int err, u64 now_ns)
 {
 	const struct gp_action *action = &gpu->crew->order.action;
@@ -237,12 +240,12 @@ static void answer(struct gp_kernel_gpu *gpu, int err, u64 now_ns)
 	for (i = 0; i < action->nr_out + action->nr_in; i++) {
 		a.task = action->tasks[i];
 		a.outcome = outcome(gpu, a.task, i < action->nr_out, err);
-		/* -EPROTO: it was detached or died meanwhile. */
+		/* -EPROTO: the task was detached or died meanwhile. */
 		gp_sched_answer(gp_home.sched, &a, now_ns);
 	}
 	if (err == -ETIME)
 		gpu->crew->late = action->id;
-	/* While one is awaited, no other stop is ordered. Only evict has counted it. */
+	/* The scheduler orders no other stop while one is unanswered. Only evict has counted it. */
 	if (err == -EIO && action->nr_out)
 		gpu->crew->unsure_of = (struct gp_answer){
 			.action = action->id, .task = GP_NONE,
@@ -264,7 +267,7 @@ static void refuse_stops(struct gp_kernel_gpu *gpu, u64 now_ns)
 	action->nr_out = 0;
 }
 
-/* A task that has ended since leaves its number to another, whom nobody meant. */
+/* Task numbers are reused, so check that the seat still belongs to this action. */
 static bool still_meant(const struct gp_kernel_gpu *gpu, const struct gp_action *action, u32 task)
 {
 	const struct gp_seat *seat = gp_sched_seat(gp_home.sched, task, gpu->device);
@@ -282,9 +285,9 @@ void gp_step_action(struct gp_kernel_gpu *gpu)
 
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
-	/* It says that no answer came before the scheduler stops waiting for one. */
+	/* The step gives up just before the scheduler stops waiting for the answer. */
 	gp_step_begin(gpu, action->deadline_ns > now ? (action->deadline_ns - now) / 8 * 7 : 0);
-	/* Nobody waits for a stop any more that was not begun in time. */
+	/* Refuse late stops, because the scheduler no longer waits for them. */
 	if (now >= action->deadline_ns || gpu->gone)
 		refuse_stops(gpu, now);
 	for (i = 0; i < action->nr_out + action->nr_in; i++)
@@ -306,9 +309,9 @@ void gp_step_action(struct gp_kernel_gpu *gpu)
 	wake_up_all(&gp_home.moved);
 }
 
-/* ---- starts that nobody asks for ---- */
+/* ---- orphans: starts outside of actions ---- */
 
-/* Under home.lock. */
+/* The caller holds home.lock. */
 static void gather_orphans(struct gp_kernel_gpu *gpu)
 {
 	struct gp_member *m;
@@ -338,7 +341,7 @@ bool gp_step_orphans(struct gp_kernel_gpu *gpu)
 	spin_lock_irqsave(&gp_home.lock, flags);
 	for (i = 0; i < gpu->crew->step.nr; i++)
 		if (gpu->crew->move[i].owes)
-			gpu->orphans = true;	/* again, after a while */
+			gpu->orphans = true;	/* retry later */
 	gp_step_book(gpu);
 	gp_step_reset(gpu, gp_home_now());
 	left = gpu->orphans;
@@ -348,7 +351,7 @@ bool gp_step_orphans(struct gp_kernel_gpu *gpu)
 	return !left;
 }
 
-/* ---- those who came when their task was off ---- */
+/* ---- strays: processes that came while their task was off ---- */
 
 bool gp_step_is_stray(const struct gp_kernel_gpu *gpu, const struct gp_member *m)
 {
@@ -363,7 +366,7 @@ bool gp_step_is_stray(const struct gp_kernel_gpu *gpu, const struct gp_member *m
 	return is && is->state == GP_OFF;
 }
 
-/* They are started with the others of their task. */
+/* The strays are started with the other processes of their task. */
 void gp_step_strays(struct gp_kernel_gpu *gpu)
 {
 	unsigned long flags;
@@ -386,7 +389,7 @@ void gp_step_strays(struct gp_kernel_gpu *gpu)
 	gp_step_let_go(gpu->crew);
 }
 
-/* ---- what the GPU did on its own ---- */
+/* ---- resets and recovery of the GPU ---- */
 
 bool gp_step_reset(struct gp_kernel_gpu *gpu, u64 now_ns)
 {
@@ -405,7 +408,7 @@ bool gp_step_reset(struct gp_kernel_gpu *gpu, u64 now_ns)
 	gpu->crew->unsure_of.action = 0;
 	gpu->halted = false;
 	gpu->orphans = false;
-	/* The driver leaves everybody evicted for good; what we counted means nothing now. */
+	/* The driver leaves every process evicted for good, so the module's counts are void. */
 	list_for_each_entry_safe(m, next, &gp_home.members, of_home) {
 		m->seat[gpu->device].owes = false;
 		m->seat[gpu->device].orphan = false;
@@ -417,7 +420,7 @@ bool gp_step_reset(struct gp_kernel_gpu *gpu, u64 now_ns)
 	return true;
 }
 
-/* A GPU is locked for other reasons than a reset, too; and then nothing follows by itself. */
+/* The driver locks a GPU for other reasons than a reset too. No reset follows then, so kick it. */
 void gp_step_resync(struct gp_kernel_gpu *gpu)
 {
 	struct gp_crew *crew = gpu->crew;
@@ -429,7 +432,7 @@ void gp_step_resync(struct gp_kernel_gpu *gpu)
 	crew->unsure = false;
 	spin_lock_irqsave(&gp_home.lock, flags);
 	now = gp_home_now();
-	/* MES has removed some of their queues and not others. */
+	/* MES removes queues one by one, so some may be off and others on. Do not answer then. */
 	if (crew->unsure_of.action && !gpu->is.mes)
 		gp_sched_answer(gp_home.sched, &crew->unsure_of, now);
 	crew->unsure_of.action = 0;
@@ -447,7 +450,7 @@ void gp_step_late(struct gp_kernel_gpu *gpu)
 	if (!come)
 		return;
 	spin_lock_irqsave(&gp_home.lock, flags);
-	/* The driver has mapped what it believes in, nothing of ours was booked: they are on. */
+	/* The driver has mapped the queues again and nothing was booked, so the tasks are on. */
 	if (a.action != GP_LATE_TEST)
 		gp_sched_answer(gp_home.sched, &a, gp_home_now());
 	gpu->crew->late = 0;

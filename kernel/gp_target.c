@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A task: processes that are on the GPUs together or not at all, from attach to detach. */
+/* A task, from attach to detach: processes that are on the GPUs together or not at all. */
 #include <linux/slab.h>
 
 #include "gp_bounds.h"
@@ -26,7 +26,7 @@ struct gp_target *gp_target_find(const struct gp_dev_file *client, u32 handle)
 	return NULL;
 }
 
-/* An account is 50 KB of histograms: what is wanted is added up where it lies. */
+/* Adds up fields in place, because an account has 50 KB of histograms. */
 void gp_target_sum(const struct gp_target *t, u64 now_ns, struct gp_uapi_seat *to)
 {
 	const struct gp_sched *s = gp_home.sched;
@@ -64,7 +64,7 @@ void gp_target_untask(struct gp_target *t, u64 now_ns)
 	t->devices = 0;
 }
 
-/* Under home.lock: the scheduler and its members know nothing of it any more. */
+/* Removes the task from the scheduler and detaches its members. The caller holds home.lock. */
 static void part(struct gp_target *t, u64 now_ns)
 {
 	u32 i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What goes into the scheduler and comes out of it becomes tracepoints, statistics and events.
- * Called from inside the scheduler, so under home.lock: reads it, and never calls it.
+ * Turns the inputs and outputs of the scheduler into tracepoints, statistics and events. The
+ * scheduler calls it under home.lock. It reads the scheduler and never calls it.
  */
 #include "gp_bounds.h"
 #include "gp_dev_file.h"
@@ -106,7 +106,7 @@ static void count_state(struct gp_uapi_stats *st, u64 from, u64 to)
 	st->nr_off -= from == GP_OFF;
 }
 
-/* Seats that vanish do so without changing their state. */
+/* Counts seats that are off, because seats that are removed do not report a change of state. */
 static u64 off_seats(u32 first, bool of_task)
 {
 	const struct gp_seat *seats = gp_home.sched->seats;
@@ -186,7 +186,7 @@ static void tell(const struct gp_rec *rec)
 		event.gpu_id = event.task = 0;
 	memcpy(event.arg, rec->arg, sizeof(event.arg));
 	if (rec->kind == GP_REC_PARTS) {
-		/* The whole is their sum. */
+		/* The total is the sum of the parts. */
 		event.arg[GP_PART_TOTAL] = rec->arg[GP_NR_PARTS];
 		event.arg[GP_NR_PARTS] = 0;
 	}
@@ -196,7 +196,7 @@ static void tell(const struct gp_rec *rec)
 void gp_dev_file_trace(void *ctx, const struct gp_rec *rec)
 {
 	trace_rec(rec);
-	/* Its first words are before there is anything. */
+	/* The scheduler emits its first records before gp_home.sched is set. */
 	if (!gp_home.sched)
 		return;
 	count(rec);

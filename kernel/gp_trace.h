@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Tracepoints gpreempt:*, for perf, trace-cmd and bpftrace. Tasks are named by their handle and the
- * pid of their first process, GPUs by the number they have in /sys/class/kfd.
+ * Tracepoints gpreempt:*, for perf, trace-cmd and bpftrace. They name a task by its handle and the
+ * pid of its first process, and a GPU by its number in /sys/class/kfd.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM gpreempt
@@ -17,12 +17,12 @@
 #define GP_KERNEL_TRACE_WHO
 struct gp_trace_who {
 	u32 gpu_id;
-	u32 task;		/* handle, 0: of none */
+	u32 task;		/* handle; 0: no task */
 	s32 pid;
 };
 #endif
 
-/* One part of a preemption, when all of it is over: enum gp_part. */
+/* One part of a preemption (enum gp_part), emitted when the preemption is complete. */
 DECLARE_EVENT_CLASS(gp_part,
 	TP_PROTO(const struct gp_trace_who *who, u64 ns),
 	TP_ARGS(who, ns),
@@ -48,7 +48,7 @@ DEFINE_EVENT(gp_part, command, TP_PROTO(const struct gp_trace_who *who, u64 ns),
 DEFINE_EVENT(gp_part, save, TP_PROTO(const struct gp_trace_who *who, u64 ns), TP_ARGS(who, ns));
 DEFINE_EVENT(gp_part, switch, TP_PROTO(const struct gp_trace_who *who, u64 ns), TP_ARGS(who, ns));
 
-/* A task got a GPU by taking others off it. */
+/* A task got a GPU after other tasks were preempted. */
 TRACE_EVENT(preemption,
 	TP_PROTO(const struct gp_trace_who *who, u64 total_ns, u32 victims),
 	TP_ARGS(who, total_ns, victims),
@@ -70,7 +70,7 @@ TRACE_EVENT(preemption,
 		  __entry->task, __entry->pid, __entry->total_ns, __entry->victims)
 );
 
-/* A look saw the pointers of a queue move. */
+/* A look saw the pointers of a queue change. */
 TRACE_EVENT(sample,
 	TP_PROTO(u32 gpu_id, const struct gp_rec *rec),
 	TP_ARGS(gpu_id, rec),
@@ -90,7 +90,7 @@ TRACE_EVENT(sample,
 		  __entry->rptr, __entry->wptr)
 );
 
-/* One look at a GPU is over. */
+/* A look at a GPU is complete. */
 TRACE_EVENT(look,
 	TP_PROTO(u32 gpu_id),
 	TP_ARGS(gpu_id),
@@ -99,7 +99,7 @@ TRACE_EVENT(look,
 	TP_printk("gpu_id=%u", __entry->gpu_id)
 );
 
-/* Something is to be done on a GPU, for a task or for nobody. */
+/* The scheduler ordered an action on a GPU, for a task or for none. */
 TRACE_EVENT(action,
 	TP_PROTO(const struct gp_trace_who *who, u64 id),
 	TP_ARGS(who, id),
@@ -119,7 +119,7 @@ TRACE_EVENT(action,
 		  __entry->task, __entry->pid)
 );
 
-/* It was done, refused or not answered (enum gp_outcome). */
+/* An action was done, refused or not answered (enum gp_outcome). */
 TRACE_EVENT(answer,
 	TP_PROTO(u32 gpu_id, const struct gp_rec *rec),
 	TP_ARGS(gpu_id, rec),
@@ -144,7 +144,7 @@ TRACE_EVENT(answer,
 		  __entry->saved_ns, __entry->switched_ns)
 );
 
-/* A task is in another state on a GPU: enum gp_uapi_state; now_ns is the scheduler's. */
+/* A task changed its state on a GPU (enum gp_uapi_state). now_ns is the scheduler's time. */
 TRACE_EVENT(state,
 	TP_PROTO(const struct gp_trace_who *who, const struct gp_rec *rec),
 	TP_ARGS(who, rec),
@@ -170,7 +170,7 @@ TRACE_EVENT(state,
 
 #endif /* GP_KERNEL_TRACE_H */
 
-/* Found by -I of the folder that this file is in. */
+/* The compiler finds this folder by its -I option. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE

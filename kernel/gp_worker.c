@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The worker of a GPU: it decides (pulls), carries out what concerns its GPU, and answers. It is
- * a thread of ordinary priority: the driver waits for the GPU by giving the processor away again
- * and again, and a real-time thread would never let the others have it.
+ * The worker of a GPU decides (pulls), carries out actions on its GPU, and answers. It is a thread
+ * of ordinary priority. The driver yields the processor while it waits for the GPU, and with a
+ * real-time thread no other thread would run.
  */
 #include <linux/freezer.h>
 #include <linux/kthread.h>
@@ -19,7 +19,7 @@
 #include "gp_target.h"
 #include "gp_worker.h"
 
-/* Between two tries at a start that is owed, or two questions after a fence or a locked GPU. */
+/* Time between two tries of an owed start, or two checks of a late fence or a locked GPU. */
 #define AGAIN_NS	(10 * GP_MSEC)
 
 void gp_gpu_wake(struct gp_kernel_gpu *gpu)
@@ -33,7 +33,7 @@ void gp_gpu_wake(struct gp_kernel_gpu *gpu)
 
 /* ---- probes ---- */
 
-/* Waves of all processes of @task; -errno: nobody knows. */
+/* Counts the waves of all processes of @task. -errno: unknown. */
 static int count_waves(struct gp_kernel_gpu *gpu, u32 task, u32 *ret)
 {
 	struct gp_crew *crew = gpu->crew;
@@ -65,7 +65,7 @@ static int count_waves(struct gp_kernel_gpu *gpu, u32 task, u32 *ret)
 	return err;
 }
 
-/* First the counters, then the pointers, then the answer: work that comes in between is seen. */
+/* Reads the counters, then the pointers, then answers, so that work in between is not missed. */
 static void probe(struct gp_kernel_gpu *gpu, u32 task)
 {
 	struct gp_probed probed = { .device = gpu->device, .task = task,
@@ -95,11 +95,12 @@ static void probe_all(struct gp_kernel_gpu *gpu)
 		probe(gpu, task);
 }
 
-/* ---- its life ---- */
+/* ---- lifetime ---- */
 
 /*
- * Decides, and takes over what is to be done; false: nothing. Whoever is told of it meanwhile would
- * get the processor before the command is given: he is woken after it, or by the next tick.
+ * Decides and takes the order for this GPU. False: nothing to do. Defers the wakeups of clients,
+ * because a woken client could get the processor before the command is given. Clients are woken
+ * after the command or by the next tick.
  */
 static bool take_order(struct gp_kernel_gpu *gpu)
 {
@@ -124,7 +125,7 @@ static bool take_order(struct gp_kernel_gpu *gpu)
 	gpu->order.step = false;
 	bitmap_zero(gpu->order.probes, GP_HOME_TASKS);
 	any = order->step || !bitmap_empty(order->probes, GP_HOME_TASKS) || gpu->orphans;
-	gpu->kicked = false;		/* by ourselves, with this order */
+	gpu->kicked = false;		/* set by this worker for the order it just took */
 	gp_home_settle(now);
 	gp_home.hushed = false;
 	if (!order->step)
@@ -133,7 +134,7 @@ static bool take_order(struct gp_kernel_gpu *gpu)
 	return any;
 }
 
-/* What is left to be tried again, and when to wake for it. */
+/* Schedules a retry for anything that is left. */
 static void done(struct gp_kernel_gpu *gpu, bool orphans_left)
 {
 	unsigned long flags;
@@ -231,7 +232,7 @@ void gp_worker_stop(struct gp_kernel_gpu *gpu)
 		kthread_stop(worker);
 }
 
-/* A fence that is still awaited counts, and a GPU that was locked: somebody is off by them. */
+/* A late fence or a locked GPU counts as not done, because some processes may be off. */
 static bool is_done(const struct gp_kernel_gpu *gpu)
 {
 	unsigned long flags;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a program puts into an AQL queue: packets, signals, and the page with the
- * queue's pointers. Layouts of the HSA platform specification 1.2 and of AMD's
- * runtime, in our own words.
+ * The content of an AQL queue: packets, signals, and the page with the queue's pointers. The
+ * layouts follow the HSA platform specification 1.2 and AMD's runtime.
  *
- * A packet is written whole, its header last (release): until then the command
- * processor sees GP_AQL_INVALID and waits.
+ * A program writes a packet's header last (release). Until then the command processor sees
+ * GP_AQL_INVALID and waits.
  */
 #ifndef GP_UAPI_AQL_H
 #define GP_UAPI_AQL_H
@@ -14,7 +13,7 @@
 
 enum gp_aql_type {
 	GP_AQL_VENDOR		= 0,
-	GP_AQL_INVALID		= 1,	/* also what a retired packet is turned into */
+	GP_AQL_INVALID		= 1,	/* also the type of a retired packet */
 	GP_AQL_KERNEL		= 2,
 	GP_AQL_BARRIER_AND	= 3,
 	GP_AQL_AGENT		= 4,
@@ -65,12 +64,12 @@ union gp_aql_packet {
 	__u32 word[16];
 };
 
-/* 64-byte aligned. The command processor takes 1 from @value when a packet completes. */
+/* 64-byte aligned. The command processor subtracts 1 from @value when a packet completes. */
 struct gp_amd_signal {
 	__s64 kind;			/* GP_AMD_SIGNAL_USER */
 	__s64 value;
 	__u64 mailbox;			/* address of the event's slot; 0: no interrupt */
-	__u32 event_id;			/* what is written there */
+	__u32 event_id;			/* value to write to the mailbox */
 	__u32 pad0;
 	__u64 start_ts;			/* device clock */
 	__u64 end_ts;

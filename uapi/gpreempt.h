@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
 /*
- * /dev/gpreempt: what crosses the boundary between the module gpreempt.ko and user space.
+ * /dev/gpreempt: the interface between the module gpreempt.ko and user space.
  *
- * A descriptor of it attaches processes, by a pidfd and one of their KFD descriptors: who has
- * that descriptor (its own, or by pidfd_getfd(2), which needs the right to trace) has authority
- * over the process, nobody else. What a descriptor attached, others can neither see by handle nor
- * touch. When it is closed, however its owner died, everything it attached is back on the GPU.
- * The policy, its parameters and the mechanism are the machine's: the last who sets them wins, and
- * when the last descriptor is closed they are as after loading.
+ * A descriptor of this device attaches processes by a pidfd and one of their KFD descriptors. Only
+ * a caller that holds this KFD descriptor has authority over the process. It may be the caller's
+ * own, or come from pidfd_getfd(2), which needs the right to trace. Other descriptors of this
+ * device can neither see nor change the tasks of this descriptor. When the descriptor is closed for
+ * any reason, its tasks are put back on the GPU. Policy, parameters and mechanism hold for the
+ * whole machine. The last call that sets them wins, and closing the last descriptor restores their
+ * values after loading.
  *
- * Every call returns 0 or -1 with errno; a refused call has changed nothing. Fields named zero
- * must be 0 (-EINVAL). Common to all: ENOTTY no such call, EFAULT a bad address, EINVAL a value out
+ * Every call returns 0, or -1 with errno. A refused call has changed nothing. Fields named zero
+ * must be 0 (-EINVAL). Common errors: ENOTTY no such call, EFAULT a bad address, EINVAL a value out
  * of its bounds, ENOENT no such task of this descriptor.
  */
 #ifndef UAPI_GPREEMPT_H
@@ -19,7 +20,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define GP_UAPI_VERSION	2	/* goes up with every change that a program can notice */
+#define GP_UAPI_VERSION	2	/* increases with every visible change */
 
 enum {
 	GP_UAPI_NAME	= 16,
@@ -36,7 +37,7 @@ enum gp_uapi_class_flag {
 };
 
 struct gp_uapi_class {
-	__u32 priority;		/* larger goes first */
+	__u32 priority;		/* larger values go first */
 	__u32 weight;		/* 1..10000 */
 	__u32 flags;		/* enum gp_uapi_class_flag */
 	__u32 zero;
@@ -47,11 +48,11 @@ struct gp_uapi_class {
 
 struct gp_uapi_version {
 	__u32 version;		/* out: GP_UAPI_VERSION of the module */
-	__u32 nr_gpus;		/* out: known so far: of attached processes, until none is */
+	__u32 nr_gpus;		/* out: GPUs with queues of attached processes */
 	__u32 nr_tasks;		/* out: of this descriptor */
 	__u32 flags;		/* out: enum gp_uapi_module_flag */
 	char policy[GP_UAPI_NAME];	/* out */
-	char mechanism[GP_UAPI_NAME];	/* out: wanted, see gp_uapi_gpu for what is used */
+	char mechanism[GP_UAPI_NAME];	/* out: selected; gp_uapi_gpu has the one in use */
 };
 
 enum gp_uapi_module_flag {
@@ -65,18 +66,22 @@ struct gp_uapi_member {
 };
 
 /*
- * A task: processes that are on the GPUs together or not at all. It need not have queues yet.
- * EBADF: not a pidfd, or not a file of the KFD driver. ESRCH: it has ended. EXDEV: the two are not
- * of the same process, or it has executed another program since. EEXIST: attached already, by
- * anybody. ENOSPC: too many tasks, or the policy does not admit it. EOPNOTSUPP: the driver is not
- * the one this module was built for. ENODEV: a GPU was unbound since it began. EAGAIN: the process
- * keeps its memory locked (mmap_lock); try again later. Where the driver is busy, the queues of the
- * task may become known only a moment after the call.
+ * A task: processes that are on the GPUs together or not at all. It may have no queues yet.
+ * EBADF: not a pidfd, or not a file of the KFD driver.
+ * ESRCH: the process has ended.
+ * EXDEV: the two descriptors are of different processes, or the process has executed another
+ * program since.
+ * EEXIST: the process is attached already, by any descriptor.
+ * ENOSPC: too many tasks, or the policy does not admit it.
+ * EOPNOTSUPP: the driver is not the one this module was built for.
+ * ENODEV: a GPU was unbound since the process began.
+ * EAGAIN: the process keeps its memory locked (mmap_lock); try again later.
+ * If the driver is busy, the queues of the task become known shortly after the call.
  */
 struct gp_uapi_attach {
 	__u64 members;		/* struct gp_uapi_member[nr_members] */
 	__u32 nr_members;	/* 1..GP_UAPI_MEMBERS */
-	__u32 task;		/* out: its handle; never 0, not used again soon */
+	__u32 task;		/* out: its handle; never 0, not reused soon */
 	struct gp_uapi_class class;
 };
 
@@ -102,14 +107,14 @@ struct gp_uapi_param {
 };
 
 enum gp_uapi_grace {
-	GP_UAPI_GRACE_DRIVER	= 0,	/* leave what the driver uses */
+	GP_UAPI_GRACE_DRIVER	= 0,	/* keep the driver's value */
 	GP_UAPI_GRACE_MAX	= 255,	/* units of 1000 GPU clocks */
 };
 
 /*
- * "evict" (default), "direct" (where it can, else evict), "halt" (by hand only, never with a
- * policy that preempts), "auto" (direct where its self test has passed, else evict).
- * EBUSY: somebody is off the GPU.
+ * "evict" (default), "direct" (where it can, else evict), "halt" (by hand only, never with a policy
+ * that preempts), "auto" (direct where its self test has passed, else evict). EBUSY: a task is off
+ * its GPU.
  */
 struct gp_uapi_mechanism {
 	char name[GP_UAPI_NAME];
@@ -118,27 +123,29 @@ struct gp_uapi_mechanism {
 };
 
 enum gp_uapi_move_flag {
-	GP_UAPI_NO_WAIT	= 1 << 0,	/* only ask; events tell the end */
+	GP_UAPI_NO_WAIT	= 1 << 0,	/* do not wait; events report the end */
 };
 
 /*
- * Take tasks off their GPUs, or let them back, by hand. One runlist cycle for all of them where
- * the mechanism can. A hold ends by itself after lease_ns, whoever is stopped meanwhile.
- * PREEMPT: EPERM a task is not preemptible. ETIME: not all were there when timeout_ns had passed
- * (@nr_done says how many; the holds stay until RESUME or the lease). EIO: a task is lost, the GPU
- * did not answer. EINTR.
+ * Takes tasks off their GPUs, or puts them back, by hand. All tasks move in one runlist cycle if
+ * the mechanism can. A hold ends by itself after lease_ns, even if its owner is stopped meanwhile.
+ * PREEMPT: EPERM: a task is not preemptible.
+ * ETIME: some tasks had not moved after timeout_ns. @nr_done has the number of those that had. The
+ * holds stay until RESUME or the lease.
+ * EIO: a task is lost because the GPU did not answer.
+ * EINTR.
  */
 struct gp_uapi_move {
 	__u64 tasks;		/* __u32[nr_tasks] */
 	__u32 nr_tasks;		/* 1..GP_UAPI_TASKS */
 	__u32 flags;		/* enum gp_uapi_move_flag */
-	__u64 lease_ns;		/* PREEMPT: 0 is the longest allowed. RESUME: 0 */
-	__u64 timeout_ns;	/* 0: as long as the scheduler waits */
+	__u64 lease_ns;		/* PREEMPT: 0 means the longest allowed. RESUME: 0 */
+	__u64 timeout_ns;	/* 0: twice the deadline of a stop */
 	__u32 nr_done;		/* out */
 	__u32 zero;
 };
 
-/* Work of @task comes in in_ns and is expected to be there within for_ns. */
+/* Announces work of @task in in_ns. The hint expires for_ns later. */
 struct gp_uapi_hint {
 	__u32 task;
 	__u32 zero;
@@ -147,27 +154,27 @@ struct gp_uapi_hint {
 
 enum gp_uapi_subscription {
 	GP_UAPI_EVENTS	= 1 << 0,	/* kinds from GP_UAPI_EVENT_FIRST on, of own tasks */
-	GP_UAPI_TRACE	= 1 << 1,	/* what the scheduler hears and says; for root */
+	GP_UAPI_TRACE	= 1 << 1,	/* inputs and outputs of the scheduler; for root */
 };
 
 struct gp_uapi_subscribe {
-	__u32 what;		/* enum gp_uapi_subscription; what was not read before is dropped */
-	__s32 eventfd;		/* signalled whenever something can be read; -1: none */
+	__u32 what;		/* enum gp_uapi_subscription; resubscribing drops unread events */
+	__s32 eventfd;		/* signalled when there is something to read; -1: none */
 };
 
 enum gp_uapi_state {
 	GP_UAPI_ON, GP_UAPI_STOPPING, GP_UAPI_OFF, GP_UAPI_STARTING, GP_UAPI_LOST,
-	GP_UAPI_ABSENT,		/* no queue on any GPU, so nothing to take off */
+	GP_UAPI_ABSENT,		/* no queue on any GPU */
 };
 
-/* One task on one GPU, and its account (core/account.h) over all of them. */
+/* The state of a task on a GPU, and its account (core/account.h) over all its GPUs. */
 struct gp_uapi_seat {
 	__u32 task;		/* in */
-	__u32 gpu_id;		/* in: 0 is the first it sits on; out */
+	__u32 gpu_id;		/* in: 0: its first GPU; out */
 	__u32 state;		/* out: enum gp_uapi_state */
 	__u32 work;		/* out: enum gp_work */
-	__u32 nr_queues;	/* out: watched here */
-	__u32 next_gpu_id;	/* out: the next it sits on, 0 is none */
+	__u32 nr_queues;	/* out: queues that get looks here */
+	__u32 next_gpu_id;	/* out: its next GPU; 0: none */
 	__u64 stops, starts, lost, refused, late, arrivals, preempted_others;
 	__u64 on_ns, off_ns, waiting_ns, longest_hold_ns;
 };
@@ -179,23 +186,23 @@ struct gp_uapi_gpu {
 	__u32 compute_units;	/* out */
 	__u64 location;		/* out: PCI domain << 16 | bus << 8 | devfn */
 	__u64 looks, wakeups, decisions, actions, probes, resets;
-	__u64 look_every_ns;	/* out: 0: not looking */
-	__u64 look_ns;		/* out: what a look takes, moving average */
+	__u64 look_every_ns;	/* out: 0: no looks */
+	__u64 look_ns;		/* out: duration of a look, moving average */
 	char mechanism[GP_UAPI_NAME];	/* out: of the last action */
-	char why_not_direct[64];	/* out: the last refusal, "" */
+	char why_not_direct[64];	/* out: reason of the last refusal, or "" */
 };
 
 enum gp_uapi_gpu_flag {
-	GP_UAPI_MES		= 1 << 0,	/* by MES: evict loops, no direct, no halt */
+	GP_UAPI_MES		= 1 << 0,	/* uses MES: evict loops, no direct, no halt */
 	GP_UAPI_DIRECT_OK	= 1 << 1,	/* the self test has passed here */
 	GP_UAPI_ISOLATED	= 1 << 2,	/* enforce_isolation is on: no batches, no halt */
 };
 
 /*
- * Checks what `direct` assumes of the firmware, with @task as victim (it is stopped and started
- * once): that UNMAP_QUEUES by PASID takes all its queues off and that nothing maps them again.
- * EBUSY: cannot be tested now (oversubscribed, SDMA queues, reset, halted). EPROTO: an
- * assumption does not hold here; why says which.
+ * Tests what `direct` assumes of the firmware, on @task, which is stopped and started once.
+ * UNMAP_QUEUES by PASID must stop all its queues, and nothing may map them again. EBUSY: not
+ * possible now (oversubscribed, SDMA queues, reset, halted). EPROTO: an assumption does not hold
+ * here; why names it.
  */
 struct gp_uapi_selftest {
 	__u32 task;
@@ -213,7 +220,7 @@ struct gp_uapi_selftest {
 #define GP_IOC_ENABLE		_IOW('g', 0xa7, struct gp_uapi_task)	/* .task: 0 or 1 */
 #define GP_IOC_PREEMPT		_IOWR('g', 0xa8, struct gp_uapi_move)
 #define GP_IOC_RESUME		_IOWR('g', 0xa9, struct gp_uapi_move)
-/* Look at all GPUs of @task, and at its queues, now. */
+/* Looks at all GPUs of @task and at its queues now. */
 #define GP_IOC_TRIGGER		_IOW('g', 0xaa, struct gp_uapi_task)
 #define GP_IOC_HINT		_IOW('g', 0xab, struct gp_uapi_hint)
 #define GP_IOC_SUBSCRIBE	_IOW('g', 0xac, struct gp_uapi_subscribe)
@@ -221,34 +228,36 @@ struct gp_uapi_selftest {
 #define GP_IOC_GPU		_IOWR('g', 0xae, struct gp_uapi_gpu)
 #define GP_IOC_SELFTEST		_IOWR('g', 0xaf, struct gp_uapi_selftest)
 
-/* ---- read(2): whole records, as many as fit; waits or EAGAIN if there are none; poll(2) ---- */
+/* ---- read(2): whole records, as many as fit; waits, or EAGAIN if there are none; poll(2) ---- */
 
 /*
- * Below GP_UAPI_EVENT_FIRST: struct gp_rec of core/trace.h, with the scheduler's own numbers. First
- * those that would make the scheduler as it is; then what happens, but for looks at which nothing
- * moved. GP_REC_DEVICE_ADD has the gpu_id in arg[1], GP_REC_NAME the pid of a task in queue.
+ * Kinds below GP_UAPI_EVENT_FIRST are struct gp_rec of core/trace.h, with the scheduler's own
+ * numbers. The first ones describe the scheduler as it is, the others are its inputs and outputs.
+ * Looks that saw no change are left out. GP_REC_DEVICE_ADD has the gpu_id in arg[1], GP_REC_NAME
+ * the pid of a task in queue.
  */
 enum gp_uapi_event_kind {
 	GP_UAPI_EVENT_FIRST	= 128,
 	GP_UAPI_EVENT_STATE	= 128,	/* arg: from, to (enum gp_uapi_state) */
 	/*
-	 * For @task; arg: the five parts, ns, victims, 0, begin. The third part is ~0 if the
-	 * driver gave the command and waited: then it is inside the fourth, the save.
+	 * Other tasks were preempted for @task. arg: the five parts in ns, victims, 0, begin. If
+	 * the driver gave the command and waited in one call, the third part is ~0 and the fourth
+	 * (save) includes it.
 	 */
 	GP_UAPI_EVENT_PREEMPTION,
-	GP_UAPI_EVENT_QUEUES,		/* arg: how many there are now */
-	GP_UAPI_EVENT_GONE,		/* all of the task has ended; its handle is void */
+	GP_UAPI_EVENT_QUEUES,		/* arg: their number */
+	GP_UAPI_EVENT_GONE,		/* all processes have ended; the handle is invalid */
 	GP_UAPI_EVENT_RESET,		/* the GPU was reset */
-	GP_UAPI_EVENT_REMOVED,		/* the GPU is gone */
-	GP_UAPI_EVENT_EJECTED,		/* the policy broke its contract: fifo from now on */
-	GP_UAPI_EVENT_DROPPED,		/* arg: records that had no room */
+	GP_UAPI_EVENT_REMOVED,		/* the GPU was removed */
+	GP_UAPI_EVENT_EJECTED,		/* the policy broke its contract and was replaced by fifo */
+	GP_UAPI_EVENT_DROPPED,		/* arg: number of dropped records */
 };
 
 struct gp_uapi_event {
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
 	__u32 kind;
-	__u32 gpu_id;		/* 0: of none */
-	__u32 task;		/* 0: of none */
+	__u32 gpu_id;		/* 0: no GPU */
+	__u32 task;		/* 0: no task */
 	__u32 queue;
 	__u64 arg[8];
 };
@@ -259,7 +268,7 @@ struct gp_uapi_part {
 	__u64 count, total_ns, max_ns;
 };
 
-/* Each counter is written by one processor at a time; two of them need not be of one moment. */
+/* Each counter is written by one processor at a time. Two counters may be of different moments. */
 struct gp_uapi_stats {
 	__u32 version;		/* GP_UAPI_VERSION */
 	__u32 bytes;		/* of this structure */
@@ -269,8 +278,8 @@ struct gp_uapi_stats {
 	__u64 resets, removals, deaths, events_dropped, ejections;
 	__u64 look_ns_max, worker_ns_max;
 	__u64 nr_tasks, nr_off;
-	__u64 looks_put_off;	/* so as not to exceed the cap on their share of a processor */
-	struct gp_uapi_part part[6];	/* enum gp_part, the last is the whole */
+	__u64 looks_put_off;	/* delayed by the cap on their share of a processor */
+	struct gp_uapi_part part[6];	/* enum gp_part, the last is the total */
 };
 
 #ifndef __KERNEL__

@@ -2,14 +2,14 @@
 /*
  * <linux/kfd_ioctl.h> of the build machine, and what this tree uses beyond it.
  *
- * Debian 12 ships the header of KFD 1.11 (Linux 6.1). An entry for a later version is
- * defined here, by the kernel's own name, only if the installed header is older. The
- * last part holds facts of the driver that no exported header states.
- * lab/abi/check compares all of it with the header of the driver's source.
+ * Debian 12 ships the header of KFD 1.11 (Linux 6.1). This header defines an entry of a later
+ * version, by the kernel's own name, only if the installed header is older. The last part holds
+ * facts about the driver that no exported header states. lab/abi/check compares all of it with the
+ * header of the driver's source.
  *
- * The driver copies as many bytes as the ioctl number says and takes the rest of its own
- * structure as zero. Every call on a descriptor of another process fails with EBADF,
- * except AMDKFD_IOC_CRIU_OP by its tracer.
+ * The driver copies as many bytes as the ioctl number says and treats the rest of its own structure
+ * as zero. Every call on a descriptor of another process fails with EBADF, except
+ * AMDKFD_IOC_CRIU_OP by its tracer.
  */
 #ifndef GP_UAPI_KFD_H
 #define GP_UAPI_KFD_H
@@ -61,7 +61,7 @@ struct kfd_runtime_info {
 	__u32 ttmp_setup;
 };
 
-/* The exceptions that this tree names, of about twenty-five. */
+/* The exceptions that this tree uses, of about twenty-five. */
 enum kfd_dbg_trap_exception_code {
 	EC_QUEUE_WAVE_TRAP		= 2,
 	EC_QUEUE_NEW			= 31,	/* set on every queue from its creation */
@@ -101,10 +101,10 @@ enum kfd_dbg_trap_operations {
 };
 
 struct kfd_ioctl_dbg_trap_enable_args {
-	__u64 exception_mask;		/* exceptions that make a byte appear on @dbg_fd */
+	__u64 exception_mask;		/* exceptions that write a byte to @dbg_fd */
 	__u64 rinfo_ptr;		/* address of a struct kfd_runtime_info */
 	__u32 rinfo_size;		/* in and out */
-	__u32 dbg_fd;			/* the writing end of a pipe; an eventfd is refused */
+	__u32 dbg_fd;			/* write end of a pipe; an eventfd is refused */
 };
 
 struct kfd_ioctl_dbg_trap_send_runtime_event_args {
@@ -135,7 +135,7 @@ struct kfd_ioctl_dbg_trap_set_wave_launch_mode_args {
 
 /* Suspend and resume return the number of queues they moved. */
 struct kfd_ioctl_dbg_trap_suspend_queues_args {
-	__u64 exception_mask;		/* to clear; too late for EC_QUEUE_NEW */
+	__u64 exception_mask;		/* exceptions to clear; too late for EC_QUEUE_NEW */
 	__u64 queue_array_ptr;		/* address of @num_queues words, marked in place */
 	__u32 num_queues;
 	__u32 grace_period;		/* 1000 GPU clocks each, 1..GP_KFD_GRACE_MAX */

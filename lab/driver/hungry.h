@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A program that takes VRAM as a graphics program does, so that the driver evicts others. */
+/* Takes VRAM as a graphics program does, so that the driver evicts other processes. */
 #ifndef GP_LAB_HUNGRY_H
 #define GP_LAB_HUNGRY_H
 
@@ -11,7 +11,7 @@
 
 #include "gp_env.h"
 
-/* struct drm_amdgpu_gem_create_in, and what comes back in its place. */
+/* struct drm_amdgpu_gem_create_in, which the answer overwrites. */
 struct gem_create {
 	u64 bytes;		/* out: handle */
 	u64 alignment;
@@ -22,7 +22,7 @@ struct gem_create {
 #define GEM_CREATE	_IOWR('d', 0x40, struct gem_create)
 #define GEM_VRAM	4
 
-/* @pieces of 16 MB, or until there is a byte on @stop (O_NONBLOCK). A child; it exits with 0. */
+/* Starts a child that takes @pieces of 16 MB, or fewer if a byte arrives on @stop (O_NONBLOCK). */
 static inline pid_t hungry_process(u32 render_minor, u32 pieces, int stop)
 {
 	pid_t pid = fork();

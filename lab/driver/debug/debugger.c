@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The debugger's side of a story. */
+/* The functions of a story's debugger. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>

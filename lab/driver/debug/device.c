@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What the device and the driver show of themselves. */
+/* The device's and the driver's state, as their views in debugfs show it. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -12,11 +12,11 @@
 
 enum {
 	LOOK_US		= 2000,
-	LOOKS		= 20000,	/* forty seconds and what looking takes */
+	LOOKS		= 20000,	/* forty seconds and the time of the looks */
 	SETTLE_US	= 20000,
 };
 
-/* @busy: the driver has asked for something that the device has not done. */
+/* Sets @busy if the driver has requested something that the device has not done yet. */
 static struct device_counts read_counts(u64 *busy)
 {
 	struct device_counts r = { 0 };
@@ -45,8 +45,8 @@ static struct device_counts read_counts(u64 *busy)
 }
 
 /*
- * The driver does not wait for its last packets: not before they are done, however long a busy
- * host keeps the device from them. And the driver may still report on a process that has just
+ * Returns the counts once the device is at rest. The driver does not wait for its last packets, and
+ * a busy host may delay the device. The driver may also still report on a process that has just
  * ended.
  */
 struct device_counts device_counts(void)
@@ -60,7 +60,10 @@ struct device_counts device_counts(void)
 		was_busy = busy;
 		usleep(SETTLE_US);
 		now = read_counts(&busy);
-		/* With more queues than slots the hardware itself saves waves all the time. */
+		/*
+		 * Ignore this count, because with more queues than slots the hardware saves waves
+		 * all the time.
+		 */
 		before.waves_saved = now.waves_saved;
 		if (!was_busy && !busy && !memcmp(&before, &now, sizeof(now)))
 			return now;
@@ -119,7 +122,7 @@ static u32 pasid_of(pid_t pid)
 	return pasid;
 }
 
-/* Rings of two processes may have the same address. */
+/* Compares the PASID too, because rings of two processes may have the same address. */
 static bool is_mapped(u32 pasid, u64 ring)
 {
 	FILE *f = fopen(VIEWS "queues", "re");
@@ -144,7 +147,7 @@ bool device_maps_now(pid_t pid, u64 ring)
 	return is_mapped(pasid_of(pid), ring);
 }
 
-/* An operation may take it off and on several times: so it must be for a while. */
+/* Waits until the state is stable, because one operation may unmap and map several times. */
 bool device_maps(pid_t pid, u64 ring, bool on)
 {
 	u32 pasid = pasid_of(pid), so = 0;
@@ -180,7 +183,7 @@ bool device_ended_with(const char *packets)
 	return false;
 }
 
-/* The register's second byte. Of the last two packets: before and after the unmap. */
+/* Returns the register's second byte from the last two packets, before and after the unmap. */
 int device_graces(u32 *ret_first, u32 *ret_last)
 {
 	FILE *f = fopen(VIEWS "packets", "re");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* How a session ends, and what it leaves behind: queues that run. */
+/* How a session ends. Every end leaves queues that run. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 
 #include "story.h"
 
-/* What the debugger does once it has suspended its target's queues. */
+/* What the debugger does after it has suspended its target's queues. */
 enum then { THEN_WAIT, THEN_EXIT, THEN_EXEC, THEN_CLOSE };
 
-/* A debugger in a process of its own, which has said that all is suspended. */
+/* Starts a debugger process and returns after it has suspended all queues. */
 static pid_t debugger_process(const struct target *t, u32 queues, enum then then)
 {
 	pid_t pid = fork_until_ready();
@@ -60,10 +60,10 @@ static void disable_resumes(void)
 	EQ(debugger_suspend(&d, &t, 1), 1);
 	both(&t, false);
 	target_queue(&t, 2);
-	CHECK(device_maps(t.pid, t.ring[2], true));	/* new ones are on at once */
+	CHECK(device_maps(t.pid, t.ring[2], true));	/* new queues are mapped at once */
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	both(&t, true);
-	/* It clears every exception: the queue that was new no longer is. */
+	/* ENABLE clears every exception, so the new queue is no longer new. */
 	EQ(debugger_enable(&d, t.pid, 0), 0);
 	EQ(gp_debug_snapshot(&d.c, t.pid, 0, e, 1, &count), 0);
 	EQ(count, 3);
@@ -106,7 +106,7 @@ static void killed_debugger_of_two(void)
 	}
 	both(&t, false);
 	both(&u, false);
-	/* It still traces both, unlike the others. */
+	/* This debugger still traces both processes, unlike the other debuggers. */
 	EQ(kill(pid, SIGKILL), 0);
 	EQ(waitpid(pid, NULL, 0), pid);
 	both(&t, true);
@@ -131,7 +131,7 @@ static void exec_of_the_debugger(void)
 	pid_t pid = debugger_process(&t, 2, THEN_EXEC);
 
 	both(&t, true);
-	EQ(kill(pid, 0), 0);	/* it lives */
+	EQ(kill(pid, 0), 0);	/* the debugger is alive */
 	EQ(waitpid(pid, NULL, WNOHANG), 0);
 	target_ends_right(&t);
 }

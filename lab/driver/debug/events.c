@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Exceptions: subscription, query, and what is known of them. */
+/* Exceptions: subscription, query and information. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ static int subscribe(struct debugger *d, pid_t pid, u64 exceptions)
 	return gp_debug(&d->c, pid, &args, "DBG_TRAP SET_EXCEPTIONS_ENABLED");
 }
 
-/* What QUERY_EXCEPTION_INFO answered. */
+/* The answer of QUERY_EXCEPTION_INFO. */
 static struct {
 	struct kfd_runtime_info runtime;
 	u32 bytes;
@@ -64,10 +64,10 @@ static void query_events(void)
 	EQ(debugger_bytes(&d), 1);		/* one byte, for two queues */
 	EQ(query(&d, t.pid, 0, &e), 0);
 	EQ(e.exception_mask, NEW);
-	EQ(e.queue_id, t.queue[1]);		/* the newest first */
+	EQ(e.queue_id, t.queue[1]);		/* the newest comes first */
 	EQ(e.gpu_id, d.c.node.gpu_id);
 	EQ(query(&d, t.pid, NEW, &e), 0);
-	EQ(e.queue_id, t.queue[1]);		/* not cleared before, and now it is */
+	EQ(e.queue_id, t.queue[1]);		/* the last query did not clear it, this one does */
 	EQ(query(&d, t.pid, NEW, &e), 0);
 	EQ(e.queue_id, t.queue[0]);
 	EQ(query(&d, t.pid, NEW, &e), -EAGAIN);
@@ -92,7 +92,7 @@ static void deleted_queue(void)
 	EQ(query(&d, t.pid, 0, &e), 0);
 	EQ(e.exception_mask, DELETE);
 	EQ(e.gpu_id, d.c.node.gpu_id);
-	EQ(e.queue_id, 0);			/* a device's event: it does not say which */
+	EQ(e.queue_id, 0);			/* a device's event has no queue id */
 	EQ(info(&d, t.pid, EC_DEVICE_QUEUE_DELETE, 1, true), -EINVAL);
 	EQ(info(&d, t.pid, EC_DEVICE_QUEUE_DELETE, d.c.node.gpu_id, true), 0);
 	EQ(answer.bytes, 0);
@@ -112,7 +112,7 @@ static void exception_info(void)
 	seize(t.pid);
 	EQ(debugger_enable(&d, t.pid, 0), 0);
 	EQ(debugger_op(&d, t.pid, KFD_IOC_DBG_TRAP_QUERY_EXCEPTION_INFO),
-	   -EINVAL); /* nowhere to put it */
+	   -EINVAL); /* no buffer */
 	EQ(info(&d, t.pid, EC_QUEUE_NEW, 99, false), -EINVAL);
 	EQ(info(&d, t.pid, 0, queue, false), -EINVAL);
 	EQ(info(&d, t.pid, 60, queue, false), -EINVAL);

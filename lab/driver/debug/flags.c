@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A suspended queue, and what else may happen to it meanwhile. */
+/* A suspended queue, and other operations on it meanwhile. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define OFF	CHECK(device_maps(t.pid, t.ring[0], false))
 #define ON	CHECK(device_maps(t.pid, t.ring[0], true))
 
-/* A target with a busy and an idle queue and a debugger that has suspended the busy one. */
+/* Starts a target with a busy and an idle queue, and a debugger that suspends the busy one. */
 static void hold(struct target *t, struct debugger *d)
 {
 	*t = target_ready(2);
@@ -43,7 +43,7 @@ static void percentage_zero(void)
 	EQ(target_update(&t, 0, 0, 7), 0);
 	EQ(debugger_resume(&d, &t, 0), 1);
 	OFF;
-	/* Taken off by its percentage, it can be suspended all the same. */
+	/* A queue that is off by its percentage can still be suspended. */
 	EQ(debugger_suspend(&d, &t, 0), 1);
 	EQ(target_update(&t, 0, 100, 7), 0);
 	OFF;
@@ -123,7 +123,7 @@ static void destroy_blocks(void)
 	target_tell(&t, ASK_DESTROY, 0);
 	CHECK(target_sleeps_in(t.pid, "destroy_queue"));
 	CHECK(!target_answers(&t, 200));
-	/* Neither the process nor the device is locked meanwhile. */
+	/* Meanwhile neither the process nor the device is locked. */
 	EQ(debugger_suspend(&d, &t, 1), 1);
 	EQ(debugger_resume(&d, &t, 1), 1);
 	CHECK(!target_answers(&t, 100));
@@ -148,7 +148,7 @@ static void destroy_is_interruptible(void)
 	CHECK(target_sleeps_in(t.pid, "destroy_queue"));
 	EQ(kill(t.pid, SIGUSR1), 0);
 	EQ(target_answer(&t), -EINTR);
-	/* As if it had not been asked: still there, still suspended. */
+	/* The interrupted call changed nothing, so the queue still exists and is suspended. */
 	EQ(debugger_suspend(&d, &t, 0), 1);
 	OFF;
 	EQ(debugger_resume(&d, &t, 0), 1);
@@ -215,7 +215,7 @@ static void two_targets(void)
 	EQ(debugger_suspend(&d, &t, 0), 1);
 	OFF;
 	CHECK(device_maps(u.pid, u.ring[0], true));
-	/* Queue ids are a process's own. */
+	/* Queue ids are private to a process. */
 	EQ(t.queue[0], u.queue[0]);
 	EQ(debugger_suspend(&d, &u, 0), 1);
 	CHECK(device_maps(u.pid, u.ring[0], false));

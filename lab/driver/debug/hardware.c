@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Settings of the GPU for one process, as they stand in its MAP_PROCESS packet. */
+/* Settings of the GPU for one process, as its MAP_PROCESS packet has them. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -57,7 +57,7 @@ static void flags_story(void)
 	EQ(process_word(DW_FLAGS) & SINGLE_MEMOPS, SINGLE_MEMOPS);
 	io = KFD_DBG_TRAP_FLAG_SINGLE_ALU_OP;
 	EQ(set_flags(&d, t.pid, &io), -EACCES);
-	EQ(io, KFD_DBG_TRAP_FLAG_SINGLE_MEM_OP);	/* the flags as they are */
+	EQ(io, KFD_DBG_TRAP_FLAG_SINGLE_MEM_OP);	/* returns the current flags */
 	EQ(process_word(DW_FLAGS) & SINGLE_MEMOPS, SINGLE_MEMOPS);
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	EQ(process_word(DW_FLAGS) & SINGLE_MEMOPS, 0);
@@ -80,7 +80,7 @@ static void launch_modes(void)
 	EQ(process_word(DW_SPI), TRAP_EN | 3 << 1);
 	EQ(launch_mode(&d, t.pid, KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT), 0);
 	EQ(process_word(DW_SPI), TRAP_EN | KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT << 1);
-	EQ(launch_mode(&d, t.pid, 256), 0);	/* a byte reaches the driver's check */
+	EQ(launch_mode(&d, t.pid, 256), 0);	/* the driver checks only the low byte */
 	EQ(process_word(DW_SPI), TRAP_EN);
 	EQ(launch_mode(&d, t.pid, KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT), 0);
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
@@ -119,7 +119,7 @@ static void launch_override(void)
 	before = device_counts();
 	EQ(override(&d, t.pid, &o), 0);
 	SAW(&before, 1, 1, 2);
-	EQ(o.enable_mask, 0);		/* what was on before */
+	EQ(o.enable_mask, 0);		/* returns the old mask */
 	EQ(process_word(DW_SPI), TRAP_EN | 0x80 << 4);
 	o = (struct kfd_ioctl_dbg_trap_set_wave_launch_override_args){
 		.override_mode = 1, .enable_mask = 0x1, .support_request_mask = 0x1
@@ -167,7 +167,7 @@ static void address_watch(void)
 	gpu = d.c.node.gpu_id;
 	EQ(set_watch(&d, t.pid, gpu ^ 1, &id), -ENODEV);
 	EQ(clear_watch(&d, t.pid, gpu ^ 1, 0), -ENODEV);
-	EQ(clear_watch(&d, t.pid, gpu, 0), -EINVAL);	/* not ours */
+	EQ(clear_watch(&d, t.pid, gpu, 0), -EINVAL);	/* the process has no watch point */
 	EQ(clear_watch(&d, t.pid, gpu, WATCH_POINTS), -EINVAL);
 	before = device_counts();
 	EQ(set_watch(&d, t.pid, gpu, &id), 0);
@@ -187,7 +187,7 @@ static void address_watch(void)
 	EQ(clear_watch(&d, t.pid, gpu, 2), -EINVAL);
 	EQ(set_watch(&d, t.pid, gpu, &id), 0);
 	EQ(id, 2);
-	/* DISABLE gives all four back. */
+	/* DISABLE releases all four watch points. */
 	before = device_counts();
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	SAW(&before, 4 + WATCH_POINTS, 4 + WATCH_POINTS, 6 + 2 * WATCH_POINTS);
@@ -209,7 +209,7 @@ const struct story hardware[] = {
 	{ NULL, NULL }
 };
 
-/* Every operation, on any process, is refused before anything is looked at. */
+/* The driver refuses every operation, on any process, before it checks anything else. */
 static void without_hws(void)
 {
 	struct debugger d;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The stories about the driver's debug interface. */
+/* Runs the stories about the driver's debug interface. */
 #include <string.h>
 #include <unistd.h>
 
 #include "story.h"
 
-/* The lab's `--sleep` is what an exec in a story becomes. */
+/* An exec in a story runs this program with `--sleep`. */
 int main(int argc, char **argv)
 {
 	static const struct story *const groups[] = {

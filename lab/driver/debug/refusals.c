@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Who may debug whom, and in which order the driver refuses. */
+/* Which process may debug which, and the order of the driver's checks. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ static const u32 hardware_ops[] = {
 	KFD_IOC_DBG_TRAP_SET_FLAGS,
 };
 
-/* Those that ask for nothing of the arguments first. */
+/* The operations without required arguments come first. */
 static const u32 other_ops[] = {
 	KFD_IOC_DBG_TRAP_DISABLE,
 	KFD_IOC_DBG_TRAP_SET_EXCEPTIONS_ENABLED,
@@ -36,7 +36,7 @@ static const u32 other_ops[] = {
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
-/* Every operation but ENABLE is refused in this way. */
+/* Expects that every operation but ENABLE fails with @err. */
 static void all_refused(struct debugger *d, pid_t pid, int err)
 {
 	for (size_t i = 0; i < COUNT(hardware_ops); i++)
@@ -47,7 +47,7 @@ static void all_refused(struct debugger *d, pid_t pid, int err)
 
 static void nobody_there(void)
 {
-	struct target t = target_start();	/* it never opens /dev/kfd */
+	struct target t = target_start();	/* this process never opens /dev/kfd */
 	struct debugger d;
 
 	debugger_open(&d);
@@ -55,7 +55,7 @@ static void nobody_there(void)
 	EQ(debugger_enable(&d, NO_PROCESS, 0), -ESRCH);
 	all_refused(&d, KERNEL_THREAD, -ESRCH);
 	EQ(debugger_enable(&d, KERNEL_THREAD, 0), -ESRCH);
-	/* Before EPERM: it is not traced either. */
+	/* The process is not traced either, so the driver checks for ESRCH before EPERM. */
 	all_refused(&d, t.pid, -ESRCH);
 	EQ(debugger_enable(&d, t.pid, 0), -ESRCH);
 }
@@ -68,7 +68,10 @@ static void not_the_tracer(void)
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
 	debugger_open(&d);
 	EQ(debugger_enable(&d, t.pid, 0), -EPERM);
-	/* Before EINVAL: it is not enabled either. DISABLE is no exception. */
+	/*
+	 * The process is not enabled either, so the driver checks for EPERM before EINVAL, even for
+	 * DISABLE.
+	 */
 	all_refused(&d, t.pid, -EPERM);
 	seize(t.pid);
 	all_refused(&d, t.pid, -EINVAL);
@@ -93,7 +96,7 @@ static void *call_from_here(void *arg)
 	return NULL;
 }
 
-/* The same two calls from a thread that does not trace. */
+/* Makes the same two calls from a thread that does not trace. */
 static struct call call_from_other_thread(struct debugger *d, pid_t pid)
 {
 	struct call c = { .d = d, .pid = pid };
@@ -139,7 +142,7 @@ static void detached_debugger_stays(void)
 	EQ(debugger_resume(&d, &t, 0), 1);
 	CHECK(device_maps(t.pid, t.ring[0], true));
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
-	/* With the session the right is gone. */
+	/* After the session the permission is gone. */
 	EQ(debugger_op(&d, t.pid, KFD_IOC_DBG_TRAP_DISABLE), -EPERM);
 	EQ(debugger_enable(&d, t.pid, 0), -EPERM);
 	target_ends_right(&t);
@@ -171,7 +174,7 @@ static void *self_calls(void *arg)
 {
 	struct debugger *d = arg;
 
-	/* Its own process by the id of a thread, from a thread: no process traces another. */
+	/* A thread enables its own process by the thread's id. No process traces another here. */
 	EQ(debugger_enable(d, (pid_t)syscall(SYS_gettid), 0), 0);
 	EQ(d->info.runtime_state, DEBUG_RUNTIME_STATE_DISABLED);
 	EQ(gp_debug_disable(&d->c, getpid()), 0);
@@ -197,7 +200,7 @@ static void any_thread_names_its_process(void)
 	target_ends_right(&t);
 }
 
-/* The other debugger, a process of its own; how many of its calls were as expected. */
+/* Runs the second debugger in its own process. Returns how many of its calls were as expected. */
 static int second_debugger(const struct target *t)
 {
 	struct debugger d;
@@ -210,7 +213,7 @@ static int second_debugger(const struct target *t)
 	detach(t->pid);
 	right += debugger_suspend(&d, t, 0) == 1;
 	right += device_maps(t->pid, t->ring[0], false);
-	/* The session's end must be this one's: the driver counts it for the first. */
+	/* This debugger must end the session, because the driver counts it for the first one. */
 	right += gp_debug_disable(&d.c, t->pid) == 0;
 	return right;
 }
@@ -239,7 +242,7 @@ static void second_tracer_takes_over(void)
 	target_ends_right(&t);
 }
 
-/* A debugger that is this user; its first failure. */
+/* Runs a debugger as @user. Returns the first error. */
 static int debugger_of(u32 user, const struct target *t)
 {
 	struct debugger d;
@@ -261,7 +264,7 @@ static int debugger_of(u32 user, const struct target *t)
 	return err < 0 ? err : 0;
 }
 
-/* What it got; it then waits to be killed if that was a suspended queue. */
+/* Runs debugger_of() in a child and returns its result. The child then waits to be killed. */
 static int debugger_says(u32 user, const struct target *t, pid_t *ret_pid)
 {
 	int said[2], err;
@@ -279,7 +282,7 @@ static int debugger_says(u32 user, const struct target *t, pid_t *ret_pid)
 	return err;
 }
 
-/* A debugger that comes second and is gone at once, without DISABLE. */
+/* Runs a second debugger that exits at once without DISABLE. */
 static int intruder(const struct target *t)
 {
 	struct debugger d;
@@ -308,7 +311,10 @@ static void orphaned_session(void)
 	CHECK(driver_forgot(first));
 	CHECK(device_maps(t.pid, t.ring[0], false));
 	CHECK(held(&t, 0));
-	/* Left like this, the target's exit would make the driver write to freed memory. */
+	/*
+	 * End the session, because otherwise the target's exit would make the driver write to freed
+	 * memory.
+	 */
 	debugger_open(&d);
 	seize(t.pid);
 	EQ(debugger_enable(&d, t.pid, 0), -EALREADY);

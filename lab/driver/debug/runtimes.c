@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* RUNTIME_ENABLE, and how it waits for a debugger. */
+/* RUNTIME_ENABLE and its wait for a debugger. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -43,7 +43,7 @@ static void disable_waits(void)
 	EQ(debugger_suspend(&d, &t, 0), 1);
 	target_tell(&t, ASK_RUNTIME, 0);
 	ASLEEP(t);
-	/* Resumed before it waits, and from now on out of the debugger's reach. */
+	/* The driver has resumed the queue, and the debugger can no longer suspend it. */
 	CHECK(device_maps(t.pid, t.ring[0], true));
 	EQ(debugger_suspend(&d, &t, 0), -EPERM);
 	EQ(debugger_bytes(&d), 1);
@@ -64,14 +64,14 @@ static void go_on_before_it_asks(void)
 
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
 	debugger_attach(&d, &t, RUNTIME);
-	/* A semaphore: it is not forgotten. */
+	/* The driver counts this in a semaphore, so an early answer is not lost. */
 	EQ(debugger_send_runtime(&d, t.pid), 0);
 	EQ(target_ask(&t, ASK_RUNTIME, 0), 0);
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	target_ends_right(&t);
 }
 
-/* A process that has enabled @t and then waits to be killed. */
+/* Starts a process that enables @t and then waits to be killed. */
 static pid_t deaf_debugger(const struct target *t)
 {
 	pid_t pid = fork_until_ready();
@@ -113,9 +113,9 @@ static void death_does_not_wake(void)
 	ASLEEP(t);
 	poke(&t);
 	EQ(target_answer(&t), -EINTR);
-	/* What a runtime does then: ask again. */
+	/* A runtime repeats the call after EINTR. */
 	EQ(target_ask(&t, ASK_RUNTIME, ENABLE), 0);
-	/* The driver goes on taking it for that repetition. */
+	/* The driver treats each further call as that repetition. */
 	EQ(target_ask(&t, ASK_RUNTIME, ENABLE), 0);
 	target_queue(&t, 0);
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
@@ -154,7 +154,7 @@ static void poked_one_is_silent(void)
 	poke(&t);
 	EQ(target_answer(&t), -EINTR);
 	EQ(target_ask(&t, ASK_RUNTIME, ENABLE), 0);
-	/* The next debugger is not told when it waits again. */
+	/* The driver does not report the next wait to the next debugger. */
 	debugger_open(&d);
 	seize(t.pid);
 	EQ(debugger_enable(&d, t.pid, RUNTIME), 0);

@@ -9,7 +9,7 @@
 
 enum { SLOTS = 32, WORKGROUPS = 100, WAVES = 4, KERNEL_NS = 100000000, TRIES = 10, STEP_US = 5000 };
 
-/* This process with one queue, its session open and its queue no longer new. */
+/* This process with one queue and an open session. The queue is no longer new. */
 struct myself {
 	struct gp_lab_client c;
 	struct gp_lab_queue q;
@@ -99,7 +99,7 @@ static void self_debug(void)
 	target_ends_right(&other);
 }
 
-/* The header of each XCC, which the driver writes, says what the device saved. */
+/* Counts XCCs with saved waves, by the header that the driver writes for each XCC. */
 static u32 xccs_with_waves(const struct myself *m)
 {
 	const struct kfd_context_save_area_header *h;
@@ -118,7 +118,7 @@ static void save_area_is_told(void)
 	int tries;
 
 	open_myself(&m, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL);
-	/* Until it was caught in the middle of its kernel. */
+	/* Retry until the suspend catches a running kernel. */
 	for (tries = 0; tries < TRIES; tries++) {
 		submit(&m);
 		usleep(STEP_US);
@@ -148,7 +148,7 @@ static void others_are_preempted(void)
 	for (tries = 0; tries < TRIES; tries++) {
 		EQ(target_ask(&other, ASK_LONG, 0), 0);
 		before = device_counts();
-		EQ(suspend_myself(&m), 1);	/* it has no work at all */
+		EQ(suspend_myself(&m), 1);	/* the queue has no work */
 		if (device_counts().waves_saved > before.waves_saved)
 			break;
 		EQ(target_ask(&other, ASK_DONE, 0), 0);
@@ -186,7 +186,7 @@ static void sdma(void)
 	close_myself(&m);
 }
 
-/* The driver drains the interrupts of a debugged process before it lets go of it. */
+/* The driver drains the interrupts of a debugged process before it frees the process. */
 static void exit_under_self_debug(void)
 {
 	struct target other = target_ready(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* ENABLE: what it looks at, what it tells, and its file of events. */
+/* ENABLE: its checks, its answer and its event file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void enable_tells_the_runtime(void)
 	EQ(first, 1);
 	EQ(last, 0x40);
 	EQ(bytes, 16);
-	EQ(info.runtime_state, 0xeeeeeeee);	/* only what was asked for */
+	EQ(info.runtime_state, 0xeeeeeeee);	/* no more bytes than requested */
 	EQ(gp_debug_disable(&d.c, t.pid), 0);
 	bytes = 1000;
 	EQ(enable(&d, t.pid, d.pipe[1], &info, &bytes), 0);
@@ -64,7 +64,7 @@ static void enable_fails(void)
 	seize(t.pid);
 	EQ(enable(&d, t.pid, 999, &info, &bytes), -EBADF);
 	EQ(debugger_clear_new(&d, t.pid, &queues), -EINVAL);
-	/* It has become the debugger all the same. */
+	/* The failed ENABLE has still made this process the debugger, so the error is not EPERM. */
 	detach(t.pid);
 	EQ(debugger_clear_new(&d, t.pid, &queues), -EINVAL);
 	EQ(enable(&d, t.pid, d.pipe[1], NULL, &bytes), -EFAULT);
@@ -98,7 +98,7 @@ static void eventfd_is_silent(void)
 	target_ends_right(&t);
 }
 
-/* The pipe is full when the target creates a queue. */
+/* Creates a queue in the target while the pipe is full. */
 static void full_pipe(int flags, bool blocks)
 {
 	struct target t = target_busy(1);
@@ -150,7 +150,7 @@ static void enable_comes_first(void)
 
 	debugger_open(&d);
 	seize(t.pid);
-	/* The driver makes its own record of a process that has not opened it. */
+	/* The driver creates a record for a process that has not opened /dev/kfd yet. */
 	EQ(debugger_enable(&d, t.pid, NEW | RUNTIME), 0);
 	EQ(d.info.runtime_state, DEBUG_RUNTIME_STATE_DISABLED);
 	EQ(target_ask(&t, ASK_OPEN, 1), 0);
@@ -161,7 +161,7 @@ static void enable_comes_first(void)
 	EQ(debugger_bytes(&d), 1);
 	EQ(debugger_send_runtime(&d, t.pid), 0);
 	EQ(target_answer(&t), 0);
-	/* Active without another ENABLE: operations on hardware work. */
+	/* The session is active without another ENABLE, so operations on hardware work. */
 	target_queue(&t, 0);
 	EQ(debugger_bytes(&d), 1);
 	EQ(target_ask(&t, ASK_LONG, 0), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The stories one after the other, each in a process of its own. */
+/* Runs the stories one after the other, each in its own process. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -88,7 +88,7 @@ void ready_until_killed(void)
 		pause();
 }
 
-/* The story and the processes it started are one process group: all of it ends here. */
+/* The story and the processes that it started are one process group, which is killed here. */
 static bool tell(const struct story *s)
 {
 	int status = 0;

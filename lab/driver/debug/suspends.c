@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Snapshots, SUSPEND_QUEUES and RESUME_QUEUES: their arguments, marks, packets and graces. */
+/* Snapshots, SUSPEND_QUEUES and RESUME_QUEUES: arguments, marks, packets and grace periods. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,11 +38,14 @@ static void queue_snapshot(void)
 	EQ(raw_snapshot(&d, t.pid, &s, KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT), 0);
 	EQ(s.num_queues, 2);
 	EQ(s.entry_size, 64);
-	/* Nothing was copied, so nothing was cleared; one was, so one is. */
+	/*
+	 * The call above copied no entry and cleared no exception. The next one copies and clears
+	 * one.
+	 */
 	memset(e, 0xee, sizeof(e));
 	EQ(gp_debug_snapshot(&d.c, t.pid, NEW, e, 1, &count), 0);
 	EQ(count, 2);
-	EQ(e[0].queue_id, t.queue[1]);		/* the newest first */
+	EQ(e[0].queue_id, t.queue[1]);		/* the newest comes first */
 	EQ(e[0].exception_status, NEW);
 	EQ(e[1].queue_id, 0xeeeeeeee);
 	EQ(gp_debug_snapshot(&d.c, t.pid, 0, e, 3, &count), 0);
@@ -81,7 +84,7 @@ static void snapshot_stride(void)
 	EQ(wide[1].e.queue_id, t.queue[0]);
 	EQ(wide[0].mine[0], 0xeeeeeeeeeeeeeeee);
 	memset(wide, 0xee, sizeof(wide));
-	s.entry_size = 44;	/* up to the queue's id */
+	s.entry_size = 44;	/* up to and including the queue's id */
 	EQ(raw_snapshot(&d, t.pid, &s, KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT), 0);
 	EQ(s.entry_size, 44);
 	EQ(((u32 *)wide)[10], t.queue[1]);
@@ -139,7 +142,7 @@ static void new_queue(void)
 	debugger_open(&d);
 	seize(t.pid);
 	EQ(debugger_enable(&d, t.pid, NEW), 0);
-	/* Its own mask does not help, and does not clear: nothing was suspended. */
+	/* The call's own mask does not help. Nothing was suspended, so nothing is cleared. */
 	memcpy(ids, t.queue, sizeof(ids));
 	args.suspend_queues.queue_array_ptr = (u64)(uintptr_t)ids;
 	args.suspend_queues.num_queues = 2;
@@ -149,7 +152,7 @@ static void new_queue(void)
 	EQ(ids[0], t.queue[0] | INVALID);
 	EQ(ids[1], t.queue[1] | INVALID);
 	EQ(gp_debug(&d.c, t.pid, &args, "SUSPEND"), 0);
-	/* With another queue that is suspended it is cleared, too late for this call. */
+	/* A call that suspends another queue clears the mask, but too late for itself. */
 	EQ(gp_debug_snapshot(&d.c, t.pid, NEW, e, 1, &count), 0);
 	EQ(gp_debug(&d.c, t.pid, &args, "SUSPEND"), 1);
 	EQ(ids[0], t.queue[0] | INVALID);
@@ -159,7 +162,7 @@ static void new_queue(void)
 	EQ(ids[0], t.queue[0]);
 	CHECK(device_maps(t.pid, t.ring[0], false));
 	EQ(gp_debug_resume(&d.c, t.pid, NULL, 0), 2);
-	/* Created later, new again, and told. */
+	/* A queue that is created later is new again and is reported. */
 	EQ(debugger_bytes(&d), 0);
 	target_queue(&t, 2);
 	EQ(debugger_bytes(&d), 1);
@@ -185,7 +188,7 @@ static void suspend_arguments(void)
 	EQ(gp_debug_resume(&d.c, t.pid, many, GP_KFD_DBG_QUEUE_MAX + 1), -EINVAL);
 	EQ(gp_debug_suspend(&d.c, t.pid, many, GP_KFD_DBG_QUEUE_MAX, 1), 0);
 	EQ(gp_debug_suspend(&d.c, t.pid, (u32 *)8, 1, 1), -EFAULT);
-	/* Unknown; twice the same, of which the first is marked; one with its mark still on. */
+	/* One unknown id, one id twice (the second is marked), and one id that is still marked. */
 	EQ(gp_debug_suspend(&d.c, t.pid, ids, 4, 1), 2);
 	EQ(ids[0], UNKNOWN_ID | INVALID);
 	EQ(ids[1], t.queue[0]);
@@ -193,7 +196,7 @@ static void suspend_arguments(void)
 	EQ(ids[3], t.queue[1]);
 	CHECK(device_maps(t.pid, t.ring[0], false));
 	CHECK(device_maps(t.pid, t.ring[1], false));
-	/* Already suspended counts. */
+	/* A queue that is already suspended counts. */
 	EQ(debugger_suspend(&d, &t, 0), 1);
 	CHECK(held(&t, 0) && held(&t, 1));
 	ids[0] = UNKNOWN_ID;
@@ -202,7 +205,7 @@ static void suspend_arguments(void)
 	EQ(ids[1], t.queue[0]);
 	CHECK(device_maps(t.pid, t.ring[0], true));
 	CHECK(device_maps(t.pid, t.ring[1], false));
-	/* What is not suspended counts as resumed; all without an array. */
+	/* A queue that is not suspended counts as resumed. Without an array all are resumed. */
 	EQ(debugger_resume(&d, &t, 0), 1);
 	EQ(gp_debug_resume(&d.c, t.pid, NULL, 0), 2);
 	CHECK(device_maps(t.pid, t.ring[1], true));
@@ -224,14 +227,14 @@ static void packets_of_operations(void)
 	SAW(&before, 1, 1, 2);
 	CHECK(device_ended_with("WRITE_DATA UNMAP_QUEUES:30 QUERY_STATUS WRITE_DATA RUN_LIST"));
 	before = device_counts();
-	EQ(debugger_suspend(&d, &t, 0), 1);	/* for nothing, and yet a cycle */
+	EQ(debugger_suspend(&d, &t, 0), 1);	/* changes nothing but costs a cycle */
 	SAW(&before, 1, 1, 2);
 	before = device_counts();
 	EQ(gp_debug_suspend(&d.c, t.pid, ids, 2, GP_KFD_GRACE_DEFAULT), 2);
 	SAW(&before, 1, 0, 0);			/* no process is left for a runlist */
 	before = device_counts();
 	EQ(debugger_suspend(&d, &t, 1), 1);
-	SAW(&before, 0, 0, 0);			/* and then there is nothing to unmap */
+	SAW(&before, 0, 0, 0);			/* nothing is left to unmap */
 	before = device_counts();
 	EQ(debugger_resume(&d, &t, 0), 1);
 	SAW(&before, 0, 1, 0);
@@ -282,7 +285,7 @@ static void endless_grace(void)
 	int tries;
 
 	debugger_attach(&d, &t, 0);
-	/* Until it was caught in the middle of its three kernels. */
+	/* Retry until the suspend catches one of the three kernels. */
 	for (tries = 0; tries < TRIES; tries++) {
 		EQ(target_ask(&t, ASK_LONG, 0), 0);
 		before = device_counts();
@@ -295,7 +298,7 @@ static void endless_grace(void)
 	CHECK(tries < TRIES);
 	EQ(device_graces(&first, &last), 0);
 	EQ(first, 0);
-	/* The waves were left to end by themselves, and no other was launched. */
+	/* The waves ran to their end and no new wave was launched. */
 	EQ(device_counts().waves_saved, before.waves_saved);
 	EQ(debugger_resume(&d, &t, 0), 1);
 	target_ends_right(&t);
@@ -310,7 +313,7 @@ static void held_work_waits(void)
 	EQ(debugger_suspend(&d, &t, 0), 1);
 	EQ(target_ask(&t, ASK_SHORT, 0), 0);
 	EQ(target_ask(&t, ASK_SHORT, 1), 0);
-	/* The one on the other queue ends; this one does not begin. */
+	/* The kernel on the other queue ends. The kernel on this one does not start. */
 	while (target_ask(&t, ASK_PENDING, 0) > 1)
 		usleep(1000);
 	CHECK(device_maps(t.pid, t.ring[0], false));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The other process: a child with queues of its own that does what it is asked. */
+/* The target: a child process with its own queues that executes commands. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,14 +17,14 @@
 #include "story.h"
 
 enum {
-	SLOTS		= 256,		/* of each kind, in a life */
+	SLOTS		= 256,		/* of each kind, in a lifetime */
 	WORKGROUPS	= 100,
 	WAVES		= 4,
 	MSEC		= 1000000,
 	LONG_NS		= 100000000,
 	PAGE		= 4096,
 	SHORT_NS	= 1000000,
-	KINDS		= 3,		/* of work: long, short, huge */
+	KINDS		= 3,		/* kinds of work: long, short, huge */
 	PATIENCE_MS	= 30000,
 	LOOK_US		= 5000,
 	HELD_US		= 20000,
@@ -36,15 +36,15 @@ struct request {
 	target_call call;		/* ASK_RUN */
 };
 
-/* What the child has. */
+/* State of the child. */
 struct worker {
 	struct gp_lab_client c;
 	struct gp_lab_queue queue[4];
 	u32 queues;
 	struct gp_work work[KINDS];
-	u32 used[KINDS];		/* their slots */
+	u32 used[KINDS];		/* slots used of each kind */
 	struct gp_buffer vram;
-	struct gp_buffer pass;		/* the signal of its barriers; all zero: none yet */
+	struct gp_buffer pass;		/* the barriers' signal; all zero: none yet */
 };
 
 static s64 work_submit(struct worker *w, u32 kind, u32 queue, u32 kernels)
@@ -111,7 +111,7 @@ static s64 worker_queue(struct worker *w, u32 type, enum gp_memory pointers)
 	return q->id;
 }
 
-/* As a program does that ends a stream and begins another. */
+/* Destroys and creates the queue, like a program that ends a stream and begins another. */
 static s64 worker_renew(struct worker *w, u32 index)
 {
 	struct gp_lab_queue *q = &w->queue[index], old = *q;
@@ -130,7 +130,7 @@ static u64 pattern(u64 i)
 	return (i + 1) * 0x9e3779b97f4a7c15ull;
 }
 
-/* A buffer of so many MB in VRAM, a word of each page written; or are they all right? */
+/* Allocates @mb MB of VRAM and writes a word of each page. 0: checks the words instead. */
 static s64 worker_vram(struct worker *w, u32 mb)
 {
 	u64 step = PAGE / sizeof(u64), words = mb * (1ull << 20) / sizeof(u64);
@@ -183,7 +183,7 @@ static s64 worker_wave_state(struct worker *w, u32 index)
 	return gp_client_call(&w->c, AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &s, "GET_QUEUE_WAVE_STATE");
 }
 
-/* Not repeated when interrupted. */
+/* Does not repeat an interrupted call. */
 static s64 raw(int fd, unsigned long request, void *arg)
 {
 	int r = ioctl(fd, request, arg);
@@ -285,7 +285,7 @@ static s64 worker_do(struct worker *w, const struct request *r)
 	case ASK_FORK:
 		return fork_sleeper();
 	case ASK_LEAD_ENDS:
-		return 0;	/* obey() */
+		return 0;	/* return to obey() */
 	case ASK_EXIT:
 		_exit(0);
 	}
@@ -317,13 +317,13 @@ static void *obey(void *fd_at)
 		if (write(fd, &answer, sizeof(answer)) != sizeof(answer))
 			_exit(1);
 		if (r.what == ASK_LEAD_ENDS && !pthread_create(&thread, NULL, obey, fd_at))
-			syscall(SYS_exit, 0);	/* this thread only */
+			syscall(SYS_exit, 0);	/* ends only this thread */
 	}
 }
 
 static void worker_main(int fd, pid_t parent)
 {
-	struct sigaction interrupt = { .sa_handler = nothing };	/* not SA_RESTART */
+	struct sigaction interrupt = { .sa_handler = nothing };	/* without SA_RESTART */
 	static int our_fd;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -464,7 +464,7 @@ bool held(const struct target *t, u32 index)
 		return false;
 	before = target_ask(t, ASK_PENDING, 0);
 	usleep(HELD_US);
-	/* Its kernels complete in order: none of them has. */
+	/* Kernels complete in order, so an equal count means that none has completed. */
 	return before > 0 && target_ask(t, ASK_PENDING, 0) == before;
 }
 
@@ -475,7 +475,7 @@ void target_ends_right(const struct target *t)
 	EQ(target_ask(t, ASK_DONE, 0), 0);
 	target_tell(t, ASK_EXIT, 0);
 	close(t->fd);
-	/* Under ptrace its end is told like any other stop. */
+	/* Under ptrace an exit is reported like any other stop. */
 	while (waitpid(t->pid, &status, __WALL) == t->pid && WIFSTOPPED(status))
 		ptrace(PTRACE_CONT, t->pid, 0, 0);
 	CHECK(WIFEXITED(status));
@@ -487,7 +487,7 @@ void seize(pid_t pid)
 	NEED(ptrace(PTRACE_SEIZE, pid, 0, 0) == 0);
 }
 
-/* Only of a stopped process. */
+/* ptrace can detach only from a stopped process. */
 void detach(pid_t pid)
 {
 	int status;

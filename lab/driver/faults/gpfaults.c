@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpfaults: what the driver does when the GPU's scheduler hangs and when a queue cannot be
- * preempted. With --available it prints how many bytes of VRAM are free, and that is all.
+ * gpfaults: the driver's reaction when the GPU's scheduler hangs and when a queue cannot be
+ * preempted. With --available it only prints how many bytes of VRAM are free.
  *
- * Around a hang the driver waits half a second, otherwise as long as ever: on a busy host the GPU
- * of the lab may well be silent for half a second.
+ * Around a hang the driver's timeout is half a second, otherwise its default, because the lab's GPU
+ * may be silent for half a second on a busy host.
  *
- * A victim is a process with work on the GPU that says what became of it.
+ * A victim is a process with work on the GPU that reports its fate.
  */
 #include "lab_test.h"
 
@@ -19,25 +19,25 @@
 #include <unistd.h>
 
 enum {
-	LONG_US = 1000000,	/* of those that are hit: not done before the driver gives up */
+	LONG_US = 1000000,	/* kernel of a hit victim, so long that the driver gives up first */
 	SHORT_US = 50000,
-	SOON_MS = 60000,	/* what must happen: the machine may be slow */
-	STUCK_MS = 6000,	/* what must not: all work of the long kind takes four seconds */
+	SOON_MS = 60000,	/* timeout of expected events, because the machine may be slow */
+	STUCK_MS = 6000,	/* wait for events that must not happen; long work takes 4 s */
 };
 
-/* What a victim says at the end. */
+/* The report of a victim at its end. */
 struct fate {
-	bool told;		/* its HW_EXCEPTION event came */
-	int drained;		/* steady_drain() of its first queue's work, and */
-	int drained_other;	/* of its second one's */
-	int updated;		/* UPDATE_QUEUE of the first */
+	bool told;		/* its HW_EXCEPTION event was signalled */
+	int drained;		/* steady_drain() of its first queue's work */
+	int drained_other;	/* and of its second queue's */
+	int updated;		/* UPDATE_QUEUE of the first queue */
 	int updated_other;
 };
 
 struct victim {
 	pid_t pid;
 	int fd;
-	u64 ring;		/* of its first queue */
+	u64 ring;		/* of the first queue */
 };
 
 static void stop_queue(struct steady *s, u32 queue, bool keep)
@@ -47,7 +47,7 @@ static void stop_queue(struct steady *s, u32 queue, bool keep)
 			s->flying[i] = false;
 }
 
-/* Drains one queue; the other's work is forgotten, so do the one that matters first. */
+/* Drains one queue and drops the other's work, so call it for the important queue first. */
 static int drain_queue(struct steady *s, u32 queue, u32 ms)
 {
 	bool kept[STEADY_SLOTS];
@@ -68,7 +68,7 @@ static void victim_live(int fd, u32 queues, bool is_hit)
 	struct steady s;
 	u64 ring;
 
-	/* The driver finds a queue that hangs by its ring's address: no two may be the same. */
+	/* Shift the addresses, because the driver finds a hanging queue by its ring's address. */
 	if (is_hit)
 		mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (steady_open(&s, 0, queues, is_hit ? LONG_US : SHORT_US) ||
@@ -86,7 +86,7 @@ static void victim_live(int fd, u32 queues, bool is_hit)
 		fate.updated_other = gp_queue_update(&s.q[1], KFD_MAX_QUEUE_PERCENTAGE, 5);
 	if (write(fd, &fate, sizeof(fate)) != sizeof(fate))
 		_exit(1);
-	/* Half of what it has is left to the driver. */
+	/* Destroy one queue and let the driver free the rest. */
 	gp_queue_destroy(&s.q[0]);
 	_exit(0);
 }
@@ -110,7 +110,7 @@ static struct victim victim_start(u32 queues, bool is_hit)
 	return v;
 }
 
-/* Whether it ended by itself, and the driver let go of it. */
+/* True if the victim ended by itself and the driver has freed its process. */
 static bool victim_ends(struct victim *v, struct fate *ret)
 {
 	char path[64];
@@ -129,7 +129,7 @@ static bool victim_ends(struct victim *v, struct fate *ret)
 	return access(path, F_OK);
 }
 
-/* Whether the SMI descriptor has given, or gives within @ms, both lines of a reset. */
+/* True if the SMI descriptor returns both lines of a reset within @ms. */
 static bool smi_tells_of_reset(int fd, u32 ms)
 {
 	u64 end = now_ms() + ms, want, seen = 0;
@@ -263,7 +263,7 @@ static void preemption_fails(void *unused)
 	claim(gpload_runs(), "a new process works after a queue's reset");
 }
 
-/* What KFD has not given away of VRAM. */
+/* Prints how much VRAM KFD has available. */
 static int print_available(void)
 {
 	static const struct gp_client_args first_gpu;

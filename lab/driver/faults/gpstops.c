@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpstops [TIMES]: kernels stopped in their middle, in every way there is, TIMES (200)
- * times each, end with the right sums; with a scribbled save area they do not.
+ * gpstops [TIMES]: stops kernels in the middle, TIMES (200) times in each way, and expects the
+ * right sums. Expects wrong sums after a corruption of the save area.
  */
 #include "lab_test.h"
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	KERNEL_US = 20000,	/* of one workgroup: a stop always finds one running */
+	KERNEL_US = 20000,	/* of one workgroup, so that a stop always finds one running */
 	PATIENCE_MS = 120000,
 };
 
@@ -23,7 +23,7 @@ struct way {
 	const char *claim;
 	int (*stop)(struct steady *s);
 	int (*go)(struct steady *s);
-	int divide;		/* of the times: for what is slow, or the same to the device */
+	int divide;		/* divisor of TIMES, for slow or redundant ways */
 };
 
 static int suspend(struct steady *s)
@@ -40,7 +40,7 @@ static int suspend(struct steady *s)
 	return n;
 }
 
-/* No program reads what the driver writes for it. */
+/* No program reads the events that the driver writes. */
 static int debug_self(struct steady *s)
 {
 	struct kfd_queue_snapshot_entry entries[STEADY_QUEUES];
@@ -49,7 +49,7 @@ static int debug_self(struct steady *s)
 	int err = fd < 0 ? -errno : gp_debug_enable(&s->c, getpid(), 0, fd, &info);
 	u32 n;
 
-	/* A queue that its debugger has not seen yet cannot be suspended. */
+	/* A new queue cannot be suspended before the debugger has seen it. */
 	if (!err)
 		err = gp_debug_snapshot(&s->c, getpid(), KFD_EC_MASK(EC_QUEUE_NEW),
 					entries, STEADY_QUEUES, &n);
@@ -92,7 +92,7 @@ static int unpause_process(struct steady *s)
 	return gp_criu(&s->c, KFD_CRIU_OP_UNPAUSE);
 }
 
-/* Another process appears, works, and is killed in the middle of it. */
+/* Starts another process that works, and kills it meanwhile. */
 static int neighbour(struct steady *s)
 {
 	int ready[2], status;
@@ -128,7 +128,7 @@ static int nothing(struct steady *s)
 	return 0;
 }
 
-/* Stops until @wanted of them found waves to save. */
+/* Stops until @wanted stops have saved waves. */
 static int stop_often(struct steady *s, const struct way *way, int wanted)
 {
 	u32 gpu = s->c.node.render_minor - 128;
@@ -143,7 +143,7 @@ static int stop_often(struct steady *s, const struct way *way, int wanted)
 		hits += device_counter(gpu, "waves_saved") > saved;
 		if (err >= 0)
 			err = way->go(s);
-		/* At another place of the kernel each time. */
+		/* Stop the kernel at another place each time. */
 		sleep_us((u32)(tries * 37 % 1500));
 	}
 	if (err >= 0 && hits < wanted)
@@ -173,7 +173,7 @@ static void stops(void *arg)
 	steady_close(&s);
 }
 
-/* Where the waves of each XCC are, as the header of its part says. */
+/* Overwrites the saved waves of each XCC behind the header of its part. */
 static void scribble(struct gp_lab_queue *q)
 {
 	const struct gp_geometry *g = &q->c->geometry;
@@ -186,7 +186,7 @@ static void scribble(struct gp_lab_queue *q)
 	}
 }
 
-/* The sums see it: without this the claims above would prove nothing. */
+/* Shows that the sums detect a corruption. Without this the claims above would prove nothing. */
 static void a_scribbled_save_area_is_seen(void *unused)
 {
 	struct steady s;

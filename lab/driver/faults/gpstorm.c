@@ -2,10 +2,10 @@
 /*
  * gpstorm: random use of the driver by several processes, with kills. See usage().
  *
- * The parent keeps so many actors (storm_actor.c) and one debugger (storm_debugger.c) alive
- * and kills some of them. Each of the others must end by itself with the right sums.
- * Every process is a function of the seed and of its number: where the machine is
- * deterministic, so is the whole run.
+ * The parent keeps a number of actors (storm_actor.c) and one debugger (storm_debugger.c) alive and
+ * kills some of them. Each of the others must end by itself with the right sums. Every process is a
+ * function of the seed and of its number, so on a deterministic machine the whole run is
+ * deterministic.
  */
 #include "storm.h"
 
@@ -20,9 +20,9 @@
 
 enum {
 	LEAST_LIFE_MS	= 50,
-	MOST_LIFE_MS	= 4000,		/* before a kill, if one is to come */
-	KILLED_IN_4	= 2,		/* so many of four are killed */
-	OLD_MS		= 120000,	/* no process takes as long by itself */
+	MOST_LIFE_MS	= 4000,		/* longest life of a process that is killed */
+	KILLED_IN_4	= 2,		/* this many of four are killed */
+	OLD_MS		= 120000,	/* longer than any process takes by itself */
 };
 
 struct storm *storm;
@@ -36,7 +36,7 @@ static struct options {
 
 struct seat {
 	pid_t pid;
-	u64 number;		/* of its process among all */
+	u64 number;		/* number of the process among all */
 	u64 born_ms;
 	u64 kill_ms;		/* 0: never */
 	bool killed;
@@ -108,14 +108,14 @@ static void start(struct seat *s, u32 index, u64 *random)
 	s->pid = fork();
 	if (s->pid)
 		return;
-	/* Who lost its parent must not go on in the next test. */
+	/* A process whose parent died must not continue into the next test. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (index == options.actors)
 		storm_debug(seed, options.actors);
 	_exit(storm_act(seed, number, storm_random(&seed, options.gpus), (int)index));
 }
 
-/* A process ended: were its sums right? */
+/* Checks the exit status of a process, which says whether its sums were right. */
 static void judge(struct seat *s, int status)
 {
 	if (s->killed && WIFSIGNALED(status)) {
@@ -130,7 +130,7 @@ static void judge(struct seat *s, int status)
 	     status);
 }
 
-/* Where a process hangs: its state, its tracer, its stack in the kernel. */
+/* Prints the state, the tracer and the kernel stack of a process that hangs. */
 static void show(pid_t pid)
 {
 	static const char *const files[] = { "status", "stack", "wchan" };

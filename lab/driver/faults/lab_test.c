@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What the programs of this folder share. */
+/* Implements lab_test.h. */
 #include "lab_test.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ bool claim(bool holds, const char *text, ...)
 	putchar('\n');
 	if (!holds)
 		printf("# last error: %s\n", gp_client_error());
-	/* If the next step hangs, what was reached must be seen. */
+	/* Flush, so that the output is complete if the next step hangs. */
 	fflush(stdout);
 	broken += !holds;
 	return holds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * One process of the storm: random operations on a few queues, then everything still in
- * flight must complete and be right, unless the process ends without looking.
+ * One process of the storm. It runs random operations on a few queues. Then all work in flight must
+ * complete with right sums, unless the process exits without the check.
  */
 #include "storm.h"
 
@@ -31,7 +31,7 @@ struct actor {
 	struct gp_work work;
 	struct gp_lab_queue q[QUEUES];
 	bool exists[QUEUES];
-	u8 queue_of[SLOTS];	/* 1 + its queue; 0: free */
+	u8 queue_of[SLOTS];	/* 1 + index of its queue; 0: free */
 	int wrong;
 };
 
@@ -47,7 +47,7 @@ static void complain(struct actor *a, const char *what)
 	a->wrong = 1;
 }
 
-/* A call whose failure is the test's. */
+/* Fails the test if a call failed. */
 static void must(struct actor *a, int err, const char *what)
 {
 	if (err < 0)
@@ -98,7 +98,7 @@ static void op_destroy(struct actor *a)
 	must(a, gp_queue_destroy(&a->q[i]), "destroy");
 	a->exists[i] = false;
 	look(a);
-	/* What it had not done it never will. */
+	/* The queue's incomplete work never completes. */
 	for (u32 slot = 0; slot < SLOTS; slot++)
 		if (a->queue_of[slot] == i + 1)
 			a->queue_of[slot] = 0;
@@ -136,7 +136,7 @@ static void op_look(struct actor *a)
 
 static void op_criu(struct actor *a)
 {
-	/* A debugger may just have it: then the driver refuses. */
+	/* The driver refuses the call if a debugger has attached to the process. */
 	if (gp_criu(&a->c, KFD_CRIU_OP_PROCESS_INFO))
 		return;
 	sleep_us(any(a, 10000));
@@ -144,15 +144,15 @@ static void op_criu(struct actor *a)
 }
 
 /*
- * As munmap() does it to the pages; but as long as the GPU has the addresses no other mapping
- * may get them: the driver would refuse to map anything there.
+ * Drops the pages as munmap() does, but keeps the addresses reserved. While the GPU uses them, the
+ * driver would refuse another mapping there.
  */
 static void lose(void *at, u64 bytes)
 {
 	mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-/* User pages that go away, or change, while the GPU has them. */
+/* Registers user pages and then removes or changes them while the GPU uses them. */
 static void op_userptr(struct actor *a)
 {
 	void *at = mmap(NULL, SCRATCH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -190,7 +190,7 @@ static void op_vram(struct actor *a)
 		must(a, gp_buffer_free(&a->c, &b), "free of VRAM");
 }
 
-/* A child with a GPU life of its own, which has all our descriptors too. */
+/* Forks a child that uses the GPU itself and inherits all our descriptors. */
 static void op_fork(struct actor *a)
 {
 	u64 seed = a->random;
@@ -277,7 +277,7 @@ static void step(struct actor *a)
 	}
 }
 
-/* All that is in flight, with every queue on. */
+/* Enables every queue and waits for all work in flight. */
 static void finish(struct actor *a)
 {
 	u64 end = now_ms() + PATIENCE_MS;
@@ -302,9 +302,9 @@ static void finish(struct actor *a)
 }
 
 /*
- * Address spaces of the other GPUs too, as ROCr does it. Without them a debugger's
- * SUSPEND_QUEUES crashes the driver: it flushes the TLB of every later GPU of the process
- * without asking whether the process has an address space there.
+ * Acquires address spaces of the other GPUs too, as ROCr does. Without them a debugger's
+ * SUSPEND_QUEUES crashes the driver. It flushes the TLB of every later GPU of the process without a
+ * check that the process has an address space there.
  */
 static int acquire_others(struct actor *a)
 {
@@ -342,8 +342,8 @@ static int live(u64 seed, u64 number, u32 gpu, int seat)
 	if (!a.wrong)
 		must(&a, acquire_others(&a), "other GPUs");
 	/*
-	 * Not before: one that a debugger has meanwhile sleeps in RUNTIME_ENABLE until the
-	 * debugger answers, and for ever if it dies.
+	 * Publish the pid only now. With a debugger attached, RUNTIME_ENABLE sleeps until the
+	 * debugger answers, and for ever if the debugger dies.
 	 */
 	if (!a.wrong && seat >= 0)
 		storm->pid[seat] = getpid();
@@ -352,7 +352,7 @@ static int live(u64 seed, u64 number, u32 gpu, int seat)
 	steps = LEAST_OPS + any(&a, MOST_OPS);
 	for (u32 i = 0; i < steps && !a.wrong && !storm->over; i++)
 		step(&a);
-	/* Some leave without a look, some without cleaning up. */
+	/* Some processes exit without a check, some without cleanup. */
 	if (a.wrong || !any(&a, 6))
 		return a.wrong;
 	finish(&a);
@@ -361,7 +361,10 @@ static int live(u64 seed, u64 number, u32 gpu, int seat)
 			if (a.exists[i])
 				must(&a, gp_queue_destroy(&a.q[i]), "destroy");
 		gp_work_fini(&a.work);
-		/* Not gp_client_close(): disabling the runtime sleeps as enabling does. */
+		/*
+		 * Do not call gp_client_close(), because disabling the runtime sleeps as enabling
+		 * does.
+		 */
 		close(a.c.kfd_fd);
 		close(a.c.render_fd);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The storm's debugger: seizes one process after another, suspends and resumes its queues and
- * lets go of it in one of several ways. It is killed in the middle of that now and then: the
- * driver resumes then. Its victims die under its hands, so that no call has to succeed.
+ * The storm's debugger. It seizes one process after another, suspends and resumes its queues, and
+ * releases it in one of several ways. Now and then it is killed meanwhile, and the driver then
+ * resumes the queues. Its victims may die at any time, so any of its calls may fail.
  */
 #include "storm.h"
 
@@ -14,7 +14,7 @@
 
 enum { ENTRIES = 16, SESSIONS = 30, MOST_PAUSE_US = 20000 };
 
-/* A stop that belongs to no story: continue. */
+/* Continues a process after a stop that does not matter here. */
 static void let_run(pid_t pid)
 {
 	int status;
@@ -43,7 +43,7 @@ static void rounds(struct gp_lab_client *c, pid_t pid, u64 *random)
 		if (gp_debug_suspend(c, pid, ids, n, storm_random(random, 3)) > 0)
 			storm_count(&storm->suspends);
 		sleep_us(storm_random(random, MOST_PAUSE_US));
-		/* Sometimes they stay suspended into the next turn, or until the end. */
+		/* Sometimes the queues stay suspended into the next turn, or until the end. */
 		if (storm_random(random, 4))
 			gp_debug_resume(c, pid, NULL, 0);
 		sleep_us(storm_random(random, MOST_PAUSE_US));
@@ -72,7 +72,7 @@ static void session(struct gp_lab_client *c, u32 seat, int fd, u64 *random)
 		if (storm_random(random, 3))
 			gp_debug_disable(c, pid);
 	}
-	/* Only one that is stopped can be let go of; else our own end does it. */
+	/* ptrace can detach only from a stopped process. Otherwise our exit detaches. */
 	ptrace(PTRACE_INTERRUPT, pid, NULL, 0);
 	for (int i = 0; i < 200; i++) {
 		int status;

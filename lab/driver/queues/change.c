@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What can be changed of a queue and what can be asked of it. */
+/* Changes and queries of a queue. */
 #include "queues.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ void null_ring(struct gp_lab_client *c)
 	EXPECT(!gp_work_done(&w, 1));
 	OK(update(&q, address(q.ring.at), q.ring_bytes));
 	probe_finish(&w);
-	/* The ring is the queue's again: it cannot be freed before the queue. */
+	/* The ring belongs to the queue again, so it cannot be freed before the queue. */
 	REFUSED(gp_buffer_free(c, &q.ring), EBUSY);
 	OK(gp_queue_destroy(&q));
 }
@@ -78,7 +78,7 @@ void ring_replaced(struct gp_lab_client *c)
 	EXPECT_EQ(probe_mqd(3, MQD_RING) | (u64)probe_mqd(3, MQD_RING + 1) << 32,
 		  address(bigger.at) >> 8);
 	EXPECT_EQ(probe_mqd(3, MQD_CONTROL) & 0x3f, 10);	/* 2 << 10 dwords */
-	/* The old ring is free, the new one is not. */
+	/* The old ring can be freed now, but not the new one. */
 	old = q.ring;
 	OK(gp_buffer_free(c, &old));
 	q.ring = bigger;
@@ -98,7 +98,7 @@ static int set_mask(struct gp_lab_queue *q, const u32 *mask, u32 words)
 	return gp_client_call(q->c, AMDKFD_IOC_SET_CU_MASK, &m, "SET_CU_MASK");
 }
 
-/* Bit i is XCC i % xccs; there, engine after engine, then the next CU of each. */
+/* Bit i is XCC i % xccs. Within an XCC the bits go through the engines, then their next CUs. */
 static void expect_masks(struct gp_lab_client *c, const u32 *mask)
 {
 	static const u32 at[4] = { 23, 24, 26, 27 };
@@ -131,15 +131,15 @@ void cu_masks(struct gp_lab_client *c)
 		OK(set_mask(&q, masks[i], 3));
 		expect_masks(c, masks[i]);
 	}
-	/* Another update keeps it. */
+	/* Another update keeps the setting. */
 	OK(gp_queue_update(&q, 100, 9));
 	expect_masks(c, masks[5]);
 }
 
-/* How long a kernel runs that fills every CU once. */
+/* Returns the duration of a kernel that fills every CU once. */
 static u64 duration(struct gp_work *w, u32 slot, struct gp_lab_queue *q)
 {
-	/* Two workgroups of 16 waves are all that fits in a CU. */
+	/* A CU has room for exactly two workgroups of 16 waves. */
 	OK(gp_work_submit(w, slot, q, 2 * q->c->geometry.cus * q->c->node.xccs, 16, NULL));
 	SOON(gp_work_done(w, slot));
 	OK(gp_work_check(w, slot));
@@ -199,7 +199,7 @@ void wave_state(struct gp_lab_client *c)
 		EXPECT_EQ(h->wave_state.wave_state_offset, probe_mqd(k, MQD_WAVE_OFFSET));
 		for (u32 i = 0; i < used; i++)
 			word |= at[(u64)k * save + stack - used + i];
-		EXPECT(word);	/* the stack itself is there */
+		EXPECT(word);	/* the stack itself is present */
 		if (!k) {
 			EXPECT_EQ(s.ctl_stack_used_size, used);
 			EXPECT_EQ(s.save_area_used_size, h->wave_state.wave_state_size);
@@ -224,16 +224,16 @@ void gws(struct gp_lab_client *c)
 
 	probe_queue(c, &q);
 	REFUSED(set_gws(&none, 1), EINVAL);
-	REFUSED(set_gws(&q, 0), EINVAL);	/* it has none */
+	REFUSED(set_gws(&q, 0), EINVAL);	/* the queue has none */
 	EXPECT(!(probe_mqd(0, MQD_RESOURCES) & FORCE_SIMD_DIST));
 	OK(set_gws(&q, 64));
 	EXPECT(probe_mqd(0, MQD_RESOURCES) & FORCE_SIMD_DIST);
 	REFUSED(set_gws(&q, 64), EBUSY);
-	/* Any CU mask afterwards takes the mark away. */
+	/* A later CU mask clears the mark. */
 	OK(set_mask(&q, all, 3));
 	EXPECT(!(probe_mqd(0, MQD_RESOURCES) & FORCE_SIMD_DIST));
 	probe_queue(c, &other);
-	REFUSED(set_gws(&other, 64), EBUSY);	/* one queue of a process */
+	REFUSED(set_gws(&other, 64), EBUSY);	/* only one queue of a process may have it */
 	OK(set_gws(&q, 0));
 	OK(set_gws(&other, 64));
 }
@@ -242,7 +242,7 @@ void xnack(struct gp_lab_client *c)
 {
 	struct kfd_ioctl_set_xnack_mode_args x = { .xnack_enabled = -1 };
 
-	/* Debian builds the driver without shared virtual memory, and so without this. */
+	/* Debian builds the driver without shared virtual memory, so it lacks this call. */
 	REFUSED(gp_client_call(c, AMDKFD_IOC_SET_XNACK_MODE, &x, "SET_XNACK_MODE"), EPERM);
 	x.xnack_enabled = 1;
 	REFUSED(gp_client_call(c, AMDKFD_IOC_SET_XNACK_MODE, &x, "SET_XNACK_MODE"), EPERM);
@@ -261,18 +261,18 @@ void sysfs(struct gp_lab_client *c)
 		.type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, .ring_bytes = 8192 }));
 	OK(gp_queue_create(c, &p, &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_COMPUTE }));
 	OK(gp_queue_create(c, &s, &(struct gp_queue_args){ .type = KFD_IOC_QUEUE_TYPE_SDMA }));
-	/* No newline, and the driver's own numbers of types: AQL and PM4 are one. */
+	/* No newline. The driver uses its own type numbers; AQL and PM4 share one. */
 	EXPECT(!strcmp(probe_file(PROC "queues/%u/size", pid, a.id), "8192"));
 	EXPECT(!strcmp(probe_file(PROC "queues/%u/type", pid, a.id), "0"));
 	EXPECT(!strcmp(probe_file(PROC "queues/%u/type", pid, p.id), "0"));
 	EXPECT(!strcmp(probe_file(PROC "queues/%u/type", pid, s.id), "1"));
 	snprintf(text, sizeof(text), "%u", c->node.gpu_id);
 	EXPECT(!strcmp(probe_file(PROC "queues/%u/gpuid", pid, a.id), text));
-	/* Not 0 on a busy machine: its memory may have been moved while it made its queues. */
+	/* May exceed 0 on a busy machine, because buffers may have moved during queue creation. */
 	before = atoi(probe_file(PROC "stats_%u/evicted_ms", pid, c->node.gpu_id));
 	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	usleep(60000);
-	/* It counts at the restore. */
+	/* The driver adds the time at the restore. */
 	EXPECT(atoi(probe_file(PROC "stats_%u/evicted_ms", pid, c->node.gpu_id)) == before);
 	OK(gp_criu(c, KFD_CRIU_OP_UNPAUSE));
 	EXPECT(atoi(probe_file(PROC "stats_%u/evicted_ms", pid, c->node.gpu_id)) >= before + 50);
@@ -292,7 +292,7 @@ void occupancy(struct gp_lab_client *c)
 	OK(gp_work_submit(&w, 0, &q, 150, 4, NULL));
 	SOON(probe_waves() == 600);
 	cus = (u32)atoi(probe_file(PROC "stats_%u/cu_occupancy", getpid(), c->node.gpu_id));
-	/* The first XCC's waves times the XCCs, in whole CUs. */
+	/* The driver multiplies the first XCC's waves by the XCCs and rounds up to CUs. */
 	EXPECT(cus >= (600 - 4 * c->node.xccs + per_cu - 1) / per_cu);
 	EXPECT(cus <= (600 + 4 * c->node.xccs + per_cu - 1) / per_cu);
 	OK(gp_queue_update(&q, 0, 7));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* How the driver takes a whole process off the GPU: checkpoint, user pages, memory pressure. */
+/* How the driver evicts a whole process: checkpoint, user pages, memory pressure. */
 #include "queues.h"
 
 #include <fcntl.h>
@@ -70,7 +70,7 @@ void criu_counts(struct gp_lab_client *c)
 	EXPECT(info(c).num_objects > after.num_objects);
 }
 
-/* Until 6.12.117 each pause evicted once more, and no call could undo more than one. */
+/* Until 6.12.117 each pause evicted once more, and one unpause undid only one eviction. */
 static bool pauses_are_counted(void)
 {
 	struct utsname is;
@@ -123,7 +123,7 @@ void criu_capability(struct gp_lab_client *c)
 	drop_capabilities();
 	REFUSED(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO), EACCES);
 	REFUSED(gp_criu(c, KFD_CRIU_OP_UNPAUSE), EACCES);
-	/* Everything else about its own queues a process may do without. */
+	/* Other operations on its own queues need no capability. */
 	OK(gp_queue_update(&q, 0, 7));
 	OK(gp_work_submit(&w, 0, &q, 10, 1, NULL));
 	OK(gp_queue_update(&q, 100, 7));
@@ -143,7 +143,7 @@ void criu_no_process(struct gp_lab_client *c)
 	COSTS(&since, "pause of a process without an address space", 0, 0, 0, 0, 0);
 }
 
-/* The next line of @fd, or "" when there is none. */
+/* Returns the next line of @fd, or "" if there is none. */
 static const char *next_line(int fd)
 {
 	static char line[KFD_SMI_EVENT_MSG_SIZE];
@@ -180,7 +180,7 @@ void smi_lines(struct gp_lab_client *c)
 	probe_queue(c, &q);
 	EXPECT(!*next_line(fd));
 	EXPECT_EQ(errno, EAGAIN);
-	/* What a process does to its own queues is no event. */
+	/* Updates of a process's own queues cause no event. */
 	OK(gp_queue_update(&q, 0, 7));
 	OK(gp_queue_update(&q, 100, 7));
 	EXPECT(!*next_line(fd));
@@ -197,7 +197,7 @@ void smi_lines(struct gp_lab_client *c)
 	EXPECT(!*next_line(fd));
 }
 
-/* A process that is evicted and restored once. */
+/* Starts a process that is evicted and restored once. */
 static pid_t paused_process(void)
 {
 	pid_t pid = fork();
@@ -215,7 +215,7 @@ static pid_t paused_process(void)
 	return pid;
 }
 
-/* Asks for the events of all processes without permission; 0 if it got none. */
+/* Subscribes to the events of all processes without permission. 0 if it received none. */
 static int unprivileged(int hear, int tell)
 {
 	u64 all = QUEUE_EVENTS | KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_ALL_PROCESS);
@@ -244,7 +244,7 @@ void smi_filter(struct gp_lab_client *c)
 	expect_line(every, c, pid, KFD_SMI_EVENT_QUEUE_EVICTION, '4');
 	expect_line(every, c, pid, KFD_SMI_EVENT_QUEUE_RESTORE, '0');
 
-	/* The capability counts at the time of opening. */
+	/* The driver checks the capability when the descriptor is opened. */
 	EXPECT_EQ(pipe(there) | pipe(back), 0);
 	pid = fork();
 	if (pid == 0)
@@ -270,13 +270,13 @@ void smi_fifo(struct gp_lab_client *c)
 	}
 	for (const char *line; *(line = next_line(fd)); lines++)
 		EXPECT(strchr(line, '\n') && (line[0] == '9' || line[0] == 'a'));
-	/* 1024 bytes of them; what did not fit is not there at all. */
+	/* The buffer holds 1024 bytes. Events that do not fit are dropped whole. */
 	EXPECT(lines >= 1024 / KFD_SMI_EVENT_MSG_SIZE && lines < 80);
 	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	expect_line(fd, c, getpid(), KFD_SMI_EVENT_QUEUE_EVICTION, '4');
 }
 
-/* Evicted for that reason, and back. Returns how many attempts to restore failed. */
+/* Expects an eviction for @trigger and a restore. Returns the number of failed restores. */
 static u32 expect_round(int fd, char trigger)
 {
 	const char *line;
@@ -302,7 +302,7 @@ static void *own_pages(u32 nr)
 	return at;
 }
 
-/* No process was evicted. If the kernel has moved pages by itself, the story is tried once more. */
+/* Expects that no process was evicted. Retries the story if the kernel moved pages itself. */
 static void expect_silence(int fd)
 {
 	bool said = *next_line(fd);
@@ -330,10 +330,10 @@ void userptr_eviction(struct gp_lab_client *c)
 	EXPECT_EQ(madvise((u8 *)at + 8 * PAGE, PAGE, MADV_DONTNEED), 0);
 	expect_round(fd, '1');
 	SOON(probe_waves() == 400);
-	/* Pages that no buffer has concern no process. */
+	/* Pages outside of buffers do not cause an eviction. */
 	EXPECT_EQ(munmap(own_pages(1), PAGE), 0);
 	expect_silence(fd);
-	/* Gone for good: the queues run on, without these pages. */
+	/* The pages are gone for good, and the queues continue without them. */
 	EXPECT_EQ(munmap(at, 16 * PAGE), 0);
 	expect_round(fd, '1');
 	SOON(probe_waves() == 400);
@@ -357,7 +357,7 @@ void evictions_nest(struct gp_lab_client *c)
 	expect_line(fd, c, getpid(), KFD_SMI_EVENT_QUEUE_EVICTION, '4');
 	EXPECT_EQ(madvise(b.at, PAGE, MADV_DONTNEED), 0);
 	expect_round(fd, '1');
-	/* Restored once, evicted twice: it stays off. */
+	/* The process was evicted twice and restored once, so it stays off. */
 	usleep(500000);
 	EXPECT_EQ(probe_waves(), 0);
 	EXPECT(!gp_work_done(&w, 0));
@@ -389,7 +389,7 @@ void userptr_read_only(struct gp_lab_client *c)
 	probe_finish(&w);
 }
 
-/* A fork protects the pages of the process against writing: all of its buffers are looked up. */
+/* Write-protects the process's pages by a fork, so the driver looks up all its buffers. */
 static void fork_once(void)
 {
 	pid_t pid = fork();

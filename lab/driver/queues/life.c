@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The life of a queue: its MQDs, on the GPU and off it, and what happens to its work. */
+/* The life of a queue: its MQDs, its mapping on the GPU, and the progress of its work. */
 #include "queues.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ void mqd_copies(struct gp_lab_client *c)
 		EXPECT_EQ(dw[MQD_QUANTUM], 0x111);
 		EXPECT_EQ(dw[MQD_AQL], 1);
 		EXPECT_EQ(dw[MQD_CHUNK], 1);
-		/* The reader of its pointer is the first XCC's alone. */
+		/* Only the first XCC reports the read pointer. */
 		EXPECT_EQ(!!(dw[MQD_CONTROL] & MQD_NO_UPDATE_RPTR), k > 0);
 		EXPECT(dw[MQD_LOGIC_XCC] < xccs);
 		seen |= 1u << dw[MQD_LOGIC_XCC];
@@ -66,7 +66,7 @@ void mqd_of_pm4(struct gp_lab_client *c)
 		EXPECT_EQ(probe_mqd(k, MQD_CHUNK), 0);
 		EXPECT_EQ(probe_mqd(k, MQD_AQL), 0);
 	}
-	/* UPDATE_QUEUE takes the XCC from the same bits. */
+	/* UPDATE_QUEUE reads the XCC from the same bits. */
 	q.percentage = KFD_MAX_QUEUE_PERCENTAGE | 3 << 8;
 	OK(gp_queue_update(&q, KFD_MAX_QUEUE_PERCENTAGE, q.priority));
 	EXPECT_EQ(probe_mqd(0, MQD_TARGET_XCC), 3);
@@ -91,7 +91,7 @@ void hiq_everywhere(struct gp_lab_client *c)
 	EXPECT_EQ(seen, (1u << c->node.xccs) - 1);
 }
 
-/* On how many XCCs a hardware queue works on this ring. */
+/* Returns the number of XCCs on which a hardware queue has this ring. */
 static u32 loaded(const struct gp_lab_queue *q)
 {
 	static struct probe_hqd h[PROBE_QUEUES * 4];
@@ -103,7 +103,7 @@ static u32 loaded(const struct gp_lab_queue *q)
 
 		if (h[i].hiq || ring << 8 != address(q->ring.at))
 			continue;
-		/* Two of each pipe's queues are amdgpu's own. */
+		/* amdgpu itself uses two queues of each pipe. */
 		EXPECT(h[i].pipe < 4 && h[i].queue >= 2 && h[i].queue < 8);
 		xccs++;
 	}
@@ -128,12 +128,12 @@ void mapped_and_not(struct gp_lab_client *c)
 	expect_active(c, &q, true);
 	OK(gp_queue_update(&q, 0, 7));
 	expect_active(c, &q, false);
-	/* The percentage is a switch and nothing else. */
+	/* The percentage only switches the queue on or off. */
 	OK(gp_queue_update(&q, 1, 7));
 	expect_active(c, &q, true);
 	OK(gp_criu(c, KFD_CRIU_OP_PROCESS_INFO));
 	expect_active(c, &q, false);
-	/* Evicted: UPDATE_QUEUE alone does not bring it back. */
+	/* UPDATE_QUEUE alone does not start a queue of an evicted process. */
 	OK(gp_queue_update(&q, 100, 7));
 	probe_pause();
 	expect_active(c, &q, false);
@@ -165,13 +165,13 @@ void unmapped_takes_work(struct gp_lab_client *c)
 		OK(gp_work_submit(&w, i, &q, 3 + i, 2, NULL));
 	nothing_runs(&w, &q, before);
 
-	/* Another queue of the process runs meanwhile, and this one still does not. */
+	/* Meanwhile another queue of the process runs, and this one still does not. */
 	probe_queue(c, &other);
 	OK(gp_work_submit(&w2, 0, &other, 5, 1, NULL));
 	probe_finish(&w2);
 	nothing_runs(&w, &q, before + 5);
 
-	/* No doorbell after this. */
+	/* No doorbell is rung after this. */
 	OK(gp_queue_update(&q, 100, 7));
 	probe_finish(&w);
 	EXPECT_EQ(*q.read, SLOTS);
@@ -226,7 +226,7 @@ void evicted_takes_work(struct gp_lab_client *c)
 	EXPECT_EQ(probe_counter("workgroups_done"), before + 200);
 }
 
-/* A program that looks often leaves the GPU time to look at its memory, too. */
+/* A program that polls often leaves the model time to poll its memory too. */
 void barrier_ends_soon(struct gp_lab_client *c)
 {
 	struct gp_amd_signal *on[GP_AQL_DEPENDENCIES] = { 0 };
@@ -256,7 +256,7 @@ void barrier_ends_soon(struct gp_lab_client *c)
 	probe_finish(&w);
 }
 
-/* Far more is due than the model copies in a while: the eviction must not wait for it. */
+/* The eviction must not wait for copies that take the model long. */
 void copies_evicted(struct gp_lab_client *c)
 {
 	struct gp_buffer from, to, flag;
@@ -289,7 +289,7 @@ void copies_evicted(struct gp_lab_client *c)
 	fprintf(stderr, "evicted after %llu ms, copied %u MiB in %llu ms\n",
 		(unsigned long long)evicted, COPIES * (COPY_BYTES >> 20),
 		(unsigned long long)copied);
-	EXPECT(evicted < copied / 2);	/* however slow the machine is */
+	EXPECT(evicted < copied / 2);	/* independent of the machine's speed */
 	EXPECT(!memcmp(from.at, to.at, COPY_BYTES));
 	SOON(gp_queue_empty(&q));
 }

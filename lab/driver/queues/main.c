@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Queues on the real driver: the list of claims. */
+/* The list of claims about queues on the real driver. */
 #include "queues.h"
 
 static const struct probe probes[] = {

@@ -12,7 +12,7 @@
 
 enum { MS = 1000000 };
 
-/* Whether the mapping at @at has @flag among its VmFlags. */
+/* True if the mapping at @at has @flag among its VmFlags. */
 static bool has_flag(const void *at, const char *flag)
 {
 	FILE *f = fopen("/proc/self/smaps", "re");
@@ -91,7 +91,7 @@ void doorbell_mapping(struct gp_lab_client *c)
 	       MAP_FAILED);
 	EXPECT(mmap(NULL, GP_KFD_DOORBELL_BYTES, PROT_WRITE, MAP_SHARED, c->kfd_fd, offset) !=
 	       MAP_FAILED);
-	/* No other process reads or rings them. */
+	/* Another process can neither read nor ring the doorbells. */
 	EXPECT_EQ(remote_read(c->doorbells, &word), -1);
 	fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 	EXPECT_EQ(pread(fd, &word, 8, (off_t)(uintptr_t)c->doorbells), -1);
@@ -122,14 +122,14 @@ void clock_is_device(struct gp_lab_client *c)
 		OK(gp_client_clock(c, &now));
 		after = probe_counter("device_ns");
 		EXPECT(now + 10 > before && now <= after);
-		/* It stands still while the model's own thread has the processor. */
+		/* The clock stands still while the model's own thread runs. */
 		EXPECT(now >= last);
 		last = now;
 	}
 	usleep(MS / 1000);
 	OK(gp_client_clock(c, &now));
 	EXPECT(now > last);
-	/* The times in signals are of the same clock. */
+	/* The times in signals use the same clock. */
 	probe_work(c, &w, 1, 5 * MS);
 	probe_queue(c, &q);
 	OK(gp_client_clock(c, &before));
@@ -154,7 +154,7 @@ void event_by_signal(struct gp_lab_client *c)
 	OK(gp_event_wait(c, &e, 1, false, PROBE_SOON_MS));
 	EXPECT(gp_work_done(&w, 0));
 	OK(gp_work_check(&w, 0));
-	/* The wait has reset it; the other one was never raised. */
+	/* The wait has reset the first event. The other one was never signalled. */
 	REFUSED(gp_event_wait(c, &e, 1, false, 20), ETIME);
 	REFUSED(gp_event_wait(c, &other, 1, false, 20), ETIME);
 }
@@ -170,7 +170,7 @@ void event_timeout(struct gp_lab_client *c)
 	REFUSED(gp_event_wait(c, e, 2, false, 50), ETIME);
 	OK(gp_event_set(c, &e[1]));
 	OK(gp_event_wait(c, e, 2, false, 0));
-	/* Not all of them; and without reset it stays. */
+	/* Not all events are signalled. Without reset the first one stays signalled. */
 	REFUSED(gp_event_wait(c, e, 2, true, 50), ETIME);
 	OK(gp_event_set(c, &e[0]));
 	OK(gp_event_wait(c, e, 2, true, PROBE_SOON_MS));

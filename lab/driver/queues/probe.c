@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Claims, each in a process of its own; and work for them. */
+/* Claims, each in its own process, and work for them. */
 #include "probe.h"
 
 #include <signal.h>
@@ -17,7 +17,7 @@ enum {
 
 static int watched = -1;	/* evictions of this process */
 
-/* Whether the kernel moved user pages of this process, which evicts it and costs runlists. */
+/* True if the kernel moved user pages of this process, which evicts it and costs runlists. */
 static bool disturbed(void)
 {
 	char text[1024];
@@ -75,11 +75,11 @@ static void run(const struct probe *p)
 		p->fn(&c);
 	}
 	fflush(stdout);
-	/* Not closed in order: what is left is the driver's to free. */
+	/* Exit without closing, so the driver must free the rest. */
 	_exit(0);
 }
 
-/* The driver takes a dead process apart later, in a worker; that must not look like ours. */
+/* Waits until the driver has freed dead processes, so that its packets do not count as ours. */
 static bool all_gone(void)
 {
 	u64 until = probe_now_ms() + PROBE_SOON_MS;
@@ -95,7 +95,7 @@ static bool all_gone(void)
 	return true;
 }
 
-/* 0 if it holds. */
+/* Returns 0 if the claim holds. */
 static int try_once(const struct probe *p)
 {
 	pid_t pid;

@@ -2,10 +2,9 @@
 /*
  * Claims about the driver and its GPU, for programs that run in the lab's guest.
  *
- * Each claim is a function that runs in a process of its own with a client of its
- * own: one that fails, hangs or crashes takes nothing with it, and what it leaves
- * behind the driver has to clean up. A check that does not hold says where, and
- * ends the claim.
+ * Each claim is a function that runs in its own process with its own client. So a claim that fails,
+ * hangs or crashes does not affect others, and the driver must clean up after it. A check that
+ * fails prints its place and ends the claim.
  */
 #ifndef LAB_PROBE_H
 #define LAB_PROBE_H
@@ -22,15 +21,15 @@ struct probe {
 	bool bare;			/* opens its own client: @c is NULL */
 };
 
-/* Runs those whose title contains an argument, or all; the exit code of the program. */
+/* Runs the claims whose title contains an argument, or all. Returns the program's exit code. */
 int probe_all(const struct probe *probes, u32 nr, int argc, char **argv);
 
 void probe_fail(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4), noreturn));
 
 /*
- * When a count is wrong: if the kernel moved user pages of this process, the driver has
- * evicted and restored it meanwhile, and the claim is tried again. Never for a result.
+ * Call this when a count is wrong. If the kernel moved user pages of this process, the driver has
+ * evicted and restored it meanwhile, so the claim is retried. Not for wrong results of work.
  */
 void probe_excuse(void);
 
@@ -51,7 +50,7 @@ do {									\
 			   #want, (long long)want_, (long long)want_);	\
 } while (0)
 
-/* The same for what an eviction in between would change. */
+/* The same for a count that an eviction in between would change. */
 #define EXPECT_COUNT(got, want)						\
 do {									\
 	u64 count_ = (got);						\
@@ -61,7 +60,7 @@ do {									\
 	EXPECT_EQ(count_, want);					\
 } while (0)
 
-/* A call of the client library that must work. */
+/* Expects that a call of the client library succeeds. */
 #define OK(call)							\
 do {									\
 	int err_ = (call);						\
@@ -70,7 +69,7 @@ do {									\
 		probe_fail(__FILE__, __LINE__, "%s: %d: %s", #call, err_, gp_client_error()); \
 } while (0)
 
-/* One that must be refused with @err. */
+/* Expects that a call fails with @err. */
 #define REFUSED(call, err)						\
 do {									\
 	int got_ = (call);						\
@@ -80,7 +79,7 @@ do {									\
 			   -(err), #err);				\
 } while (0)
 
-/* Until @cond holds; a machine under load is slow. */
+/* Waits until @cond holds, with a long timeout for a machine under load. */
 #define SOON(cond)							\
 do {									\
 	u64 until_ = probe_now_ms() + PROBE_SOON_MS;			\
@@ -101,19 +100,19 @@ enum {
 };
 
 u64 probe_now_ms(void);
-/* Long enough for the GPU to do what it must not do. */
+/* Gives the GPU time to do what it must not do. */
 void probe_pause(void);
 
 /* Views ------------------------------------------------------------------------ */
 
-/* A counter of the device by its name in the view. */
+/* Returns a counter of the device by its name in the view. */
 u64 probe_counter(const char *name);
-/* The content of a small file, as a string; "" if it cannot be read. */
+/* Returns the content of a small file, or "" if it cannot be read. */
 const char *probe_file(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* How many entries a directory has; -1 if there is none. */
+/* Returns the number of entries of a directory, or -1 if there is none. */
 int probe_entries(const char *path);
 
-/* What went through the HIQ so far. */
+/* Packets on the HIQ so far. */
 struct probe_hiq {
 	u64 unmaps;
 	u64 queries;
@@ -124,27 +123,27 @@ struct probe_hiq {
 };
 
 struct probe_hiq probe_hiq(void);
-/* Waits for exactly these more than @since, and for no more; then takes a new @since. */
+/* Waits for exactly these packets since @since, and no more. Then updates @since. */
 void probe_hiq_cost(const char *file, int line, const char *what, struct probe_hiq *since,
 		    struct probe_hiq want);
 #define COSTS(since, what, ...)						\
 	probe_hiq_cost(__FILE__, __LINE__, what, since,			\
 		       (struct probe_hiq){ __VA_ARGS__, .writes = 0 })
 
-/* The MQDs of the compute queues of a process, newest first, as the driver shows them. */
+/* The MQDs of a process's compute queues, newest first, as the driver shows them. */
 struct probe_mqds {
 	u32 queues;
-	u32 copies;		/* of each */
+	u32 copies;		/* copies of each MQD */
 	u32 (*dw)[PROBE_XCCS][PROBE_MQD_DW];
 };
 void probe_mqds(struct probe_mqds *m, pid_t pid);
-/* Of a process that has one queue: copy @xcc of its MQD. */
+/* Returns a word of copy @xcc of the MQD. The process must have one queue. */
 u32 probe_mqd(u32 xcc, u32 dw);
 
-/* The runlist as the driver shows it: dwords, 0 if there is none. */
+/* Reads the runlist that the driver shows. Returns its dwords, 0 if there is none. */
 u32 probe_runlist(u32 dw[PROBE_IB_DW]);
 
-/* The hardware queues that are loaded, as the driver reads them from the registers. */
+/* The loaded hardware queues, as the driver reads them from the registers. */
 struct probe_hqd {
 	u32 xcc, pipe, queue;
 	bool hiq;
@@ -152,7 +151,7 @@ struct probe_hqd {
 };
 u32 probe_hqds(struct probe_hqd *hqds, u32 room);
 
-/* The queues the device knows. */
+/* A queue that the device knows. */
 struct probe_queue {
 	u32 pasid;
 	u32 doorbell;
@@ -162,19 +161,19 @@ struct probe_queue {
 	u64 saved;
 };
 u32 probe_queues(struct probe_queue *queues, u32 room);
-/* Waves that this process's queues have on the device. */
+/* Returns the number of waves that this process's queues have on the device. */
 u32 probe_waves(void);
 u32 probe_pasid(void);
 
 /* Work ------------------------------------------------------------------------- */
 
-/* A queue of AQL with nothing special about it. */
+/* Creates an ordinary AQL queue. */
 void probe_queue(struct gp_lab_client *c, struct gp_lab_queue *q);
-/* The same with percentage 0. */
+/* Creates an AQL queue with percentage 0. */
 void probe_queue_off(struct gp_lab_client *c, struct gp_lab_queue *q);
-/* Slots of work whose workgroups take @ns. */
+/* Creates slots of work whose workgroups take @ns. */
 void probe_work(struct gp_lab_client *c, struct gp_work *w, u32 slots, u64 ns);
-/* All slots end, and every sum is right. */
+/* Waits for all slots and checks every sum. */
 void probe_finish(struct gp_work *w);
 
 #endif /* LAB_PROBE_H */

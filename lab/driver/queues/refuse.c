@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What the driver refuses, with which error, and that nothing has happened then. */
+/* The calls that the driver refuses, their errors, and that a refusal changes nothing. */
 #include "queues.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 enum {
 	PAGE		= 4096,
 	RING		= 16384,
-	NOTSUPP		= 524,	/* the kernel's own ENOTSUPP, which should not get out */
+	NOTSUPP		= 524,	/* internal ENOTSUPP, which user space should not get */
 };
 
 #define KERNEL_ADDRESS	0xffff888000000000ull
@@ -21,7 +21,7 @@ static u64 address(const void *at)
 	return (u64)(uintptr_t)at;
 }
 
-/* Everything a queue needs, and the call that would make it. */
+/* The buffers of a queue, and the arguments of the call that creates it. */
 struct parts {
 	struct gp_buffer ring, pointers, eop, save, two_pages;
 	struct kfd_ioctl_create_queue_args k;
@@ -61,7 +61,7 @@ static int create(struct gp_lab_client *c, struct kfd_ioctl_create_queue_args k)
 	return gp_client_call(c, AMDKFD_IOC_CREATE_QUEUE, &k, "CREATE_QUEUE");
 }
 
-/* The same as an SDMA queue on @engine, which follows the structure of older headers. */
+/* Creates the same as an SDMA queue on @engine, a field that follows the older structure. */
 static int create_on_engine(struct gp_lab_client *c, struct kfd_ioctl_create_queue_args k,
 			    u32 engine)
 {
@@ -130,7 +130,10 @@ void create_refusals(struct gp_lab_client *c)
 	REFUSED(create_on_engine(c, p.k, 99), EINVAL);
 	EXPECT_EQ(queues_in_sysfs(), 0);
 	COSTS(&since, "refused calls", 0, 0, 0, 0, 0);
-	/* No refusal has kept a hold on the buffers: they do for a queue, and can then go. */
+	/*
+	 * The refused calls hold no reference. The buffers still make a queue and can be freed
+	 * then.
+	 */
 	OK(gp_client_call(c, AMDKFD_IOC_CREATE_QUEUE, &p.k, "CREATE_QUEUE"));
 	d.queue_id = p.k.queue_id;
 	OK(gp_client_call(c, AMDKFD_IOC_DESTROY_QUEUE, &d, "DESTROY_QUEUE"));
@@ -238,11 +241,11 @@ void small_calls_refused(struct gp_lab_client *c)
 	REFUSED(cu_mask(&q, q.id, 32, NULL), EFAULT);
 	REFUSED(cu_mask(&q, q.id, 32, (void *)(uintptr_t)NOT_MAPPED), EFAULT);
 	REFUSED(wave_state_of(c, 77, address(q.save.at)), EFAULT);
-	/* While it is active; never of an SDMA queue. */
+	/* The call fails while the queue is active, and always for an SDMA queue. */
 	REFUSED(wave_state_of(c, q.id, address(q.save.at)), EINVAL);
 	REFUSED(wave_state_of(c, s.id, address(q.save.at)), EINVAL);
 	COSTS(&since, "refused calls", 0, 0, 0, 0, 0);
-	/* More than 1024 bits are not looked at: the rest of the array need not be there. */
+	/* Bits beyond 1024 are not read, so the rest of the array may be missing. */
 	OK(cu_mask(&q, q.id, 1u << 20, mask));
 	OK(gp_queue_update(&q, 0, 7));
 	OK(wave_state_of(c, q.id, address(q.save.at)));
@@ -276,7 +279,7 @@ void memory_in_use(struct gp_lab_client *c)
 	OK(gp_queue_destroy(&q));
 }
 
-/* A call of another process on our descriptor. */
+/* Makes a call on our descriptor from another process. */
 static int in_child(struct gp_lab_client *c, unsigned long request, void *arg)
 {
 	pid_t pid = fork();
@@ -300,17 +303,17 @@ void numbers_and_owners(struct gp_lab_client *c)
 		unsigned long request = _IOC(_IOC_READ | _IOC_WRITE, 'K', wrong[i], 8);
 
 		REFUSED(gp_client_call(c, request, bytes, "unknown"), ENOTTY);
-		/* Even before it is seen whose descriptor it is. */
+		/* The driver checks the number before the owner of the descriptor. */
 		REFUSED(in_child(c, request, bytes), ENOTTY);
 	}
-	/* The first debugger's calls. */
+	/* The calls of the first debugger interface. */
 	for (u32 nr = 0x0d; nr <= 0x10; nr++)
 		REFUSED(gp_client_call(c, _IOW('K', nr, u64), bytes, "old debugger"), EPERM);
 	REFUSED(in_child(c, AMDKFD_IOC_GET_VERSION, &v), EBADF);
 	REFUSED(in_child(c, AMDKFD_IOC_CRIU_OP, &criu), EBADF);
 	REFUSED(gp_client_call(c, AMDKFD_IOC_GET_VERSION, NULL, "GET_VERSION"), EFAULT);
 	REFUSED(gp_client_call(c, AMDKFD_IOC_UPDATE_QUEUE, NULL, "UPDATE_QUEUE"), EFAULT);
-	/* The direction and the size are the caller's; only the number counts. */
+	/* Only the number of the call counts. The caller chooses direction and size. */
 	OK(gp_client_call(c, _IOC(_IOC_READ, 'K', 1, 4), &v, "half of GET_VERSION"));
 	EXPECT_EQ(v.major_version, KFD_IOCTL_MAJOR_VERSION);
 	EXPECT_EQ(v.minor_version, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The runlist: which queues are on it, what each operation costs, and when it is too long. */
+/* The runlist: its queues, the cost of each operation, and oversubscription. */
 #include "queues.h"
 
 #include <signal.h>
@@ -24,7 +24,7 @@ enum {
 struct listed {
 	u32 processes;
 	u32 pasid[16];
-	u32 queue_count[16];	/* as MAP_PROCESS says */
+	u32 queue_count[16];	/* as in MAP_PROCESS */
 	u32 queues;
 	u32 doorbell[PROBE_QUEUES];
 	u64 mqd[PROBE_QUEUES];
@@ -60,7 +60,7 @@ static struct listed read_runlist(void)
 	return l;
 }
 
-/* Dword 3 of the last RUN_LIST that went through the HIQ. */
+/* Returns dword 3 of the last RUN_LIST on the HIQ. */
 static u32 last_run_list(void)
 {
 	const char *text = probe_file("/sys/kernel/debug/vgpu/0/packets");
@@ -84,14 +84,14 @@ void runlist_is_active(struct gp_lab_client *c)
 	l = read_runlist();
 	EXPECT_EQ(l.processes, 1);
 	EXPECT_EQ(l.pasid[0], probe_pasid());
-	/* All queues of the process are counted here, only the active ones follow. */
+	/* The count includes all queues of the process, but only the active ones follow. */
 	EXPECT_EQ(l.queue_count[0], 5);
 	EXPECT_EQ(l.queues, 3);
 	EXPECT_EQ(l.chained, 0);
 	EXPECT_EQ(l.dwords, PROCESS_DW + 3 * QUEUE_DW);
 	probe_mqds(&m, getpid());
 	for (u32 i = 0; i < 3; i++) {
-		/* Newest first: 4, 2, 0; and so are the MQDs, of all five. */
+		/* Newest first: 4, 2, 0. The MQD dump lists all five in the same order. */
 		const struct gp_lab_queue *want = &q[4 - 2 * i];
 		const u32 *dw = m.dw[2 * i][0];
 
@@ -116,8 +116,8 @@ void runlist_is_active(struct gp_lab_client *c)
 }
 
 /*
- * Another process: it makes a queue that is off when told to, and ends when told to.
- * It is started before there are buffers: a fork evicts a process that has any.
+ * Another process. On command it creates a queue that is off, and on command it ends. It starts
+ * before any buffers exist, because a fork evicts a process that has buffers.
  */
 struct other {
 	pid_t pid;
@@ -176,7 +176,7 @@ void idle_process_listed(struct gp_lab_client *c)
 	l = read_runlist();
 	EXPECT_EQ(l.processes, 2);
 	EXPECT_EQ(l.queues, 1);
-	/* The process that had its first queue last comes first. */
+	/* The process that created its first queue last comes first. */
 	EXPECT_EQ(l.pasid[0], probe_pasid());
 	EXPECT_EQ(l.queue_count[1], 1);
 	EXPECT_EQ(l.dwords, 2 * PROCESS_DW + QUEUE_DW);
@@ -241,12 +241,12 @@ void cost_of_exit(struct gp_lab_client *c)
 	probe_queue(c, &q);
 	COSTS(&since, "create", 0, 0, 1, 1, 1);
 	other_makes_queue(&o);
-	/* It is off: nothing is done now, and the process will be on the next list. */
+	/* The queue is off, so nothing happens now. The next runlist includes the process. */
 	COSTS(&since, "another process with a queue that is off", 0, 0, 0, 0, 0);
 	other_ends(&o);
 	/*
-	 * Its pages go first, which evicts it as any process whose user pages go; what
-	 * the driver knows of it goes later, in a worker.
+	 * The process's user pages are unmapped first, which evicts it. A worker of the driver
+	 * frees the process later.
 	 */
 	COSTS(&since, "the end of a process", 2, 2, 2, 3, 2);
 }
@@ -300,7 +300,7 @@ void oversubscribed(struct gp_lab_client *c)
 	dwords = PROCESS_DW + (SLOTS + 2) * QUEUE_DW + RUNLIST_DW;
 	EXPECT_EQ(l.queues, SLOTS + 2);
 	EXPECT_EQ(l.dwords, dwords);
-	/* The list ends with a RUN_LIST of itself. */
+	/* The list ends with a RUN_LIST of its own address. */
 	EXPECT_EQ(l.chained, VALID | CHAIN | 1 << 24 | dwords);
 	SOON((last_run_list() & ~(u32)CHAIN) == (VALID | 1 << 24 | dwords));
 	EXPECT(logged(line));
@@ -315,7 +315,7 @@ void oversubscribed(struct gp_lab_client *c)
 
 enum { CROWD = 3, CROWD_QUEUES = 13, CROWD_ROUNDS = 4 };
 
-/* One of the processes: queues, then work on all of them again and again. */
+/* Runs one process of the crowd: creates queues, then submits work on all of them repeatedly. */
 static void be_of_crowd(const struct other *o, u32 type)
 {
 	static struct gp_lab_queue q[CROWD_QUEUES];
@@ -341,7 +341,7 @@ static void be_of_crowd(const struct other *o, u32 type)
 		probe_finish(&w);
 	}
 	EXPECT_EQ(write(o->hear[1], "d", 1), 1);
-	/* Its queues stay until all others have finished too. */
+	/* Keep the queues until all others have finished too. */
 	EXPECT_EQ(read(o->tell[0], &byte, 1), 1);
 	fflush(stdout);
 	_exit(0);
@@ -353,7 +353,7 @@ static void crowd_says(struct other *crowd, const char *what)
 		EXPECT_EQ(write(crowd[i].tell[1], what, 1), 1);
 }
 
-/* False: one of them ended before it said anything. */
+/* Returns false if a process ended before it answered. */
 static bool crowd_answers(struct other *crowd)
 {
 	char byte;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What the driver and the virtual GPU show of themselves in debugfs and sysfs. */
+/* The state that the driver and the virtual GPU show in debugfs and sysfs. */
 #include "probe.h"
 
 #include <dirent.h>
@@ -59,7 +59,7 @@ static FILE *view(const char *path)
 	return f;
 }
 
-/* Values of lines "name value"; a name may have spaces. All of one reading. */
+/* Reads the values of lines "name value" at one moment. A name may have spaces. */
 static void counters(const char *const *names, u64 *values, u32 nr)
 {
 	FILE *f = view(DEVICE "counters");
@@ -115,7 +115,7 @@ void probe_hiq_cost(const char *file, int line, const char *what, struct probe_h
 	u64 until = probe_now_ms() + PROBE_SOON_MS;
 	struct probe_hiq got;
 
-	/* The driver does not wait for a runlist: the device may still have to read it. */
+	/* The driver does not wait for a runlist, so the device may not have read it yet. */
 	do {
 		got = minus(probe_hiq(), *since);
 		if (!memcmp(&got, &want, sizeof(got)))
@@ -139,7 +139,7 @@ void probe_hiq_cost(const char *file, int line, const char *what, struct probe_h
 	*since = probe_hiq();
 }
 
-/* The dwords of a line "  offset: word word ..."; 0 if it is none. */
+/* Parses a line "  offset: word word ...". Returns the number of words, or 0. */
 static u32 dump_line(const char *line, u32 *offset, u32 dw[LINE_DW])
 {
 	char *at;
@@ -159,7 +159,7 @@ static u32 dump_line(const char *line, u32 *offset, u32 dw[LINE_DW])
 	return n;
 }
 
-/* One line of the MQD dump; a new copy begins at offset 0. */
+/* Adds one line of the MQD dump. Offset 0 begins a new copy. */
 static void mqd_line(struct probe_mqds *m, const char *line, u32 *copy)
 {
 	u32 dw[LINE_DW], offset;
@@ -251,7 +251,7 @@ u32 probe_hqds(struct probe_hqd *hqds, u32 room)
 				  &next.pipe, &next.queue) == 3;
 		if (next.hiq || sscanf(line, " Inst %u, CP Pipe %u, Queue %u", &next.xcc,
 				       &next.pipe, &next.queue) == 3) {
-			/* Only what is active stays. */
+			/* Keep only active queues. */
 			if (h && h->reg[2] && nr + 1 < room)
 				nr++;
 			h = &hqds[nr];
