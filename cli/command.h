@@ -8,9 +8,9 @@
 
 struct gp_command {
 	struct gp_syntax syntax;
-	bool model;		/* it works on the model, not on this machine */
+	bool model;		/* works on the model instead of this machine */
 	const char *what;	/* one line, for the list of commands */
-	const char *help;	/* what it does and prints, for its own help */
+	const char *help;	/* description and output, for its own help */
 	int (*run)(const struct gp_options *o);
 };
 
@@ -41,10 +41,10 @@ int gp_cmd_scenarios(const struct gp_options *o);
 int gp_cmd_facts(const struct gp_options *o);
 int gp_cmd_help(const struct gp_options *o);
 
-/* The script that completes command lines in bash, made from the table. */
+/* Writes a bash completion script, generated from the table. */
 void gp_completion(FILE *to);
 
-/* Said wherever figures are shown. */
+/* Printed with all figures. */
 #define GP_MODEL_NOTE	"figures are results of a model; no hardware was used"
 
 #endif /* GP_COMMAND_H */

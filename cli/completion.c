@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The completion of command lines in bash, from the table of commands. */
+/* Writes a bash completion script from the table of commands. */
 #include <string.h>
 
 #include "command.h"
 
-/* What can follow @c besides its options; NULL: names of files. */
+/* Returns the words that can follow @c besides its options, or NULL for file names. */
 static const char *operand_words(const struct gp_command *c)
 {
 	const char *operand = c->syntax.operand;

@@ -92,7 +92,7 @@ int gp_cmd_help(const struct gp_options *o)
 	return GP_EXIT_OK;
 }
 
-/* A table cut short by a full disk must not look like a success. */
+/* A table that a full disk truncates must not count as success. */
 static int flushed(int code)
 {
 	if (!fflush(stdout) && !ferror(stdout))
@@ -101,7 +101,7 @@ static int flushed(int code)
 	return GP_EXIT_BAD;
 }
 
-/* Again and again, on a terminal in one place, until it fails or is interrupted. */
+/* Repeats the command until it fails or is interrupted. On a terminal it redraws in place. */
 static int watch(const struct gp_command *c, const struct gp_options *o)
 {
 	struct timespec pause = {
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 		gp_completion(stdout);
 		return flushed(GP_EXIT_OK);
 	}
-	/* `gpreempt` and `gpreempt --json` are those of the first command. */
+	/* `gpreempt` and `gpreempt --json` run the first command. */
 	if (argc < 2 || *word == '-')
 		return run(&gp_commands[0], argc, argv);
 	c = find(word);

@@ -14,7 +14,7 @@
 struct spec {
 	const char *name;
 	char letter;		/* short form, or 0 */
-	const char *arg;	/* NULL: it takes none */
+	const char *arg;	/* NULL: takes none */
 	const char *help;	/* NULL: only for tests */
 };
 
@@ -90,7 +90,7 @@ static int bad_value(const char *option, const char *value, const char *allowed)
 	return -EINVAL;
 }
 
-/* A number and nothing else; *@end is where it stops. */
+/* Parses a number. *@end is the first character after it. */
 static int number(const char *text, const char **end, u64 *ret)
 {
 	char *stop;
@@ -136,7 +136,7 @@ static int process_number(const char *value, int *ret)
 	return 0;
 }
 
-/* From 1 to @most. */
+/* Parses a number from 1 to @most. */
 static int several(const char *option, const char *value, u32 most, u32 *ret)
 {
 	char allowed[48];
@@ -223,16 +223,16 @@ static int take(struct gp_options *o, enum gp_option_id id, const char *value)
 	return -EINVAL;
 }
 
-/* What getopt_long() returns for options[i], unless it is the letter. */
+/* getopt_long() returns this plus i for options[i] if that has no letter. */
 enum { FIRST_OPTION = 256 };
 
-/* What getopt_long() reads: the options of one command. */
+/* The arguments of getopt_long() for one command. */
 struct getopt_table {
 	struct option all[GP_NR_OPTIONS + 1];
 	char letters[2 * GP_NR_OPTIONS + 3];
 };
 
-/* @mode: '+' ends at the first operand, '-' returns each operand in its turn. */
+/* @mode: '+' stops at the first operand, '-' returns operands in order. */
 static void fill(struct getopt_table *table, u64 which, char mode)
 {
 	struct option *next = table->all;
@@ -257,7 +257,7 @@ static void fill(struct getopt_table *table, u64 which, char mode)
 	}
 }
 
-/* The option of @syntax for which getopt_long() returned @c, or GP_NR_OPTIONS. */
+/* Returns the option of @syntax for which getopt_long() returned @c, or GP_NR_OPTIONS. */
 static enum gp_option_id option_of(const struct gp_syntax *syntax, int c)
 {
 	int i = 0;
@@ -285,7 +285,7 @@ static void unknown_option(const struct gp_syntax *syntax, const char *word)
 			 syntax->command, word, syntax->command);
 }
 
-/* Says why getopt_long() returned @c, which is '?' or ':', for @word. */
+/* Reports why getopt_long() returned @c, which is '?' or ':', for @word. */
 static int refuse(const struct gp_syntax *syntax, int c, const char *word)
 {
 	enum gp_option_id id = optopt ? option_of(syntax, optopt) : GP_NR_OPTIONS;
@@ -326,7 +326,7 @@ static bool may_be_absent(const struct gp_syntax *syntax)
 	return !syntax->operand || syntax->operands == GP_OPTIONAL || syntax->operands == GP_ANY;
 }
 
-/* Reads @argv; the operands move to the front of o->operands, which is behind the command. */
+/* Parses @argv. Moves the operands to the front of o->operands, after the command. */
 static int words(const struct gp_syntax *syntax, int argc, char **argv, struct gp_options *o)
 {
 	struct getopt_table table;
@@ -401,7 +401,7 @@ void gp_options_usage(const struct gp_syntax *syntax, FILE *to)
 	const char *options_first = syntax->operands == GP_REST ? " [options]" : "";
 
 	fprintf(to, "usage: gpreempt %s%s", syntax->command, options_first);
-	/* A list of several says itself which of them may be absent. */
+	/* The text for several operands has its own brackets. */
 	if (syntax->operand)
 		fprintf(to, syntax->operands == GP_OPTIONAL ? " [%s]" : " %s", syntax->operand);
 	fputs(*options_first ? "\n" : " [options]\n", to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The options of all commands: one table, from which parsing and help come. A
- * command says which of them it takes.
+ * The options of all commands in one table, which parsing and help use. A command lists the
+ * options that it accepts.
  */
 #ifndef GP_OPTIONS_H
 #define GP_OPTIONS_H
@@ -52,15 +52,15 @@ enum { GP_SETS_MAX = 64 };
 struct gp_options {
 	const char *command;		/* for messages */
 	const char *file;		/* the first operand, or NULL */
-	char **operands;		/* all of them, NULL behind the last */
+	char **operands;		/* all operands, ended by NULL */
 	u32 nr_operands;
-	bool dashes;			/* a "--" was there */
-	u64 given;			/* bit per option that was there */
+	bool dashes;			/* "--" was given */
+	u64 given;			/* bit per option that was given */
 	const char *policy, *mechanism, *rows, *length, *trace, *output, *profile;
 	const char *set[GP_SETS_MAX];	/* "section.key=value" */
 	u32 nr_sets;
-	u64 seed, last_seed;		/* 1..1 unless told */
-	u32 jobs;			/* 0: as many as there are processors */
+	u64 seed, last_seed;		/* 1..1 by default */
+	u32 jobs;			/* 0: one per processor */
 	const char *gpu, *class_name, *root, *bundle, *module_file, *grace;
 	u32 rounds;			/* 0 if not given */
 	u64 in_ns, for_ns;		/* 0 if not given */
@@ -72,14 +72,14 @@ struct gp_options {
 
 /* How many operands a command takes. */
 enum gp_operands {
-	GP_ONE,			/* none, if they have no name */
+	GP_ONE,			/* none, if the operand has no name */
 	GP_OPTIONAL,
 	GP_SEVERAL,		/* one or more */
 	GP_ANY,			/* none or more */
-	GP_REST,		/* the first and everything behind it, options too */
+	GP_REST,		/* the first and everything after it, options too */
 };
 
-/* What a command takes. */
+/* The options and operands that a command accepts. */
 struct gp_syntax {
 	const char *command;
 	const char *operand;		/* "FILE", or NULL: none */
@@ -88,15 +88,15 @@ struct gp_syntax {
 };
 
 /*
- * Reads @argv behind argv[0] with getopt_long() and moves the operands to its front. 0, or -EINVAL
- * after a message on stderr.
+ * Parses @argv after argv[0] with getopt_long() and moves the operands to its front. Returns 0,
+ * or -EINVAL after a message on stderr.
  */
 int gp_options_parse(const struct gp_syntax *syntax, int argc, char **argv, struct gp_options *ret);
-/* One line per option of @options; none for those that only tests use. */
+/* Prints one line per option of @options, except options that only tests use. */
 void gp_options_help(u64 options, FILE *to);
-/* " --json -w ...", with the same exceptions. */
+/* Prints " --json -w ...", with the same exceptions. */
 void gp_options_words(u64 options, FILE *to);
-/* "FILE [--policy P] ..." */
+/* Prints "FILE [--policy P] ...". */
 void gp_options_usage(const struct gp_syntax *syntax, FILE *to);
 
 #endif /* GP_OPTIONS_H */

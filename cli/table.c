@@ -51,7 +51,7 @@ static int width(const struct gp_table *t, u32 column)
 	return (int)w;
 }
 
-/* The last cell of a row that is not empty. */
+/* Returns the last cell of a row that is not empty. */
 static u32 last(const struct gp_table *t, u32 row)
 {
 	u32 i = t->columns;
@@ -69,7 +69,7 @@ static void print_row(const struct gp_table *t, u32 row, const int *widths, FILE
 	for (u32 i = 0; i < end; i++) {
 		bool left = t->left & (1u << i);
 
-		/* Nothing follows the last cell: no blanks behind it. */
+		/* Prints no blanks after the last cell. */
 		if (left && i + 1 == end)
 			fputs(t->cell[row][i], to);
 		else

@@ -8,7 +8,7 @@
 enum { GP_TABLE_COLUMNS = 16, GP_TABLE_CELL = 160 };
 
 struct gp_table {
-	u32 columns;		/* of the head */
+	u32 columns;		/* in the header */
 	u32 rows, room;
 	u32 left;		/* bit per column that is aligned left */
 	u32 at;			/* next cell of the last row */
@@ -16,17 +16,14 @@ struct gp_table {
 	char (*cell)[GP_TABLE_COLUMNS][GP_TABLE_CELL];	/* [room] */
 };
 
-/*
- * @head: names of the columns, the last one followed by NULL. A failed
- * allocation ends the program.
- */
+/* @head: names of the columns, ended by NULL. A failed allocation ends the program. */
 void gp_table_init(struct gp_table *t, const char *const *head, u32 left);
 void gp_table_row(struct gp_table *t, enum gp_paint paint);
-/* The next cell of the last row. */
+/* Sets the next cell of the last row. */
 void gp_table_cell(struct gp_table *t, const char *text);
-/* Prints it, without trailing blanks, and frees it. */
+/* Prints the table without trailing blanks and frees it. */
 void gp_table_print(struct gp_table *t, FILE *to);
-/* Frees it without printing. */
+/* Frees the table without printing it. */
 void gp_table_drop(struct gp_table *t);
 
 #endif /* GP_TABLE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What people see: messages, colours, progress, numbers with units. */
+/* Output for users: messages, colours, progress and numbers with units. */
 #include "term.h"
 
 #include <inttypes.h>
@@ -89,7 +89,7 @@ void gp_wrap(const char *text, u32 width)
 	putchar('\n');
 }
 
-/* Four digits are as many as the model deserves and a column can hold. */
+/* Four digits match the precision of the model and the width of a column. */
 static struct gp_text scaled(double value, const char *unit)
 {
 	int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
@@ -181,7 +181,7 @@ bool gp_progress_wanted(bool asked)
 	return asked || isatty(STDERR_FILENO);
 }
 
-/* On a terminal one line is written again and again, and is gone at the end. */
+/* A terminal shows one line that is overwritten and erased at the end. */
 void gp_progress(void *ctx, const struct gp_job *job, u32 done, u32 nr)
 {
 	const char *what = ctx ? ctx : "";

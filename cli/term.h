@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What people see: messages, colours, progress, numbers with units.
+ * Output for users: messages, colours, progress and numbers with units.
  *
- * Colours only on a terminal and never with NO_COLOR; progress only on stderr
- * and only if that is a terminal, unless asked for.
+ * Colours appear only on a terminal and never with NO_COLOR. Progress appears only on stderr.
+ * Unless it was requested, it also requires stderr to be a terminal.
  */
 #ifndef GP_TERM_H
 #define GP_TERM_H
@@ -12,15 +12,15 @@
 
 #include "sim/pool.h"
 
-/* "gpreempt: " and one line on stderr. */
+/* Prints "gpreempt: " and the message as one line on stderr. */
 void gp_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 enum gp_paint { GP_PLAIN, GP_BOLD, GP_DIM, GP_GOOD, GP_BAD, GP_OURS };
-/* The escape sequence that turns @paint on on stdout, or "". GP_PLAIN ends all. */
+/* Returns the escape sequence that starts @paint on stdout, or "". GP_PLAIN ends all paints. */
 const char *gp_paint(enum gp_paint paint);
-/* Columns of the terminal; 80 if stdout is none. */
+/* Returns the columns of the terminal, or 80 if stdout is no terminal. */
 u32 gp_term_width(void);
-/* May we print more than ASCII? */
+/* True if the output may contain more than ASCII. */
 bool gp_term_utf8(void);
 
 /* Prints @text on stdout, broken at blanks into lines of at most @width. */

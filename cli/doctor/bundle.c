@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpreempt doctor --bundle: what a developer who cannot see this machine needs to judge it.
+ * gpreempt doctor --bundle: collects what a developer needs to diagnose this machine remotely.
  *
- * What goes in is named here, by files and folders; nothing is found by searching. Never in it:
- * environments, command lines, the configuration, memory of processes, names and serial numbers of
- * the machine.
+ * The bundle contains only the files and folders named here. It never contains environments,
+ * command lines, the configuration, process memory, or names and serial numbers of the machine.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -37,7 +36,7 @@ static const char readme[] =
 
 static const char *const debugfs[] = { "hqds", "mqds", "rls", "mem_limit" };
 
-/* A line of the log is taken if it has one of these. */
+/* The bundle contains the lines of the log that have one of these words. */
 static const char *const log_words[] = {
 	"amdgpu", "kfd", "gpreempt", "[drm", "CWSR", "HWS", "IOMMU", "iommu", "BUG:", "WARNING:",
 };
@@ -59,7 +58,7 @@ static void missed(struct bundle *b, const char *what, const char *why)
 		b->missing_length += (size_t)n;
 }
 
-/* Files of sysfs and debugfs say nothing of their size: read until the end, or enough. */
+/* Files of sysfs and debugfs do not report their size. Reads until the end or the limit. */
 static ssize_t read_whole(const char *path, char *buffer, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -78,7 +77,7 @@ static ssize_t read_whole(const char *path, char *buffer, size_t size)
 	return n;
 }
 
-/* The serial number of a GPU is private. */
+/* Hides the serial number of a GPU, which is private. */
 static void hide_serial(char *text)
 {
 	static const char key[] = "unique_id ";
@@ -88,7 +87,7 @@ static void hide_serial(char *text)
 		*at = 'x';
 }
 
-/* The file @path of this machine as @name. */
+/* Adds the file @path of this machine as @name. */
 static void add_file(struct bundle *b, const char *path, const char *name)
 {
 	char full[GP_DOCTOR_PATH];
@@ -109,13 +108,13 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* The caches: hundreds of files about what the name of the GPU says, and a person reads them. */
+/* Skips the caches: hundreds of files whose content follows from the name of the GPU. */
 static bool is_noise(const char *entry)
 {
 	return *entry == '.' || !strcmp(entry, "caches");
 }
 
-/* Every plain file below the folder @path; links lead elsewhere and are left. */
+/* Adds every plain file below the folder @path. Skips links, which may lead elsewhere. */
 static void add_folder(struct bundle *b, const char *path, const char *name, u32 depth)
 {
 	char full[GP_DOCTOR_PATH], inner[GP_DOCTOR_PATH], inner_name[GP_DOCTOR_PATH];
@@ -146,7 +145,10 @@ static void add_folder(struct bundle *b, const char *path, const char *name, u32
 
 static bool of_the_gpu(const char *line)
 {
-	/* The kernel's own; its parameters of modules are elsewhere, the rest names disks. */
+	/*
+	 * Skips the kernel's command line, which names disks. Module parameters are collected
+	 * elsewhere.
+	 */
 	if (strstr(line, "ommand line:"))
 		return false;
 	for (size_t i = 0; i < sizeof(log_words) / sizeof(*log_words); i++)
@@ -155,7 +157,10 @@ static bool of_the_gpu(const char *line)
 	return false;
 }
 
-/* The log gives one record per read, and -EPIPE for those overwritten meanwhile. */
+/*
+ * Adds the matching lines of the kernel's log. A read returns one record, or -EPIPE for
+ * overwritten ones.
+ */
 static void add_log(struct bundle *b)
 {
 	char full[GP_DOCTOR_PATH], line[8192];
@@ -206,7 +211,7 @@ static void add_versions(struct bundle *b)
 	gp_tar_add(&b->tar, "versions.txt", text, strlen(text));
 }
 
-/* A text as a file of lines. Takes over @text; NULL: no memory for it. */
+/* Adds a text as a file of lines. Takes over @text, which is NULL if an allocation failed. */
 static void add_text(struct bundle *b, const char *name, char *text)
 {
 	size_t length = text ? strlen(text) : 0;

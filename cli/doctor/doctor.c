@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt doctor: can this machine preempt, and what to do if not. */
+/* gpreempt doctor: checks whether this machine can preempt and names remedies. */
 #include "doctor.h"
 
 #include <inttypes.h>
@@ -70,7 +70,10 @@ bool gp_doctor_chosen(const struct gp_doctor *d, u32 gpu)
 	return gpu < GP_GPUS_MAX && (d->chosen & BIT_ULL(gpu));
 }
 
-/* kmod, where it is loaded, stops without tracing; else kfd-debug, if nothing forbids it. */
+/*
+ * Chooses kmod if it is loaded, because it stops processes without tracing. Otherwise chooses
+ * kfd-debug unless a check forbids it.
+ */
 static const char *mechanism(const struct gp_doctor *d)
 {
 	char path[GP_DOCTOR_PATH];
@@ -131,7 +134,7 @@ static int bundle(const struct gp_doctor *d, const char *path)
 	return code;
 }
 
-/* The GPUs that -g names; without it, all. enum gp_exit */
+/* Chooses the GPUs that -g names, or all without -g. Returns enum gp_exit. */
 static int choose(struct gp_doctor *d, const char *text)
 {
 	const char *bad = text;
@@ -147,7 +150,7 @@ static int choose(struct gp_doctor *d, const char *text)
 	return gp_ask_code(err);
 }
 
-/* What the checks look at. Absence of anything is for them to say. */
+/* Opens what the checks read. A missing file is reported by the check that needs it. */
 static int prepare(struct gp_doctor *d)
 {
 	char kfd[GP_DOCTOR_PATH], proc[GP_DOCTOR_PATH];

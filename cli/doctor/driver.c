@@ -11,7 +11,7 @@
 #include "doctor.h"
 #include "uapi/kfd.h"
 
-/* The first with the debug interface for several processes. */
+/* The first kernel whose debug interface supports several processes. */
 enum { KERNEL_MAJOR = 6, KERNEL_MINOR = 5 };
 
 enum { TIMEOUT_INITIAL_MS = 9000, TIMEOUT_LEAST_MS = 1000 };
@@ -61,7 +61,7 @@ void gp_check_driver(struct gp_doctor *d)
 		gp_found(d, GP_PASS, NULL, "amdgpu with KFD is loaded");
 }
 
-/* The version the driver says it has. In a test's tree it is in the file: "1.17". */
+/* Reads the driver's version. In a test's tree the file contains it as text: "1.17". */
 static int kfd_version(const struct gp_doctor *d, struct kfd_ioctl_get_version_args *ret)
 {
 	char path[GP_DOCTOR_PATH], text[32];
@@ -88,7 +88,7 @@ void gp_check_version(struct gp_doctor *d)
 	int err = kfd_version(d, &v);
 
 	if (err == -ENOENT)
-		return;		/* the check driver says so */
+		return;		/* the check driver reports this */
 	if (err == -EACCES || err == -EPERM)
 		gp_found(d, GP_WARN, "run as root, or join group render",
 			 "/dev/kfd may not be opened");
@@ -104,7 +104,7 @@ void gp_check_version(struct gp_doctor *d)
 		gp_found(d, GP_PASS, NULL, "%u.%u", v.major_version, v.minor_version);
 }
 
-/* Who schedules queues. Three ways to know, because each can be blind. */
+/* The scheduler of queues. There are three sources because each can be unavailable. */
 enum scheduler { NOT_KNOWN, CPSCH, MES, NO_HWS };
 
 static const char *const names[] = { "not known", "CPSCH", "MES", "no hardware scheduler" };
@@ -118,7 +118,7 @@ static enum scheduler by_parameter(const struct gp_doctor *d)
 	if (!gp_doctor_parameter(d, "mes", &value) && value == 1)
 		return MES;
 	for (u32 i = 0; i < d->nr_gpus; i++) {
-		/* From gfx11 on the driver uses it whatever the parameter says. */
+		/* From gfx11 on the driver uses MES whatever the parameter says. */
 		if (gp_doctor_chosen(d, i))
 			return d->gpu[i].gfx_version >= 110000 ? MES : CPSCH;
 	}
@@ -131,7 +131,7 @@ static enum scheduler by_log(const struct gp_doctor *d)
 		return NO_HWS;
 	if (gp_doctor_log(d, "<mes_v") == 1)
 		return MES;
-	/* The names of the driver's blocks are there, and no MES among them. */
+	/* The log names the driver's blocks, and MES is not among them. */
 	return gp_doctor_log(d, "<gfx_v") == 1 ? CPSCH : NOT_KNOWN;
 }
 
@@ -171,7 +171,7 @@ void gp_check_scheduler(struct gp_doctor *d)
 			 names[said[0]], names[said[1]], names[said[2]]);
 }
 
-/* Reads a parameter; false, and said so unless the check driver has said why. */
+/* Reads a parameter. On failure it returns false and reports it, unless the check driver has. */
 static bool parameter(struct gp_doctor *d, const char *name, s64 *ret)
 {
 	int err = gp_doctor_parameter(d, name, ret);

@@ -44,7 +44,7 @@ int gp_doctor_number(const struct gp_doctor *d, const char *path, s64 *ret)
 
 	if (n < 0)
 		return n;
-	/* Parameters that are booleans. */
+	/* Converts boolean parameters. */
 	if (!strcmp(text, "Y") || !strcmp(text, "N")) {
 		*ret = *text == 'Y';
 		return 0;
@@ -63,9 +63,9 @@ int gp_doctor_parameter(const struct gp_doctor *d, const char *name, s64 *ret)
 }
 
 /*
- * The log gives one record per read, and -EPIPE for those that were overwritten
- * meanwhile; a file gives pieces. A text cut in two by a piece's end is found by
- * keeping what follows the last newline.
+ * Reads return one record of the log at a time, with -EPIPE for overwritten records. A file is
+ * read in pieces. Keeping the text after the last newline finds a match that a piece boundary
+ * splits.
  */
 static int grep(int fd, const char *text)
 {

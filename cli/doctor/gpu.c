@@ -10,7 +10,7 @@
 #define CAP_DEBUG		0x00008000u
 #define CAP_DEBUG_FIRMWARE	0x20000000u
 
-/* What a save to host memory goes through: PCIe 5 x16, as it is in practice. */
+/* The practical rate of PCIe 5 x16, which saves to host memory use. */
 #define HOST_BYTES_PER_SECOND	55e9
 
 void gp_check_gpus(struct gp_doctor *d)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt doctor: the kernel module, and what its mechanism `direct` assumes of the firmware. */
+/* gpreempt doctor: the kernel module, and the firmware behaviour that `direct` assumes. */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ void gp_check_module(struct gp_doctor *d)
 
 /* ---- --selftest-direct ---- */
 
-/* One GPU. 0, -errno; *@next: the next it sits on, 0: none. */
+/* Tests one GPU. Returns 0 or -errno. *@next is the task's next GPU, 0 if there is none. */
 static int test_gpu(int fd, u32 task, u32 gpu_id, struct gp_uapi_selftest *t, u32 *next)
 {
 	struct gp_uapi_seat seat = { .task = task, .gpu_id = gpu_id };

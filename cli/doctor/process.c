@@ -9,7 +9,7 @@
 
 #define RUNTIME	"libhsa-runtime64.so."
 
-/* The first that tells the driver it may be debugged: ROCm 5.7. */
+/* The first runtime that enables itself for debugging: ROCm 5.7. */
 enum { ROCM_LEAST = 50700, RUNTIME_LEAST = 11 };
 
 static long tracer_of(const struct gp_doctor *d, pid_t pid)
@@ -47,7 +47,7 @@ void gp_check_tracers(struct gp_doctor *d)
 		gp_found(d, GP_PASS, NULL, "no GPU process is traced by another process");
 }
 
-/* Is this the path of a ROCm runtime that never enables itself for debugging? */
+/* True for the path of a ROCm runtime that never enables itself for debugging. */
 static bool is_old(const char *library)
 {
 	unsigned int major = 0, minor = 0, rocm = 0;
@@ -56,11 +56,11 @@ static bool is_old(const char *library)
 	if (!version ||
 	    sscanf(version + strlen(RUNTIME), "%u.%u.%u", &major, &minor, &rocm) < 2)
 		return false;
-	/* Distributions leave the number of the release out. */
+	/* Distributions omit the number of the release. */
 	return rocm >= 10000 ? rocm < ROCM_LEAST : minor < RUNTIME_LEAST;
 }
 
-/* The runtime that a process has mapped, "" if none. -errno: cannot be seen. */
+/* Finds the runtime that a process has mapped, "" if none. Returns -errno if it is not visible. */
 static int runtime_of(const struct gp_doctor *d, pid_t pid, char *ret, size_t size)
 {
 	char path[64], full[GP_DOCTOR_PATH], line[1024];
@@ -90,7 +90,7 @@ void gp_check_runtime(struct gp_doctor *d)
 		const struct gp_process *p = &d->process[i];
 		char library[192];
 
-		/* The daemon has the driver open for its calls, and no runtime. */
+		/* The daemon opens the driver for its own calls and has no runtime. */
 		if (!strcmp(p->comm, "gpreemptd"))
 			continue;
 		if (runtime_of(d, p->pid, library, sizeof(library))) {

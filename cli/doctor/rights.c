@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt doctor: what we, and the daemon, may do here. */
+/* gpreempt doctor: the rights of this process and of the daemon. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ void gp_check_ptrace(struct gp_doctor *d)
 			 scope);
 }
 
-/* The effective capabilities of this process. 0: not known. */
+/* Returns the effective capabilities of this process, or 0 if they are unknown. */
 static u64 capabilities(const struct gp_doctor *d)
 {
 	char text[4096];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpreempt doctor: where the save areas of running processes are.
+ * gpreempt doctor: finds the save areas of running processes.
  *
- * The queue's descriptor has the address; what is mapped there says whose memory it is: a
- * buffer of the driver comes from a render node, everything else is the process's own memory,
- * which is host memory unless SVM has moved it.
+ * The queue's descriptor has the address of the save area. The mapping at that address shows the
+ * kind of memory. A buffer of the driver is mapped from a render node. All other memory belongs
+ * to the process and is host memory unless SVM has moved it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum place { NOT_SEEN, DRIVER, OWN };
 
-/* What @pid has mapped at @at. */
+/* Returns the kind of memory that @pid has mapped at @at. */
 static enum place place_of(const struct gp_doctor *d, pid_t pid, u64 at)
 {
 	char path[64], full[GP_DOCTOR_PATH], line[1024];

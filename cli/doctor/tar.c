@@ -9,7 +9,7 @@
 
 enum { BLOCK = 512, NAME_BYTES = 100 };
 
-/* POSIX.1-1988 ustar; what is not set here is zero. */
+/* POSIX.1-1988 ustar. Unset fields are zero. */
 struct header {
 	char name[NAME_BYTES];
 	char mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8];
@@ -54,7 +54,7 @@ int gp_tar_add(struct gp_tar *tar, const char *name, const void *data, size_t si
 	memcpy(h.name, name, strlen(name));
 	memcpy(h.magic + 6, "00", 2);
 	snprintf(h.size, sizeof(h.size), "%011o", (unsigned int)size);
-	/* Counted as if it were blanks itself. */
+	/* The checksum counts its own field as blanks. */
 	memset(h.checksum, ' ', sizeof(h.checksum));
 	for (size_t i = 0; i < sizeof(h); i++)
 		sum += byte[i];

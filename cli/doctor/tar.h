@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A tar file (POSIX ustar), written front to back: no owners, no times; equal content is equal. */
+/*
+ * Writes a tar file (POSIX ustar) front to back. Owners and times are left out, so that equal
+ * content gives equal files.
+ */
 #ifndef GP_TAR_H
 #define GP_TAR_H
 
@@ -10,14 +13,14 @@
 struct gp_tar {
 	FILE *to;
 	u32 files;
-	int err;		/* the first -errno; nothing is written after it */
+	int err;		/* the first -errno; later writes are skipped */
 };
 
-/* A new file that only its owner may read. 0 or -errno. */
+/* Creates a file that only its owner may read. Returns 0 or -errno. */
 int gp_tar_create(struct gp_tar *tar, const char *path);
-/* @name: at most 99 bytes; a longer one is -ENAMETOOLONG and nothing is written. */
+/* Adds a file. Returns -ENAMETOOLONG and writes nothing if @name is longer than 99 bytes. */
 int gp_tar_add(struct gp_tar *tar, const char *name, const void *data, size_t size);
-/* 0, or what went wrong first. */
+/* Closes the file. Returns 0 or the first error. */
 int gp_tar_close(struct gp_tar *tar);
 
 #endif /* GP_TAR_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Asking gpreemptd. */
+/* Calls to gpreemptd. */
 #include "ask.h"
 
 #include <inttypes.h>
@@ -53,7 +53,7 @@ int gp_ask_open(struct gp_daemon **ret)
 	return err ? gp_ask_failed(err, NULL) : GP_EXIT_OK;
 }
 
-/* The call itself; -errno. */
+/* Makes the call. Returns 0 or -errno. */
 static int call(struct gp_daemon *daemon, const char *method, json_t *parameters, json_t **ret)
 {
 	char *in = json_dumps(parameters, 0), *out = NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the commands that talk to gpreemptd share: asking it, saying what went
- * wrong, and reading its answers.
+ * Shared by the commands that talk to gpreemptd: calls, error messages and access to answers.
  *
- * The socket is that of $GPREEMPT_SOCKET if it is set. Functions that return enum
- * gp_exit have printed one line on stderr unless it is GP_EXIT_OK.
+ * $GPREEMPT_SOCKET replaces the default socket. Functions that return enum gp_exit have printed
+ * one line on stderr unless they return GP_EXIT_OK.
  */
 #ifndef GP_ASK_H
 #define GP_ASK_H
@@ -16,46 +15,51 @@
 #include "cli/term.h"
 #include "lib/gpreempt.h"
 
-/* The exit code that says -@err best. */
+/* Returns the exit code for -@err. */
 int gp_ask_code(int err);
-/* One line on stderr about what a call returned, behind @what if not NULL; its exit code. */
+/* Prints one line on stderr about a failed call, after @what if not NULL. Returns the exit code. */
 int gp_ask_failed(int err, const char *what);
-/* enum gp_exit */
+/* Returns enum gp_exit. */
 int gp_ask_open(struct gp_daemon **ret);
 
 /*
- * One call on @daemon, or if it is NULL on a connection of its own. Consumes
- * @parameters (NULL: none). *@ret is a new object. enum gp_exit.
+ * Makes one call on @daemon, or on a new connection if it is NULL. Consumes @parameters (NULL:
+ * none). *@ret is a new object. Returns enum gp_exit.
  */
 int gp_ask_call(struct gp_daemon *daemon, const char *method, json_t *parameters, json_t **ret);
 
-/* "pid" of an object or an operand. -EINVAL after a message: not a number. */
+/* Parses a pid. Returns -EINVAL after a message if @text is not a number. */
 int gp_ask_pid(const char *text, pid_t *ret);
-/* {"pid": ...} for the process that @pid_text names; NULL after a message. */
+/* Returns {"pid": ...} for the process that @pid_text names, or NULL after a message. */
 json_t *gp_ask_about(const char *pid_text);
 
-/* Members of an answer; an old daemon may leave them out. */
+/* Return a member of an answer. An old daemon may omit it. */
 const char *gp_ask_text(const json_t *o, const char *name);	/* "" if absent */
 u64 gp_ask_number(const json_t *o, const char *name);		/* 0 if absent or negative */
 bool gp_ask_true(const json_t *o, const char *name);
 
 /*
- * Where the unit begins in the name of a counter that is a time, "_ns" of "wait_ns" and
- * "scan_ns_max"; NULL if it is none.
+ * Returns the unit in the name of a counter that is a time, "_ns" of "wait_ns" and "scan_ns_max",
+ * or NULL for another counter.
  */
 const char *gp_ask_unit(const char *counter);
 
-/* Bit per index of the GPUs in a List answer that -g selects; all without -g. enum gp_exit */
+/*
+ * Selects the GPUs of a List answer that -g names, or all, as a bit per index. Returns enum
+ * gp_exit.
+ */
 int gp_ask_gpus(const json_t *list, const char *text, u64 *ret);
-/* Drops from a List answer the GPUs that are not in @mask, seats and queues on them, and
- * processes that have neither there. */
+/*
+ * Drops the GPUs outside @mask from a List answer, with their seats and queues. Also drops
+ * processes without seats and queues on the remaining GPUs.
+ */
 void gp_ask_keep(json_t *list, u64 mask);
-/* Bit per index of the GPUs where a process of a List answer has queues. */
+/* Returns a bit per index of the GPUs on which a process of a List answer has queues. */
 u64 gp_ask_queues(const json_t *process);
 
 /*
- * Prints {"schema": 1, members of @answer}; on one line if it is repeated. Consumes
- * @answer. enum gp_exit
+ * Prints {"schema": 1, members of @answer}, on one line if it is repeated. Consumes @answer.
+ * Returns enum gp_exit.
  */
 int gp_ask_print(const struct gp_options *o, json_t *answer);
 

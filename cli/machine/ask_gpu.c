@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* -g: which GPUs of an answer. */
+/* -g: selects GPUs of an answer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ u64 gp_ask_queues(const json_t *process)
 	u64 gpus = 0;
 	size_t i;
 
-	/* Of another user's process the queues are not shown. */
+	/* The queues of another user's process are not shown. */
 	json_array_foreach(json_object_get(process, "gpus"), i, entry) {
 		json_int_t gpu = json_integer_value(entry);
 
@@ -90,7 +90,7 @@ u64 gp_ask_queues(const json_t *process)
 	json_array_foreach(json_object_get(process, "queues"), i, entry) {
 		json_int_t gpu = json_integer_value(json_object_get(entry, "gpu"));
 
-		/* -1: on a GPU that the daemon does not have. */
+		/* -1: the GPU is not managed by the daemon */
 		if (gpu >= 0 && gpu < GP_GPUS_MAX)
 			gpus |= BIT_ULL(gpu);
 	}

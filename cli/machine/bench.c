@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpreempt bench: what it takes to get a process off its GPU and back on it, on this
+ * gpreempt bench: measures how long it takes to get a process off its GPU and back on it, on this
  * machine, by each mechanism and grace period.
  *
- * It acts only on the process that is named, or on the program it is told to run: naming it is the
- * consent. The process is off for the moment between two calls. If this command dies, the driver
- * or the module puts everything back.
+ * It acts only on the process that the user names, or on the program that it is asked to run.
+ * Naming a process is the user's consent. The process is off only between two calls. If this
+ * command dies, the driver or the module resumes the process.
  */
 #include "ways.h"
 
@@ -24,7 +24,10 @@
 
 enum { ROUNDS = 50, GRACES = 16 };
 
-/* Between two rounds: not in step with the kernels of the process, nor all of its time. */
+/*
+ * The pause between two rounds. It avoids the period of the process's kernels and leaves the
+ * process time to run.
+ */
 #define PAUSE_NS	(2 * GP_MSEC)
 #define PHASES		997
 
@@ -38,14 +41,14 @@ static const char *const part_names[NR_PARTS] = {
 struct row {
 	const struct gp_bench_way *way;
 	u32 gpu, grace, queues, rounds;
-	u64 *ns[NR_PARTS];	/* [rounds], sorted when it is full */
+	u64 *ns[NR_PARTS];	/* [rounds], sorted when complete */
 };
 
 struct bench {
 	const struct gp_options *o;
 	struct gp_local_gpu *gpu;
 	size_t nr_gpus;
-	u64 mask;		/* of GPUs on which the process has queues, and that -g wants */
+	u64 mask;		/* GPUs with queues of the process, limited by -g */
 	u32 grace[GRACES], nr_graces, rounds;
 	pid_t pid;
 	struct row *row;
@@ -111,7 +114,7 @@ static int check_mechanism(const struct bench *b)
 	return GP_EXIT_BAD;
 }
 
-/* On which GPUs it has queues, and which of them -g wants. */
+/* Finds the GPUs on which the process has queues and which -g selects. */
 static int find_gpus(struct bench *b, struct gp_local *local)
 {
 	struct gp_gpu_info info[GP_GPUS_MAX];
@@ -209,7 +212,7 @@ static int measure(const struct bench *b, struct gp_bench_target *t, struct row 
 	return err;
 }
 
-/* A way that is not there is no failure unless it was asked for by name. */
+/* A mechanism that is not available is a failure only if the user asked for it by name. */
 static int leave_out(struct bench *b, const struct gp_bench_way *way, int err)
 {
 	if (b->o->mechanism)
@@ -220,7 +223,7 @@ static int leave_out(struct bench *b, const struct gp_bench_way *way, int err)
 	return 0;
 }
 
-/* All grace periods on one GPU. */
+/* Measures all grace periods on one GPU. */
 static int sweep(struct bench *b, const struct gp_bench_way *way, u32 gpu)
 {
 	struct gp_bench_target t = { .pid = b->pid, .gpu_id = b->gpu[gpu].gpu_id, .way = way };
@@ -241,7 +244,7 @@ static int sweep(struct bench *b, const struct gp_bench_way *way, u32 gpu)
 	return err;
 }
 
-/* enum gp_exit */
+/* Returns enum gp_exit. */
 static int measure_all(struct bench *b)
 {
 	const struct gp_bench_way *way;
@@ -275,7 +278,7 @@ static int measure_all(struct bench *b)
 
 /* ---- telling ---- */
 
-/* The smallest that is not exceeded by @permille of the rounds. */
+/* Returns the smallest value that @permille of the rounds do not exceed. */
 static u64 quantile(const struct row *r, u32 part, u32 permille)
 {
 	u64 rank = ((u64)r->rounds * permille + 999) / 1000;
@@ -389,7 +392,7 @@ static int bench_pid(struct bench *b)
 	return gp_ask_pid(b->o->file, &b->pid) ? GP_EXIT_BAD : bench(b);
 }
 
-/* A process of its own to measure with. */
+/* Starts a process to measure. */
 static int bench_load(struct bench *b)
 {
 	int code = gp_own_load_start(b->o->operands, &b->pid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Reader of BTF, see btf.h. Format: the kernel's Documentation/bpf/btf.rst. */
+/* Reads BTF, see btf.h. The kernel's Documentation/bpf/btf.rst describes the format. */
 #include "btf.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum {
 	MAGIC = 0xeb9f, VERSION = 1, HEADER = 24, DEPTH = 32, TYPES_MAX = 1 << 22,
-	NAMELESS_MAX = 128,	/* nameless members of one struct; the kernel's have a dozen */
+	NAMELESS_MAX = 128,	/* nameless members of one struct; the kernel has a dozen */
 };
 
 enum kind {
@@ -18,7 +18,7 @@ enum kind {
 	FUNC_PROTO, VAR, DATASEC, FLOAT, DECL_TAG, TYPE_TAG, ENUM64, NR_KINDS,
 };
 
-/* Bytes behind the three words that every type has: once, and per element. */
+/* Bytes after the three words that every type has, once per type and per element. */
 static const struct { u8 once, each; } behind[NR_KINDS] = {
 	[INT] = { 4, 0 }, [ARRAY] = { 12, 0 }, [STRUCT] = { 0, 12 }, [UNION] = { 0, 12 },
 	[ENUM] = { 0, 8 }, [FUNC_PROTO] = { 0, 8 }, [VAR] = { 4, 0 }, [DATASEC] = { 0, 12 },
@@ -26,7 +26,7 @@ static const struct { u8 once, each; } behind[NR_KINDS] = {
 };
 
 struct type {
-	u32 name, info, size;		/* or what it refers to */
+	u32 name, info, size;		/* or the type it refers to */
 	const u8 *behind;
 };
 
@@ -55,7 +55,7 @@ static int bad(const char *what)
 
 /* ---- opening ---- */
 
-/* Bytes of the type at @at, 0: it does not fit or is none. */
+/* Returns the bytes of the type at @at, or 0 if it is invalid or does not fit. */
 static u32 type_bytes(const struct gp_btf *b, u32 at)
 {
 	u32 left = b->types_bytes - at, info, need;
@@ -86,7 +86,7 @@ static int index_types(struct gp_btf *b)
 	return 0;
 }
 
-/* Is [@off, @off + @len) of what is behind the header within @size? */
+/* True if [@off, @off + @len) of the data after the header is within @size. */
 static bool within(u32 off, u32 len, size_t size)
 {
 	return off <= size && len <= size - off;
@@ -176,7 +176,7 @@ u32 gp_btf_enum(const struct gp_btf *b, const char *name, u32 after)
 	return find(b, 1 << ENUM | 1 << ENUM64, name, after);
 }
 
-/* Types may refer to themselves in bad files: only so deep. */
+/* Limits the depth, because types in a bad file may refer to themselves. */
 static u64 size_of(const struct gp_btf *b, u32 id, u32 depth)
 {
 	struct type t;
@@ -211,12 +211,12 @@ static bool is_struct(const struct gp_btf *b, u32 id)
 struct search {
 	const struct gp_btf *b;
 	const char *name;
-	/* Types of nameless members that were searched. In bad files they contain each other. */
+	/* Types of nameless members already searched. In a bad file they may contain each other. */
 	u32 searched[NAMELESS_MAX], nr_searched;
 	struct gp_btf_member found;
 };
 
-/* False if @id was searched before, or if there are too many. */
+/* Returns false if @id was searched before or the limit is reached. */
 static bool search_once(struct search *s, u32 id)
 {
 	for (u32 i = 0; i < s->nr_searched; i++)

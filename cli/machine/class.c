@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt class: give a running process another class. */
+/* gpreempt class: changes the class of a running process. */
 #include "ask.h"
 #include "sim/json.h"
 

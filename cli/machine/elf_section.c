@@ -14,7 +14,7 @@ static int bad(const char *what)
 	return gp_fail(EBADMSG, "not a 64-bit ELF file of this machine: %s", what);
 }
 
-/* The header of section @i, which may be anywhere, also unaligned. */
+/* Reads the header of section @i, which may be unaligned. */
 static int header(const u8 *file, size_t size, u32 i, Elf64_Shdr *ret)
 {
 	Elf64_Ehdr e;
@@ -51,7 +51,7 @@ int gp_elf_section(const void *file, size_t size, const char *name, struct gp_el
 		err = header(file, size, i, &s);
 		if (err)
 			return err;
-		/* With the NUL, which is never behind the end of the names. */
+		/* The comparison includes the NUL and stays within the names. */
 		if (s.sh_type == SHT_NOBITS || s.sh_name >= names.sh_size ||
 		    names.sh_size - s.sh_name <= strlen(name) ||
 		    memcmp((const u8 *)file + names.sh_offset + s.sh_name, name, strlen(name) + 1))

@@ -13,8 +13,8 @@ struct gp_elf_section {
 };
 
 /*
- * *@ret points into @file. -EBADMSG: not a 64-bit ELF file of this byte order, or it contradicts
- * itself (gp_strerror); -ENOENT: it has no section @name.
+ * Finds the section @name. *@ret points into @file. Returns -EBADMSG (gp_strerror) if @file is
+ * not a valid 64-bit ELF file of this byte order, -ENOENT if it has no such section.
  */
 int gp_elf_section(const void *file, size_t size, const char *name, struct gp_elf_section *ret);
 

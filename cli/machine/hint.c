@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt hint: say that work of a process is about to come. */
+/* gpreempt hint: announces work of a process. */
 #include "ask.h"
 #include "core/param.h"
 #include "sim/json.h"

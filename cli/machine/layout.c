@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The table of gpreempt.ko against the BTF of the running driver, see layout.h. */
+/* Compares the table of gpreempt.ko with the BTF of the running driver, see layout.h. */
 #include "layout.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct bytes {
 	size_t size;
 };
 
-/* Files of sysfs do not say how long they are. */
+/* Files of sysfs do not report their size. */
 static int read_whole(const char *path, struct bytes *ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -88,7 +88,7 @@ static void compare_struct(const struct gp_btf *b, const struct gp_layout *l,
 		differs(r, "%s: the running driver has no such structure", l->type);
 }
 
-/* Types of one name in different files of the driver: one that fits is enough. */
+/* Different files of the driver may define types of one name. One match is enough. */
 static void compare_member(const struct gp_btf *b, const struct gp_layout *l,
 			   struct gp_layout_report *r)
 {
@@ -128,7 +128,7 @@ static void compare_constant(const struct gp_btf *b, const struct gp_layout *l,
 	differs(r, "%s: the running driver has no such constant", l->name);
 }
 
-/* The table comes from a file that any user may have made. */
+/* Checks the table, because any user may have made the file. */
 static bool sane(const struct gp_layout *l)
 {
 	return memchr(l->type, '\0', sizeof(l->type)) && memchr(l->name, '\0', sizeof(l->name)) &&
@@ -160,7 +160,7 @@ static int compare(const struct gp_btf *b, const void *table, size_t size,
 
 /* ---- files ---- */
 
-/* The table of the module's file, in *@ret, within *@file. */
+/* Finds the table of the module's file. *@ret points into *@file. */
 static int find_table(const char *path, struct bytes *file, struct gp_elf_section *ret)
 {
 	int err = read_whole(path, file);
@@ -181,7 +181,7 @@ static int find_table(const char *path, struct bytes *file, struct gp_elf_sectio
 struct types {
 	struct bytes kernel, driver;
 	struct gp_btf base, all;
-	const struct gp_btf *use;	/* NULL: not described */
+	const struct gp_btf *use;	/* NULL: the driver is not described */
 };
 
 static int open_btf(const char *root, const char *name, struct bytes *bytes)
@@ -192,7 +192,7 @@ static int open_btf(const char *root, const char *name, struct bytes *bytes)
 	return read_whole(path, bytes);
 }
 
-/* A driver that is not a module is described with the kernel. */
+/* A built-in driver is described with the kernel. */
 static int open_types(const char *root, struct types *t)
 {
 	int err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* gpreempt.ko against the running driver: is what it was built with what is there? */
+/* Compares the layout that gpreempt.ko was built with and that of the running driver. */
 #ifndef GP_LAYOUT_CHECK_H
 #define GP_LAYOUT_CHECK_H
 
@@ -18,12 +18,12 @@ enum gp_layout_result {
 struct gp_layout_report {
 	enum gp_layout_result result;
 	u32 nr_compared;
-	u32 nr_different;			/* may be more than are told */
+	u32 nr_different;			/* may exceed the number listed */
 	char different[GP_DIFFERENCES][GP_DIFFERENCE_TEXT];
 };
 
 /*
- * The table in the module @file against the BTF below @root ("": this machine's /sys/kernel/btf).
+ * Compares the table in the module @file with the BTF below @root ("": /sys/kernel/btf). Returns
  * 0, or -errno after a message.
  */
 int gp_layout_compare(const char *file, const char *root, struct gp_layout_report *ret);

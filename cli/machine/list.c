@@ -131,7 +131,10 @@ static void print_seat(struct gp_table *t, const json_t *process, const json_t *
 	gp_table_cell(t, gigabytes(gp_ask_number(seat, "vram_bytes")).s);
 }
 
-/* A row of who has no seat; @gpu is where it has queues, GP_NONE where it has none. */
+/*
+ * Prints a row of a process without a seat. @gpu is the GPU with its queues, GP_NONE without
+ * queues.
+ */
 static void print_unseated(struct gp_table *t, const json_t *process, u32 gpu)
 {
 	char text[64];
@@ -143,7 +146,7 @@ static void print_unseated(struct gp_table *t, const json_t *process, u32 gpu)
 	gp_table_cell(t, is_shown(process) ? gp_ask_text(process, "name") : "-");
 	gp_table_cell(t, gp_ask_text(process, "class"));
 	gp_table_cell(t, gpu == GP_NONE ? "-" : number(gpu).s);
-	/* The queues of an unmanaged process are not looked at. */
+	/* The daemon does not read the queues of an unmanaged process. */
 	gp_table_cell(t, strcmp(gp_ask_text(process, "class"), "unmanaged") ?
 		      gpu == GP_NONE ? "no queue yet" : "not scheduled" : "left alone");
 	if (gpu == GP_NONE)
@@ -153,7 +156,7 @@ static void print_unseated(struct gp_table *t, const json_t *process, u32 gpu)
 	gp_table_cell(t, text);
 }
 
-/* On each GPU where it has a queue: it is there, though it is never held off. */
+/* Prints a row on each GPU where the process has a queue. It is never held there. */
 static void print_alone(struct gp_table *t, const json_t *process)
 {
 	u64 gpus = gp_ask_queues(process);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpreempt module: the kernel module gpreempt.ko. Nothing but this comparison keeps a module built
- * for another version of the driver from reading the wrong words: no symbol ties the two.
+ * gpreempt module: the kernel module gpreempt.ko. No symbol ties the module to a version of the
+ * driver. Only this comparison prevents a module built for another version from reading wrong
+ * words.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ struct module {
 	char file[PATH];
 	struct gp_layout_report layout;
 	bool loaded;
-	int secure_boot;	/* 1, 0, -1: not known */
+	int secure_boot;	/* 1, 0, or -1: unknown */
 	char lockdown[16];	/* the level, "none" */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt off, on: the kill switch, and its end. */
+/* gpreempt off, on: stops and resumes all preemption. */
 #include "ask.h"
 
 static int turn(const struct gp_options *o, const char *method, const char *done,

@@ -23,12 +23,12 @@ static void pause_ms(int ms)
 	nanosleep(&t, NULL);
 }
 
-/* In the child. What became of the exec comes back through @told, which closes if it succeeds. */
+/* Runs @argv in the child. Writes the errno of exec() to @told, which exec() closes on success. */
 static void become(char *const *argv, int told)
 {
 	int err;
 
-	/* Whatever ends us ends it, too. */
+	/* The child ends when this command ends. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	execvp(argv[0], argv);
@@ -64,7 +64,7 @@ int gp_own_load_start(char *const *argv, pid_t *ret)
 	return err == ENOENT ? GP_EXIT_NOENT : GP_EXIT_NOEXEC;
 }
 
-/* -EAGAIN: not yet. */
+/* Returns -EAGAIN if the process is not ready. */
 static int is_ready(pid_t pid)
 {
 	struct gp_bench_target t = { .pid = pid };
@@ -80,7 +80,7 @@ static int is_ready(pid_t pid)
 	gp_local_close(local);
 	if (!nr)
 		return -EAGAIN;
-	/* A runtime that is late is waited for; one that never comes is not for us to judge. */
+	/* Waits for a slow runtime. The measurement reports a runtime that never becomes ready. */
 	err = gp_bench_ways[0]->open(&t);
 	if (!err)
 		gp_bench_ways[0]->close(&t);

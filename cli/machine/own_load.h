@@ -5,11 +5,14 @@
 
 #include <sys/types.h>
 
-/* Starts @argv; its output goes to stderr. enum gp_exit; 125..127 as of env(1). */
+/* Starts @argv with its output on stderr. Returns enum gp_exit, or 125 to 127 as env(1) does. */
 int gp_own_load_start(char *const *argv, pid_t *ret);
-/* Until it has a queue and its GPU runtime is ready. enum gp_exit; says what is wrong. */
+/*
+ * Waits until the program has a queue and its GPU runtime is ready. Returns enum gp_exit after a
+ * message.
+ */
 int gp_own_load_await(pid_t pid);
-/* Told to end, and after a while ended. */
+/* Sends SIGTERM, and SIGKILL after a while. */
 void gp_own_load_end(pid_t pid);
 
 #endif /* GP_CLI_OWN_LOAD_H */

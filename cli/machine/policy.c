@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt policy: show or change the policy and its parameters. */
+/* gpreempt policy: shows or changes the policy and its parameters. */
 #include <string.h>
 
 #include "ask.h"
@@ -29,7 +29,7 @@ static void print_text(const json_t *answer, bool dry_run)
 	gp_table_print(&table, stdout);
 }
 
-/* The parameters of SetPolicy from the operands; NULL after a message. */
+/* Builds the parameters of SetPolicy from the operands. Returns NULL after a message. */
 static json_t *wanted(const struct gp_options *o)
 {
 	json_t *in = json_object(), *parameters = json_object();

@@ -106,7 +106,7 @@ static void print_seats(const json_t *list, const char *name, const char *member
 			u64 value = gp_ask_number(seat, member);
 			char labels[LABELS];
 
-			/* Of another user's process it is not shown. */
+			/* Omitted for another user's process. */
 			if (!json_object_get(seat, member))
 				continue;
 			process_labels(process, labels);
@@ -161,7 +161,7 @@ static void print_list(const json_t *list, FILE *to)
 
 /* ---- counters: whatever the daemon has ---- */
 
-/* Those that can go down again. */
+/* True for counters that can decrease. */
 static bool is_gauge(const char *name)
 {
 	static const char *const gauges[] = {
@@ -179,8 +179,8 @@ static bool is_gauge(const char *name)
 }
 
 /*
- * "gpreempt_process_state_seconds_total" from "process_" and "state_ns" or
- * "state_ns_sum", "..._seconds_max" from "state_ns_max". Is it a time?
+ * Makes "gpreempt_process_state_seconds_total" from "process_" and "state_ns" or "state_ns_sum",
+ * and "..._seconds_max" from "state_ns_max". True if the counter is a time.
  */
 static bool metric_name(const char *middle, const char *counter, char name[NAME])
 {
@@ -224,7 +224,7 @@ static void print_counters(const json_t *counters, FILE *to)
 	}
 }
 
-/* One metric of all processes that have it. */
+/* Prints one metric of all processes that have it. */
 static void print_counter(const json_t *processes, const char *counter, FILE *to)
 {
 	char labels[LABELS], name[NAME];

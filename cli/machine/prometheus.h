@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Answers of the daemon as the text that Prometheus reads. */
+/* Prints answers of the daemon in the text format of Prometheus. */
 #ifndef GP_PROMETHEUS_H
 #define GP_PROMETHEUS_H
 
@@ -11,8 +11,8 @@ struct gp_prometheus {
 };
 
 /*
- * Labels are named as by AMD's device metrics exporter, so that the two can be joined:
- * hostname, gpu_id (the index), gpu_partition_id, card_model, kfd_process_id.
+ * The labels have the names that AMD's device metrics exporter uses, so that queries can join
+ * both: hostname, gpu_id (the index), gpu_partition_id, card_model, kfd_process_id.
  */
 void gp_prometheus_print(const struct gp_prometheus *from, FILE *to);
 

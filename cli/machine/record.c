@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt record: writes what the daemon's scheduler sees and does, as a picture or as records. */
+/*
+ * gpreempt record: writes the inputs and actions of the daemon's scheduler, as a picture or as
+ * records.
+ */
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,13 +26,13 @@ struct recording {
 	bool picture;
 	struct gp_drawn drawn;
 	u64 events, lost;
-	u64 last_ns;		/* of the events drawn so far */
+	u64 last_ns;		/* of the last event drawn */
 
 	struct gp_records records;
-	bool records_begun;	/* the first of them was seen */
-	u64 records_named;	/* as of gp_records.renamed */
+	bool records_begun;	/* the first record was seen */
+	u64 records_named;	/* gp_records.renamed as of the last names drawn */
 	u64 nr_records;		/* written */
-	u64 sampled;		/* bit per device: a sample since its last look */
+	u64 sampled;		/* bit per device: has a sample since its last look */
 };
 
 static void mark(struct recording *r, const char *what, u64 at)
@@ -38,10 +41,10 @@ static void mark(struct recording *r, const char *what, u64 at)
 			   at);
 }
 
-/* States and preemptions are drawn from the scheduler's records, which say more. */
+/* Skips states and preemptions, which are drawn from the more detailed records of the scheduler. */
 static void take(struct recording *r, const struct gp_daemon_event *e)
 {
-	/* Events come in the order in which they happened. */
+	/* Keeps the times of drawn events in order. */
 	u64 at = e->at_ns > r->last_ns ? e->at_ns : r->last_ns;
 	char what[192];
 
@@ -73,8 +76,9 @@ static void emit_names(struct recording *r, u64 now_ns)
 }
 
 /*
- * Every recorder that starts makes the daemon describe its scheduler to all of them. What comes
- * before our description cannot be understood, and a file has only one INIT.
+ * Every recorder that starts makes the daemon describe its scheduler to all recorders. Drops
+ * records before the own description, which have no context, and later descriptions, because a
+ * file has only one INIT.
  */
 static void take_record(struct recording *r, const struct gp_rec *rec)
 {
@@ -97,7 +101,7 @@ static void take_record(struct recording *r, const struct gp_rec *rec)
 
 /* ---- life ---- */
 
-/* Reads all that both streams have now. 0, or -errno. */
+/* Reads everything that both streams have. Returns 0 or -errno. */
 static int take_all(struct recording *r, struct gp_events *events)
 {
 	struct gp_daemon_event event;
@@ -114,7 +118,7 @@ static int take_all(struct recording *r, struct gp_events *events)
 	return err == -EAGAIN ? 0 : err;
 }
 
-/* Records until a signal, @until_ns, or the end of the daemon. enum gp_exit */
+/* Records until a signal, @until_ns or the end of the daemon. Returns enum gp_exit. */
 static int follow(struct recording *r, struct gp_events *events, int signals, u64 until_ns)
 {
 	struct pollfd fd[] = {
@@ -200,7 +204,7 @@ static int report(const struct gp_options *o, const struct recording *r)
 	return GP_EXIT_OK;
 }
 
-/* The file is made when the daemon has answered: a user who may not record leaves none. */
+/* Creates the file after the daemon has answered, so that a refused user leaves no file. */
 static int write_file(const struct gp_options *o, struct recording *r)
 {
 	struct gp_events *events;

@@ -59,7 +59,7 @@ static u64 word(const json_t *a, size_t i)
 	return (u64)json_integer_value(json_array_get(a, i));
 }
 
-/* [now_ns, kind, device, task, queue, arg...]; zeroes at the end may be missing. */
+/* Converts [now_ns, kind, device, task, queue, arg...]. Missing values at the end are 0. */
 static struct gp_rec rec_of(const json_t *a)
 {
 	struct gp_rec rec = {

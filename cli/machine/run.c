@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt run: a command in a class, from its first queue on. */
+/* gpreempt run: runs a command in a class from its first queue on. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include "ask.h"
 
 /*
- * We are told of before we become the command, so the daemon knows the class before
- * there can be a queue. What the command starts finds it in its environment.
+ * Announces this process before exec(), so that the daemon knows the class before a queue exists.
+ * The command's children inherit the class from the environment.
  */
 static int tell(const char *class_name)
 {

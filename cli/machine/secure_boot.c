@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Four bytes of attributes, then the value: one byte, 0 or 1. */
+/* Four bytes of attributes, then the value, which is one byte: 0 or 1. */
 enum { VALUE = 4, BYTES = 5 };
 
 int gp_secure_boot(const char *path)

@@ -31,7 +31,7 @@ static void label(struct gp_table *t, const char *name)
 	gp_table_cell(t, text);
 }
 
-/* Those of @counters that are not 0. */
+/* Prints the @counters that are not 0. */
 static void print_those(struct gp_table *t, const char *whose, json_t *counters)
 {
 	const char *name;
@@ -47,7 +47,7 @@ static void print_those(struct gp_table *t, const char *whose, json_t *counters)
 	}
 }
 
-/* @one: a process was named, so the daemon's own counters are left out. */
+/* @one: a process was named, so the daemon's own counters are omitted. */
 static void print_counters(const json_t *stats, bool one)
 {
 	static const char *const head[] = { "whose", "counter", "value", NULL };
@@ -68,7 +68,7 @@ static void print_counters(const json_t *stats, bool one)
 	gp_table_print(&table, stdout);
 }
 
-/* Nothing of the part beside it, but of this one: then it is hidden in this one. */
+/* Names a part. Notes that a part contains its neighbour if only this one has values. */
 static const char *name_of(const json_t *parts, size_t i)
 {
 	const char *name = gp_ask_text(json_array_get(parts, i), "name");
@@ -138,7 +138,7 @@ static bool is_listed(const json_t *list, u64 pid)
 	return false;
 }
 
-/* Statistics have no GPUs: -g keeps the processes that List has there. */
+/* Statistics have no GPUs, so -g keeps the processes that List has on these GPUs. */
 static void keep_listed(json_t *stats, const json_t *list)
 {
 	json_t *processes = json_object_get(stats, "processes");
@@ -149,7 +149,7 @@ static void keep_listed(json_t *stats, const json_t *list)
 	}
 }
 
-/* What there is to show, by one connection. enum gp_exit */
+/* Asks for everything to print on one connection. Returns enum gp_exit. */
 static int collect(const struct gp_options *o, struct gp_daemon *daemon,
 		   struct gp_prometheus *ret)
 {

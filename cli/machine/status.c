@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt status: is it running, and who is on the GPUs? */
+/* gpreempt status: shows whether gpreemptd runs, and the processes on each GPU. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "cli/table.h"
 #include "sim/json.h"
 
-/* One GPU: {"gpu", "bdf", "on": [pid], "off": [pid]}; "off": those that are not on. */
+/* Returns one GPU as {"gpu", "bdf", "on": [pid], "off": [pid]}. */
 static json_t *who(const json_t *gpu, const json_t *processes)
 {
 	json_t *o = json_object(), *on = json_array(), *off = json_array();
@@ -16,7 +16,7 @@ static json_t *who(const json_t *gpu, const json_t *processes)
 	size_t i, k;
 
 	json_array_foreach(processes, i, process) {
-		/* Who has no seat is left alone, and on wherever it has a queue. */
+		/* A process without a seat is never stopped, so it is on wherever it has queues. */
 		if (!json_array_size(json_object_get(process, "seats")) &&
 		    gp_ask_queues(process) & BIT_ULL(index))
 			json_array_append(on, json_object_get(process, "pid"));
@@ -47,7 +47,7 @@ static const json_t *by_pid(const json_t *processes, json_int_t pid)
 	return NULL;
 }
 
-/* "infer (812), 901", as much as fits. */
+/* Adds a cell such as "infer (812), 901" with as many processes as fit. */
 static void cell(struct gp_table *t, const json_t *pids, const json_t *processes)
 {
 	char text[GP_TABLE_CELL] = "";
@@ -64,7 +64,7 @@ static void cell(struct gp_table *t, const json_t *pids, const json_t *processes
 				 json_array_size(pids) - i);
 			break;
 		}
-		/* Another user's process has no name here. */
+		/* The name of another user's process is not shown. */
 		name = gp_ask_text(by_pid(processes, number), "name");
 		snprintf(text + n, sizeof(text) - n, "%s%.24s%s%" PRId64 "%s", i ? ", " : "", name,
 			 *name ? " (" : "", (s64)number, *name ? ")" : "");
@@ -94,7 +94,10 @@ static void print_gpus(const json_t *gpus, const json_t *processes)
 	gp_table_print(&table, stdout);
 }
 
-/* On some GPU; from the same answer as the rows below it, so that they agree. */
+/*
+ * Counts processes that are off on some GPU. Uses the answer that fills the rows, so that both
+ * agree.
+ */
 static u32 held_off(const json_t *status, const json_t *processes)
 {
 	u32 held = 0;
@@ -161,7 +164,7 @@ static void print_text(const json_t *status, const json_t *processes)
 		print_gpus(json_object_get(status, "who"), processes);
 }
 
-/* Adds to @status who is on which GPU. */
+/* Adds the processes on each GPU to @status. */
 static int add_who(struct gp_daemon *daemon, const char *gpus, json_t *status, json_t **ret_list)
 {
 	json_t *all = json_array(), *gpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt suspend, resume: hold processes off the GPU by hand. */
+/* gpreempt suspend, resume: holds processes off the GPU by hand. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,25 +12,28 @@
 #include "sim/json.h"
 
 /*
- * The hold is a lease that this command renews: whatever happens to it, the
- * processes run again when the lease ends.
+ * The hold is a lease that this command renews. If the command dies, the lease ends and the
+ * processes run again.
  */
 #define LEASE_NS	(3 * GP_SEC)
-/* To be off; as long as the daemon would wait: attaching needs a queue that is a second old. */
+/*
+ * How long to wait for off. Equals the daemon's wait: attaching needs a queue that is a second
+ * old.
+ */
 #define OFF_NS		(4 * GP_SEC)
 
 enum {
-	ANSWER_MS	= 5000,		/* of a call that waits for nothing */
-	STEP_MS		= 10,		/* at least, of waiting */
+	ANSWER_MS	= 5000,		/* for a call that does not wait */
+	STEP_MS		= 10,		/* least time to wait */
 };
 
-/* ASKED: it will be held, and need not be off yet. */
+/* ASKED: the daemon accepted the hold; the process may still run. */
 enum state { FREE, ASKED, HELD, GONE, RESUMED };
 
 struct held {
 	struct gp_daemon_target target;
 	enum state state;
-	u64 ends_ns;		/* of the lease, as granted */
+	u64 ends_ns;		/* end of the lease, as granted */
 };
 
 struct holds {
@@ -40,7 +43,7 @@ struct holds {
 	u64 until_ns;		/* CLOCK_MONOTONIC; GP_NEVER */
 };
 
-/* The processes named by the operands; their number, or 0 after a message. */
+/* Reads the processes named by the operands. Returns their number, or 0 after a message. */
 static u32 read_targets(const struct gp_options *o, struct held *ret)
 {
 	for (u32 i = 0; i < o->nr_operands; i++) {
@@ -53,7 +56,7 @@ static u32 read_targets(const struct gp_options *o, struct held *ret)
 	return o->nr_operands;
 }
 
-/* The start time of the process, from the daemon. -ESRCH: it uses no GPU. */
+/* Asks the daemon for the start time of the process. Returns -ESRCH if it uses no GPU. */
 static int look(struct gp_daemon *daemon, struct held *h)
 {
 	char in[48], *out;
@@ -67,7 +70,7 @@ static int look(struct gp_daemon *daemon, struct held *h)
 	list = json_loads(out, 0, NULL);
 	free(out);
 	process = json_array_get(json_object_get(list, "processes"), 0);
-	/* Another user's has none, and the daemon refuses to hold it. */
+	/* Another user's process has none, and the daemon refuses to hold it. */
 	if (process)
 		h->target.start = gp_ask_number(process, "start");
 	err = process ? 0 : -ESRCH;
@@ -95,7 +98,10 @@ static void say_resumed(struct held *h)
 		 h->target.pid);
 }
 
-/* Says what became of @h if that ends it. 0, or an exit code that ends everything. */
+/*
+ * Renews the lease of @h and reports the end of a hold. Returns 0, or an exit code that ends the
+ * command.
+ */
 static int renew(struct holds *all, struct held *h)
 {
 	int err = hold(all, h, GP_DAEMON_RENEW);
@@ -105,7 +111,7 @@ static int renew(struct holds *all, struct held *h)
 		return 0;
 	}
 	if (err == -ESRCH) {
-		/* wait_off() says so if it is still waited for. */
+		/* wait_off() reports a process that is not off yet */
 		if (h->state == HELD)
 			h->state = GONE;
 		return 0;
@@ -136,8 +142,8 @@ static void release_all(struct holds *all)
 }
 
 /*
- * When the first lease that does not last to the end is half over, or the time is;
- * GP_NEVER: no process is held any more.
+ * Returns when half of the shortest lease has passed or the requested time ends, or GP_NEVER if
+ * no process is held.
  */
 static u64 next_ns(const struct holds *all)
 {
@@ -155,7 +161,7 @@ static u64 next_ns(const struct holds *all)
 	return next;
 }
 
-/* Waits until @at. True: a signal came that ends us. */
+/* Waits until @at. Returns true if a signal ends the command. */
 static bool interrupted(const sigset_t *signals, u64 at)
 {
 	u64 now = gp_sys->monotonic_ns(), left = at > now ? at - now : 0;
@@ -181,7 +187,7 @@ static int keep(struct holds *all, const sigset_t *signals)
 	}
 }
 
-/* It is asked for, no more. */
+/* Asks for the hold without waiting for it. */
 static int ask(struct holds *all, struct held *h)
 {
 	int err = look(all->daemon, h);
@@ -193,7 +199,7 @@ static int ask(struct holds *all, struct held *h)
 	return err;
 }
 
-/* Waits until @h is off, or the next lease has to be renewed: -ETIMEDOUT. */
+/* Waits until @h is off. Returns -ETIMEDOUT when the next lease must be renewed. */
 static int wait_off(struct holds *all, struct held *h)
 {
 	u64 now = gp_sys->monotonic_ns(), at = next_ns(all),
@@ -208,7 +214,7 @@ static int wait_off(struct holds *all, struct held *h)
 	return err;
 }
 
-/* Why it is not off: the daemon may know. */
+/* Reports why @h is not off, with the daemon's reason if it has one. */
 static int say_late(struct holds *all, const struct held *h)
 {
 	json_t *list = NULL;
@@ -236,7 +242,7 @@ static int say_failed(const struct held *h, int err)
 	return GP_EXIT_UNKNOWN;
 }
 
-/* All are asked for first; then, while one is waited for, the leases of all are renewed. */
+/* Asks for all holds first. While it waits for one process, it renews the leases of all. */
 static int take_all(struct holds *all)
 {
 	u64 deadline = gp_sys->monotonic_ns() + OFF_NS;
@@ -283,14 +289,14 @@ static int suspend(const struct gp_options *o, struct holds *all)
 	sigset_t signals;
 	int code;
 
-	/* Taken between two calls, never in the middle of one: all holds are then known. */
+	/* Signals are handled only between two calls, so that the state of every hold is known. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	code = take_all(all);
-	/* The time begins when they are off. */
+	/* The time starts when the processes are off. */
 	if (o->for_ns)
 		all->until_ns = gp_sys->monotonic_ns() + o->for_ns;
 	if (!code && !o->json) {
@@ -328,7 +334,7 @@ int gp_cmd_suspend(const struct gp_options *o)
 	return code;
 }
 
-/* Every one is tried; the first failure is the exit code. */
+/* Tries every process. The first failure is the exit code. */
 static int resume(struct gp_daemon *daemon, struct held *one, u32 nr)
 {
 	int code = GP_EXIT_OK;

@@ -30,7 +30,7 @@ static int debug_open(struct gp_bench_target *t)
 	return err;
 }
 
-/* Everything runs again, also if a round was left in the middle. */
+/* Resumes everything, also if a round was interrupted. */
 static void debug_close(struct gp_bench_target *t)
 {
 	gp_session_close(&t->session);

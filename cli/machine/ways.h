@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Ways to take a process off a GPU and put it back, to be measured by `gpreempt bench`. */
+/* Ways to take a process off a GPU and put it back, which `gpreempt bench` measures. */
 #ifndef GP_CLI_WAYS_H
 #define GP_CLI_WAYS_H
 
@@ -9,7 +9,7 @@
 #include "lib/kfd_debug/session.h"
 #include "uapi/gpreempt.h"
 
-/* What one call took, by CLOCK_MONOTONIC. */
+/* The times of one call, by CLOCK_MONOTONIC. */
 struct gp_bench_done {
 	u64 begin_ns, end_ns;
 	u32 queues;
@@ -19,35 +19,38 @@ struct gp_bench_target {
 	pid_t pid;
 	u32 gpu_id;
 	const struct gp_bench_way *way;
-	/* of kfd-debug */
+	/* for kfd-debug */
 	int kfd_fd;
 	struct gp_session session;
-	/* of the module's */
+	/* for the module */
 	int kmod_fd;
 	u32 task, queues;
 	char mechanism_before[GP_UAPI_NAME];
 };
 
 /*
- * All of them: 0, or -errno with a sentence in gp_strerror(). One thread calls them.
- * -EOPNOTSUPP: this way is not there, or not here.
+ * The functions return 0, or -errno with a sentence in gp_strerror(). They return -EOPNOTSUPP if
+ * the way is not available here. Only one thread calls them.
  */
 struct gp_bench_way {
 	const char *name;
-	bool graceful;		/* it takes a grace period */
-	const char *until;	/* what to do when another debugger has the process (-EALREADY) */
+	bool graceful;		/* supports a grace period */
+	const char *until;	/* remedy when another debugger has the process (-EALREADY) */
 	int (*open)(struct gp_bench_target *t);
 	void (*close)(struct gp_bench_target *t);
 	/* @grace: 1..255 thousand GPU clocks. */
 	int (*unmap)(struct gp_bench_target *t, u32 grace, struct gp_bench_done *ret);
 	int (*map)(struct gp_bench_target *t, struct gp_bench_done *ret);
-	/* Between two rounds: -ESRCH if it has ended or leaves its runtime. */
+	/*
+	 * Called between two rounds. Returns -ESRCH if the process has ended or leaves its
+	 * runtime.
+	 */
 	int (*between)(struct gp_bench_target *t);
 };
 
 extern const struct gp_bench_way gp_bench_evict, gp_bench_direct, gp_bench_halt;
 
-/* Those there are, kfd-debug first; NULL behind the last. */
+/* All ways, kfd-debug first, ended by NULL. */
 extern const struct gp_bench_way *const gp_bench_ways[];
 
 #endif /* GP_CLI_WAYS_H */

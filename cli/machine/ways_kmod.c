@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The mechanisms of gpreempt.ko, by hand: PREEMPT and RESUME of one process. The mechanism and
- * the grace period are the machine's. The mechanism is put back; the module does not tell its grace
- * period, so that is the driver's own again. Closing the descriptor lets go of the process whatever
- * happened.
+ * The mechanisms of gpreempt.ko, by hand: PREEMPT and RESUME of one process. Mechanism and grace
+ * period are settings of the machine. The mechanism is restored. The module does not report its
+ * grace period, so the driver's own is set again. Closing the descriptor always releases the
+ * process.
  */
 #include "lib/sys.h"
 #include "ways.h"
@@ -50,8 +50,8 @@ static int gpu_of(const struct gp_bench_target *t, struct gp_uapi_gpu *ret)
 }
 
 /*
- * What it takes for granted about the firmware is tried before anything rests on it. A task that is
- * just being moved, or was off the hardware for a moment, is so no more a little later.
+ * Tests the assumptions about the firmware before using them. Retries a task that is moving or
+ * was off the hardware for a moment.
  */
 static int try_direct(struct gp_bench_target *t)
 {
@@ -71,7 +71,7 @@ static int try_direct(struct gp_bench_target *t)
 
 static void kmod_close(struct gp_bench_target *t)
 {
-	/* Others may have it open: then nothing is put back by our leaving. */
+	/* Other programs may have the module open, so closing it restores nothing. */
 	if (t->task)
 		gp_kmod_detach(t->kmod_fd, t->task);
 	gp_kmod_set_mechanism(t->kmod_fd, t->mechanism_before, GP_UAPI_GRACE_DRIVER);
@@ -130,7 +130,7 @@ static int kmod_unmap(struct gp_bench_target *t, u32 grace, struct gp_bench_done
 		return gp_fail(-err, "process %d did not leave the GPU: %s", (int)t->pid,
 			       strerrordesc_np(-err));
 	err = gpu_of(t, &gpu);
-	/* Where it cannot do what was asked it does the next best, and says so. */
+	/* The module falls back to another mechanism and reports it. */
 	if (!err && strcmp(gpu.mechanism, t->way->name))
 		return gp_fail(EOPNOTSUPP, "%s was done instead: %.*s", gpu.mechanism,
 			       (int)sizeof(gpu.why_not_direct), gpu.why_not_direct);

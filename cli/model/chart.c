@@ -18,7 +18,7 @@ static u32 bar_width(void)
 	return width - others > BAR_MAX ? BAR_MAX : width - others;
 }
 
-/* As long as @eighths of a cell, with blanks up to @cells. */
+/* Prints a bar of @eighths of a cell and blanks up to @cells. */
 static void bar(u32 eighths, u32 cells)
 {
 	static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
@@ -40,7 +40,10 @@ static u64 p99(const struct gp_compared *row)
 	return row->result.online.p99;
 }
 
-/* From just below the smallest to the largest, in eighths of a cell. */
+/*
+ * Returns a length in eighths of a cell on the scale from just below the smallest value to the
+ * largest.
+ */
 static u32 log_length(const struct gp_comparison *c, u64 value, u32 cells)
 {
 	double low = 0, high = 0;

@@ -6,8 +6,8 @@
 #include "sim/compare.h"
 
 /*
- * Latency bars on a logarithmic scale, since the rows differ by factors of a
- * thousand, and the goodput of the offline work beside them.
+ * Prints latency bars and the goodput of the offline work. The latency scale is logarithmic
+ * because the rows differ by factors of a thousand.
  */
 void gp_chart(const struct gp_comparison *c);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt compare: run a scenario in every way there is and compare. */
+/* gpreempt compare: runs a scenario with every row and compares the results. */
 #include "compare.h"
 #include "results.h"
 
 #include <stdlib.h>
 
 
-/* A row that broke an invariant is a bug; one that is not modelled is not. */
+/* A row that breaks an invariant is a bug. A row that is not modelled is not. */
 static int code_of(const struct gp_comparison *c)
 {
 	for (u32 i = 0; i < c->nr; i++) {

@@ -20,7 +20,7 @@ int gp_compare_robust(const struct gp_asked *asked);	/* costs scaled */
 int gp_compare_frontier(const struct gp_asked *asked);	/* latency against goodput */
 int gp_compare_seeds(const struct gp_asked *asked);	/* many seeds */
 
-/* The object --json prints for a comparison; also the demo's. */
+/* Returns the object that --json prints for a comparison. The demo uses it, too. */
 json_t *gp_compare_json(const struct gp_scenario *sc, const struct gp_comparison *c);
 
 #endif /* GP_CLI_COMPARE_H */

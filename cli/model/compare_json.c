@@ -23,7 +23,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The latency at each quantile. A request that was not served counts as the slowest: null. */
+/* Returns the latency at each quantile. An unserved request counts as the slowest and is null. */
 static json_t *distribution(const struct gp_result *r)
 {
 	u64 n = r->nr_requests, unserved = 0;
@@ -68,7 +68,7 @@ static json_t *row_json(const struct gp_compared *row)
 	return o;
 }
 
-/* The online tasks alone, against which all rows are measured. */
+/* Returns the online tasks alone, against which all rows are measured. */
 static json_t *alone(const struct gp_result *r)
 {
 	json_t *o = json_pack("{s:I}", "p99", (json_int_t)r->online.p99);

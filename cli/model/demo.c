@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt demo: a short comparison with a picture, for a new user. */
+/* gpreempt demo: a short comparison with a chart, for a new user. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,20 +10,20 @@
 #include "results.h"
 
 #define SCENARIO	"colocate"
-#define LENGTH		"20s"		/* of virtual time; a few seconds of ours */
+#define LENGTH		"20s"		/* of virtual time; takes a few seconds */
 #define WARMUP		"run.warmup=1s"
 #define TIMELINE	"gpreempt-demo.pftrace"
 #define SHOWN_ROW	"ours-evict"	/* in the timeline */
-#define TIMELINE_NS	"300ms"		/* enough to see a dozen requests */
+#define TIMELINE_NS	"300ms"		/* shows a dozen requests */
 
-/* One of each kind; `gpreempt compare` has them all. */
+/* One row of each kind. `gpreempt compare` has them all. */
 static const char *const rows[] = {
 	"alone", "native", "kfd-priority", "cu-mask", "hws-quantum", "monitor-5ms",
 	"monitor-1ms", "throttle", "kill-restart", "gpreempt-amd", "ours-debug", "ours-evict",
 	"ours-hint", "bound", NULL,
 };
 
-/* 0 and the path in @path, or -EINVAL after one line on stderr. */
+/* Stores the path in @path. Returns 0, or -EINVAL after one line on stderr. */
 static int timeline_path(const char *folder, char *path, size_t size)
 {
 	if (folder && mkdir(folder, 0777) && errno != EEXIST) {
@@ -37,7 +37,7 @@ static int timeline_path(const char *folder, char *path, size_t size)
 	return 0;
 }
 
-/* The same scenario once more, shorter: a picture of four seconds is too large to read. */
+/* Runs the scenario again, shorter, because a picture of four seconds is too large to read. */
 static int write_timeline(const struct gp_scenario *from, u64 seed, const char *path)
 {
 	struct gp_scenario *sc = malloc(sizeof(*sc));
@@ -121,7 +121,7 @@ static void print_meaning(const struct gp_comparison *c)
 
 static void print_next(const char *path)
 {
-	/* Who came by ./run has no gpreempt on the path. */
+	/* A user who started the demo by ./run has no gpreempt in $PATH. */
 	const char *self = getenv("GP_COMMAND");
 
 	self = self ? self : "gpreempt";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt facts: every number of the model, with its source. */
+/* gpreempt facts: prints every number of the model with its source. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ struct line {
 	const struct vgpu_fact *fact;
 };
 
-/* The device's facts, then the costs of the paths on the processor. */
+/* Collects the device's facts, then the costs of the paths on the processor. */
 static u32 collect(const struct vgpu_facts *facts, struct line *lines)
 {
 	u32 n = 0;

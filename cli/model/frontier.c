@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpreempt compare --frontier: what a microsecond of latency costs in offline
- * work. Our linger is learnt from the gaps seen and has a price of latency; the
- * fixed ones beside it show what could be had by setting it by hand.
+ * gpreempt compare --frontier: shows how much offline work each microsecond of latency costs. The
+ * learnt linger follows from the observed gaps and a price of latency. Rows with a fixed linger
+ * show what a manual setting achieves.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "compare.h"
 #include "results.h"
 
-/* Others may be this much better before we say they are. */
+/* A fixed linger counts as better only beyond this margin. */
 #define MARGIN	0.02
 
 static const struct {
@@ -43,7 +43,7 @@ static double added_of(const struct gp_compared *row)
 	return (double)row->figures.added.mean;
 }
 
-/* Is @a at least as good in both and better in one by more than @margin? */
+/* True if @a is at least as good as @b in both figures and better in one by more than @margin. */
 static bool dominates(const struct gp_compared *a, const struct gp_compared *b, double margin)
 {
 	const struct gp_figures *f = &a->figures, *g = &b->figures;
@@ -53,7 +53,7 @@ static bool dominates(const struct gp_compared *a, const struct gp_compared *b, 
 	return added_of(a) < added_of(b) * (1 - margin) || f->goodput > g->goodput * (1 + margin);
 }
 
-/* The first point that dominates @i, or -1. */
+/* Returns the first point that dominates @i, or -1. */
 static int dominator(const struct gp_comparison *c, int i)
 {
 	for (int k = 0; k < NR_POINTS; k++) {
@@ -63,7 +63,7 @@ static int dominator(const struct gp_comparison *c, int i)
 	return -1;
 }
 
-/* Is some point of ours at least as good as @fixed in both? */
+/* True if a learnt point is at least as good as @fixed in both figures. */
 static bool matched(const struct gp_comparison *c, int fixed)
 {
 	for (int i = 0; i < NR_POINTS; i++) {
@@ -75,9 +75,9 @@ static bool matched(const struct gp_comparison *c, int fixed)
 }
 
 /*
- * A point of ours that *@by, a fixed one, dominates by more than the margin, or
- * -1. A user who wants what *@by gives could take it from our frontier if another
- * point of ours gives it too; then it is no argument for a fixed linger.
+ * Returns a learnt point that a fixed one, *@by, dominates by more than the margin, or -1.
+ * Ignores a fixed point that another learnt point matches, because a user can choose that learnt
+ * point instead.
  */
 static int beaten(const struct gp_comparison *c, int *by)
 {
@@ -92,7 +92,7 @@ static int beaten(const struct gp_comparison *c, int *by)
 	return -1;
 }
 
-/* A setting of ours may still be a bad choice beside a fixed one: say which. */
+/* Prints the learnt settings that are worse than a fixed linger. */
 static void print_poor_settings(const struct gp_comparison *c)
 {
 	for (int i = 0; i < NR_POINTS; i++) {

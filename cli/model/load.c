@@ -22,7 +22,7 @@ static int set(struct gp_scenario *sc, const char *option, const char *key, cons
 	return -EINVAL;
 }
 
-/* In a file `expect` adds a line rather than setting a key; so it does here. */
+/* In a file `expect` adds a line instead of setting a key. --set does the same. */
 static int set_expect(struct gp_scenario *sc, const char *value)
 {
 	char err[1024];
@@ -76,7 +76,7 @@ int gp_load_apply(const struct gp_options *o, struct gp_scenario *sc)
 	return 0;
 }
 
-/* @name, or in @path the scenario of that name; NULL after a message. */
+/* Returns @name, or the path of the scenario of that name in @path, or NULL after a message. */
 static const char *find_file(const char *name, char path[GP_SCENARIOS_PATH])
 {
 	struct stat st;
@@ -89,7 +89,7 @@ static const char *find_file(const char *name, char path[GP_SCENARIOS_PATH])
 		return NULL;
 	}
 	if (strchr(name, '/'))
-		return name;	/* reading it says what is wrong */
+		return name;	/* reading the file reports what is wrong */
 	if (!gp_scenarios_find(name, path))
 		return path;
 	gp_scenarios_unknown(name);

@@ -7,12 +7,12 @@
 #include "sim/scenario.h"
 
 /*
- * The scenario o->file with --policy, --mechanism, --length and --set applied.
- * A plain name that is no file is looked for among the scenarios that came with
- * gpreempt. 0, or -EINVAL after one line on stderr. *@ret is to be free()d.
+ * Loads the scenario o->file and applies --policy, --mechanism, --length and --set. A plain name
+ * that is no file is searched among the scenarios installed with gpreempt. Returns 0, or -EINVAL
+ * after one line on stderr. The caller frees *@ret with free().
  */
 int gp_load(const struct gp_options *o, struct gp_scenario **ret);
-/* The same options on a scenario that is there already. 0, or -EINVAL after one line. */
+/* Applies the same options to a loaded scenario. Returns 0, or -EINVAL after one line on stderr. */
 int gp_load_apply(const struct gp_options *o, struct gp_scenario *sc);
 
 /* "colocate" of "scenarios/colocate.ini". */

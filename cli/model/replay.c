@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt replay: does a fresh scheduler decide what was recorded? */
+/* gpreempt replay: checks that a fresh scheduler makes the recorded decisions. */
 #include <inttypes.h>
 
 #include "cli/command.h"

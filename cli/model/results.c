@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Results for people: tables of a run and of a comparison. */
+/* Results as text: the tables of a run and of a comparison. */
 #include "results.h"
 
 #include <ctype.h>

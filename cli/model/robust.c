@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpreempt compare --robust: many costs are assumed. Does the order of the rows
- * depend on how well we guessed? Every assumed cost is halved, kept, tripled.
+ * gpreempt compare --robust: tests whether the order of the rows depends on assumed costs. Every
+ * assumed cost is halved, kept and tripled.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 #include "compare.h"
 #include "results.h"
 
-/* Rows closer than this are one place in the order. */
+/* Rows whose values differ by less than this share a place in the order. */
 #define TIE	0.01
 
 static const char *const scales[] = { "0.5", "1", "3" };
 enum { NR_SCALES = sizeof(scales) / sizeof(*scales), RANKS_MAX = 128 };
 
-/* Rows of one comparison, best p99 first; those that do not keep up are last. */
+/* The rows of one comparison, best p99 first. Rows that do not keep up come last. */
 struct order {
 	struct gp_comparison c;
 	const struct gp_compared *rank[RANKS_MAX];
@@ -40,14 +40,14 @@ static void rank(struct order *o)
 	for (u32 i = 0; i < o->c.nr && o->nr < RANKS_MAX; i++) {
 		const struct gp_compared *row = &o->c.row[i];
 
-		/* Without an answer there is no p99. */
+		/* A row without answers has no p99. */
 		if (!row->err && (row->result.online.count || row->figures.saturated))
 			o->rank[o->nr++] = row;
 	}
 	qsort(o->rank, o->nr, sizeof(*o->rank), by_p99);
 }
 
-/* Does @a come before @b, by more than a tie? */
+/* True if @a comes before @b by more than a tie. */
 static bool before(const struct gp_compared *a, const struct gp_compared *b)
 {
 	double x = (double)a->result.online.p99, y = (double)b->result.online.p99;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The rows the command line asks for, and running them. */
+/* Reads the rows that the command line names and runs them. */
 #include "rows.h"
 
 #include <string.h>

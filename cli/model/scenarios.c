@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt scenarios: lists the scenarios that came with gpreempt. */
+/* gpreempt scenarios: lists the scenarios that are installed with gpreempt. */
 #include "scenarios.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 
 enum { PLACES = 4, SUFFIX = sizeof(".ini") - 1 };
 
-/* The folders in which scenarios are searched; "" for those that are not known. */
+/* Lists the folders in which scenarios are searched, "" for each unknown one. */
 static void list_places(char place[PLACES][GP_SCENARIOS_PATH])
 {
 	const char *given = getenv("GPREEMPT_SCENARIOS");
@@ -58,7 +58,10 @@ static int is_scenario(const struct dirent *d)
 	return n > SUFFIX && !strcmp(d->d_name + n - SUFFIX, ".ini");
 }
 
-/* Those of the first folder that has any. Returns how many there are; free_list() frees @ret. */
+/*
+ * Lists the scenarios of the first folder that has any. Returns their number. The caller frees
+ * @ret with free_list().
+ */
 static int list(char folder[GP_SCENARIOS_PATH], struct dirent ***ret)
 {
 	char place[PLACES][GP_SCENARIOS_PATH];
@@ -104,7 +107,7 @@ void gp_scenarios_unknown(const char *name)
 	free_list(entry, nr);
 }
 
-/* Appends a line of a comment to @what. True when @what is a whole statement. */
+/* Appends a line of a comment to @what. Returns true when @what is a complete statement. */
 static bool add_line(char *what, size_t size, const char *line)
 {
 	size_t at = strlen(what);
@@ -121,7 +124,7 @@ static bool add_line(char *what, size_t size, const char *line)
 	return true;
 }
 
-/* The first statement of the comment that the scenario begins with. */
+/* Stores the first statement of the comment at the start of the scenario in @what. */
 static void describe(const char *path, char *what, size_t size)
 {
 	FILE *file = fopen(path, "r");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt compare --seeds: is a figure luck? Min, median and max over many seeds. */
+/* gpreempt compare --seeds: prints the minimum, median and maximum over many seeds. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 struct figure {
 	const char *name;	/* in JSON */
 	const char *title;
-	double unit;		/* one of what is printed */
+	double unit;		/* divides the values for printing */
 	int digits;
 };
 
@@ -33,7 +33,7 @@ static const struct figure figures[NR_FIGURES] = {
 	[CLOSED]	= { "closed_form", "+ mean / closed form", 1, 4 },
 };
 
-/* What all seeds gave for one row. */
+/* The figures of one row with all seeds. */
 struct spread {
 	char name[GP_ROW_NAME];
 	u32 runs, saturated, failed;

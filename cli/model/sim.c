@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* gpreempt sim: run one scenario in virtual time and check what it expects. */
+/* gpreempt sim: runs one scenario in virtual time and checks its expectations. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 #include "sim/expect.h"
 #include "sim/json.h"
 
-/* A run and what it is measured against. */
+/* A run and the references that it is measured against. */
 struct outcome {
 	const struct gp_scenario *sc;
 	struct gp_result result;
 	struct gp_figures figures;
-	bool measured;		/* @figures are against runs alone */
+	bool measured;		/* @figures compare the run with each task running alone */
 	u32 failed;		/* expectations */
-	char failure[GP_SCENARIO_EXPECTS][512];	/* of each expectation; "": it holds */
+	char failure[GP_SCENARIO_EXPECTS][512];	/* of each expectation; "" if it holds */
 };
 
 static int run(const struct gp_options *o, struct outcome *out)
@@ -46,7 +46,7 @@ static int run(const struct gp_options *o, struct outcome *out)
 	return !err ? GP_EXIT_OK : err == -EPROTO ? GP_EXIT_FAILED : GP_EXIT_BAD;
 }
 
-/* Against the same tasks alone, where the options ask for it: it takes three more runs. */
+/* Measures the run against the same tasks alone if the options ask for it, by three more runs. */
 static int measure(const struct gp_options *o, struct outcome *out)
 {
 	static const char *const none[] = { NULL };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Where another row is better than ours. Computed, so that it also says what we
- * would rather not read. A server that announces its requests helps every design:
- * rows that know of them ahead are compared with ours-hint, the others with the best
- * of ours without hints.
+ * Computes where another row is better than gpreempt's own rows. A server that announces its
+ * requests helps every design. Rows that know of requests ahead are therefore compared with
+ * ours-hint, all other rows with the best own row without hints.
  */
 #include "results.h"
 
@@ -15,7 +14,7 @@ struct metric {
 	const char *name;
 	const char *unit;
 	bool more_is_better;
-	/* false: this row has no such figure */
+	/* returns false if the row has no such figure */
 	bool (*of)(const struct gp_compared *row, double *ret);
 	struct gp_text (*text)(double value);
 };
@@ -82,7 +81,10 @@ static const struct metric metrics[] = {
 
 static_assert(sizeof(metrics) / sizeof(*metrics) == GP_BEATEN_METRICS, "a metric is not counted");
 
-/* `alone` has no other half and `bound` is no way to do it. */
+/*
+ * True for a row to compare with. The rows `alone` and `offline-alone` run half of the work, and
+ * `bound` is not a real method.
+ */
 static bool competes(const struct gp_compared *row)
 {
 	return !row->err && !gp_is_ours(row->name) && strcmp(row->name, "alone") &&

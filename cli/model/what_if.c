@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpreempt what-if: what this node recorded, repeated in the simulator natively and with each
+ * gpreempt what-if: repeats in the simulator what this node recorded, natively and with each
  * policy and mechanism.
  */
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 enum { WAYS = 16, SPEC = GP_ROW_NAME * 2 };
 
-/* A policy and a mechanism that could have been there. */
+/* A policy and a mechanism to try. */
 struct way {
 	const char *policy, *mechanism;
 	char spec[SPEC];	/* of the row */
@@ -27,9 +27,9 @@ struct what_if {
 	struct gp_history *h;
 	struct gp_scenario *sc;
 	struct gp_arrival *arrivals;
-	u64 *recorded_ns;	/* how long online periods were, sorted */
+	u64 *recorded_ns;	/* durations of online periods, sorted */
 	u64 nr_recorded, recorded_mean_ns;
-	u32 fitted;		/* workgroups in a row of an offline kernel; 0: not fitted */
+	u32 fitted;		/* consecutive workgroups of an offline kernel; 0: not fitted */
 	struct way way[WAYS];
 	u32 nr_ways;
 	const char *row[WAYS + 2];
@@ -92,7 +92,7 @@ static u64 recorded(const struct what_if *w, u32 permille)
 
 /* ---- the one number that is fitted ---- */
 
-/* Returns how many tasks that is true of. */
+/* Returns the number of changed tasks. */
 static u32 set_rounds(struct gp_scenario *sc, u32 rounds)
 {
 	u32 nr = 0;
@@ -108,7 +108,7 @@ static u32 set_rounds(struct gp_scenario *sc, u32 rounds)
 	return nr;
 }
 
-/* Mean latency natively, if offline kernels had so many workgroups in a row. */
+/* Stores the mean latency of a native run with @rounds workgroups in a row per offline kernel. */
 static int native_mean(const struct what_if *w, u32 rounds, u64 *ret)
 {
 	struct gp_scenario *sc = malloc(sizeof(*sc));
@@ -133,9 +133,9 @@ static int native_mean(const struct what_if *w, u32 rounds, u64 *ret)
 }
 
 /*
- * How long a workgroup of an offline kernel keeps its slot is in no pointer, and how long
- * others wait for it natively depends on little else: the value whose native run is closest
- * to what was recorded. Of no use if a process was preempted then.
+ * Finds how many workgroups in a row an offline kernel has. The queue pointers do not show how
+ * long a workgroup keeps its slot, and native waiting times depend on little else. Chooses the
+ * value whose native run is closest to the recording. The recording must not contain preemptions.
  */
 static void fit(struct what_if *w)
 {
@@ -189,7 +189,7 @@ static bool is_asked(const struct what_if *w, const char *policy)
 	return strcmp(policy, "fifo") && (strcmp(policy, "deadline") || reserves(w));
 }
 
-/* Each policy that could make a difference, by each mechanism; or what was asked for. */
+/* Plans the requested policies and mechanisms, by default each combination that could differ. */
 static int plan(struct what_if *w)
 {
 	w->row[0] = "native";
@@ -211,7 +211,7 @@ static int plan(struct what_if *w)
 
 /* ---- telling ---- */
 
-/* Offline work done, in millionths of what is done natively, beyond it or short of it. */
+/* Returns offline work as a difference from native, in millionths of native. */
 static s64 training(const struct gp_result *r, const struct gp_result *native)
 {
 	if (!native->offline_work_ns)
@@ -381,7 +381,7 @@ static int print_json(const struct what_if *w, const struct gp_comparison *c)
 
 /* ---- life ---- */
 
-/* enum gp_exit */
+/* Returns enum gp_exit. */
 static int read_file(struct what_if *w)
 {
 	struct gp_tracefile_error err;

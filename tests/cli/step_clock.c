@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Preloaded into a command, this makes its clock go by steps: each look at CLOCK_MONOTONIC is
- * STEP_CLOCK_MS later than the one before, or 1 ms. Timeouts and leases of the command then
- * depend on what it does, and a busy machine does not change them.
+ * A preloaded library that makes the clock of a command move in steps. Each read of
+ * CLOCK_MONOTONIC returns a time STEP_CLOCK_MS (default 1) later than the last one. Timeouts and
+ * leases then depend only on what the command does and not on the load of the machine.
  */
 #include <stdatomic.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@ enum { FLAG = 1u << 31 };
 
 struct blob {
 	u8 bytes[2048];
-	u32 types, strings;		/* how many bytes of each */
+	u32 types, strings;		/* bytes of each */
 	u32 string_base;
 	char names[512];
 };
@@ -58,7 +58,7 @@ static size_t finish(struct blob *b)
 	return 24 + b->types + b->strings;
 }
 
-/* 1 u32, 2 its pointer, 3 u32[6], 4 typedef of 3 */
+/* Types: 1 u32, 2 its pointer, 3 u32[6], 4 typedef of 3. */
 static size_t make_base(struct blob *b)
 {
 	name(b, "");
@@ -73,7 +73,7 @@ static size_t make_base(struct blob *b)
 	return finish(b);
 }
 
-/* 5 a union without a name, 6 struct s { u32 a; union { p; six n }; u32 f:3 }, 7 enum e */
+/* Types: 5 a nameless union, 6 struct s { u32 a; union { p; six n }; u32 f:3 }, 7 enum e. */
 static size_t make_split(struct blob *b, const struct blob *base)
 {
 	b->string_base = base->strings;
@@ -123,7 +123,7 @@ static void members_are_found_through_base_typedef_and_nameless_unions(void **st
 	gp_btf_close(&base);
 }
 
-/* Three ways on at each of 32 steps: 3^32, unless each type is searched once. */
+/* Three branches at each of 32 steps are 3^32 paths unless each type is searched once. */
 static void nameless_members_in_circles_come_to_an_end(void **state)
 {
 	struct gp_btf_member found;

@@ -13,7 +13,7 @@ static bool on_active_list(const struct gp_sched *s, const struct gp_seat *seat)
 
 	for (at = s->devices[seat->device].active; at != GP_NONE; at = s->seats[at].next_active) {
 		if (s->seats[at].prev_active != prev || s->seats[at].device != seat->device)
-			return !seat->active;	/* the list is broken: contradict */
+			return !seat->active;	/* broken list, so report a mismatch */
 		if (at == id)
 			return true;
 		prev = at;
@@ -113,7 +113,7 @@ static const char *task_wrong(const struct gp_sched *s, const struct gp_task *t)
 		return "stops asked are not stops ended plus stopping";
 	if (a->starts_asked != a->started + a->starts_failed + a->starts_lost + a->starting)
 		return "starts asked are not starts ended plus starting";
-	/* A shorter lease does not shorten what was promised before. */
+	/* A shorter lease does not shorten an earlier promise. */
 	if (t->manual_until_ns > s->now_ns + gp_params[GP_LEASE].max)
 		return "a hold by hand exceeds any lease";
 	return NULL;
@@ -136,7 +136,10 @@ const char *core_books_wrong(const struct gp_sched *s)
 	return wrong;
 }
 
-/* Fail-open: a task that is off is wanted off by another within the lease, or about to start. */
+/*
+ * Fail-open: every task that is off is within the lease of a hold by another task, or is about to
+ * start.
+ */
 static const char *off_wrong(const struct gp_sched *s, const struct gp_seat *seat)
 {
 	const struct gp_task *t = &s->tasks[seat->task];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What is true of a scheduler after every call, whatever went in. Shared by the
- * stories, the random runs and the exhaustive search.
+ * Invariants of a scheduler that hold after every call with any input. The stories, the random
+ * runs and the exhaustive search share them.
  */
 #ifndef CORE_CHECK_H
 #define CORE_CHECK_H
 
 #include "core/sched.h"
 
-/* NULL, or the sentence that says which of its books does not balance. */
+/* Returns NULL, or a sentence about the invariant that does not hold. */
 const char *core_books_wrong(const struct gp_sched *s);
-/* The same once everything wanted has been pulled. */
+/* The same once every wanted action has been pulled. */
 const char *core_rest_wrong(const struct gp_sched *s);
 
 #endif /* CORE_CHECK_H */

@@ -47,7 +47,7 @@ void home_give(struct home *h, u32 i, u64 ns)
 	h->task[i].given_ns += ns;
 }
 
-/* A task without work does none: what it did beyond what it was given is taken back. */
+/* Subtracts the time of a task without work, which does nothing. */
 u64 home_done(struct home *h, u32 i)
 {
 	struct home_task *t = &h->task[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The smallest home: the scheduler and the null mechanism in virtual time. Tasks
- * have work for ever, or as much as they are given; what a task that is on reads
- * from its queue is its work, a packet per kernel.
+ * The smallest home: the scheduler and the null mechanism in virtual time. A task has endless
+ * work or the amount it was given. Each kernel is one packet, and the work of a running task
+ * moves its pointers.
  */
 #ifndef CORE_HOME_H
 #define CORE_HOME_H
@@ -34,9 +34,9 @@ struct home {
 
 void home_init(struct home *h, const struct gp_policy *policy, u32 devices);
 void home_fini(struct home *h);
-/* Returns its place; fails the test if it is not admitted. */
+/* Adds a task and returns its index. Fails the test if the task is not admitted. */
 u32 home_task(struct home *h, u32 device, const struct gp_class *class);
-/* @ns more work for it. */
+/* Gives the task @ns more work. */
 void home_give(struct home *h, u32 i, u64 ns);
 u64 home_done(struct home *h, u32 i);
 /* Runs until @ns. */

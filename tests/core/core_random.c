@@ -140,7 +140,7 @@ static int look(struct random_run *r)
 	return gp_sched_look(r->s, (u32)below(r, RANDOM_DEVICES), x, n, r->now_ns);
 }
 
-/* The seat of a random task that waits for an answer; NULL. */
+/* Returns the seat of a random task that waits for an answer, or NULL. */
 static const struct gp_seat *any_seat(struct random_run *r, bool probing)
 {
 	u32 i, from = (u32)below(r, RANDOM_TASKS * RANDOM_DEVICES), at;
@@ -233,7 +233,7 @@ static int wait(struct random_run *r)
 {
 	u64 wake = gp_sched_wake_at(r->s);
 
-	/* to the very nanosecond, now and then far too late */
+	/* wakes exactly in time, sometimes far too late */
 	if (wake != GP_NEVER && wake > r->now_ns && below(r, 2))
 		r->now_ns = wake + !below(r, 6) * GP_MSEC;
 	else

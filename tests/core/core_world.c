@@ -204,7 +204,7 @@ static int probed(struct core_world *w, const struct line *line)
 
 static int by_people(struct core_world *w, const struct line *line)
 {
-	/* NO_TASK, or the number of a policy or a parameter, is no task. */
+	/* NO_TASK or the number of a policy or parameter is no task. */
 	u32 who = line->who & 0xff;
 	u32 task = who < sizeof(w->task) / sizeof(w->task[0]) ? w->task[who] : GP_NONE;
 	u64 now = w->now_ns;

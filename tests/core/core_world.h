@@ -2,20 +2,19 @@
 /*
  * A small world around one scheduler, for the tests of core/ and policy/.
  *
- * A story is a table. Each line says what happens at which microsecond, what
- * the scheduler then wants done and where all tasks then are:
+ * A story is a table. Each line has a time in microseconds, an event, the actions that the
+ * scheduler then wants, and the states of all tasks after it:
  *
  *	{  100, ARRIVE, INFER, 1, "-train",  "os" },
  *	{  120, DONE,   TRAIN, 0, "",        "o." },
  *
- * Wanted: "-task" stops it, "+task" starts it, "?task" asks whether it executes;
- * with several devices "1:-task", and "|" between two actions. Where: a letter
- * per seat in the order of the cast (a gang has one per device): o on, s
- * stopping, . off, r starting (resuming), x lost. NULL: not said.
+ * Wanted: "-task" stops a task, "+task" starts it, "?task" asks whether it executes. With several
+ * devices it is "1:-task", and "|" separates two actions. Where: one letter per seat in the order
+ * of the cast (a gang has one per device): o on, s stopping, . off, r starting (resuming), x lost.
+ * NULL is not checked.
  *
- * Whatever the story, after every line the scheduler's books must balance
- * (core_check.h), time to wake must lie ahead, and what it hands out must be
- * legal.
+ * After every line of any story, the invariants of core_check.h hold, the time to wake is in the
+ * future, and every action handed out is valid.
  */
 #ifndef CORE_WORLD_H
 #define CORE_WORLD_H
@@ -28,7 +27,7 @@
 
 enum { CW_TASKS = 8, CW_DEVICES = 2, CW_MOVES = 32 };
 
-/* Who is on stage. Ends with a name of NULL. */
+/* The tasks of a story, ended by a name of NULL. */
 struct actor {
 	const char *name;
 	struct gp_class class;
@@ -47,27 +46,27 @@ struct actor {
 struct cast {
 	const struct gp_policy *policy;
 	const struct actor *actors;
-	u32 devices;			/* how many, 0: one */
+	u32 devices;			/* number of devices, 0: one */
 	u32 flags;			/* of each device */
 	struct { u32 param; u64 value; } set[8];	/* value 0 ends it */
 };
 
 enum verb {
-	/* seen by a look at the seat's device, which takes one sample of it */
+	/* seen by a look at the seat's device, which takes one sample of the seat */
 	ARRIVE,		/* arg packets are written */
 	PROGRESS,	/* arg packets are read */
-	TURNOVER,	/* arg packets are written and as many read */
-	DRAIN,		/* all are read */
-	AT_BARRIER,	/* one is written, and the packet to read is a barrier */
-	LOOK,		/* nothing moved; who is not used */
+	TURNOVER,	/* arg packets are written and arg are read */
+	DRAIN,		/* all packets are read */
+	AT_BARRIER,	/* a barrier packet is written and is next to be read */
+	LOOK,		/* nothing moved; who is unused */
 	/* the mechanism answers */
 	DONE, REFUSED, TIMED_OUT,
 	EXECUTES, EXECUTES_NOT, EXECUTES_PERHAPS,	/* arg: permille */
-	/* people and programs */
-	HINT,		/* work comes in arg us, forget it after 1000 more */
+	/* calls of users and programs */
+	HINT,		/* work comes in arg us; the hint expires 1000 us later */
 	HOLD,		/* arg: lease in us */
 	RELEASE,
-	UNKNOWN, KNOWN,	/* its pointers cannot be read, or can be again */
+	UNKNOWN, KNOWN,	/* its pointers become unreadable, or readable again */
 	TURN_OFF, TURN_ON,
 	POLICY,		/* arg: number in gp_policies */
 	SET,		/* who: parameter, arg: value */
@@ -95,27 +94,27 @@ struct core_world {
 	struct gp_sched *s;
 	const struct actor *actors;
 	u32 nr;
-	u32 task[CW_TASKS];			/* number of each actor */
-	u32 queue[CW_TASKS][CW_DEVICES];	/* its queue there, GP_NONE */
+	u32 task[CW_TASKS];			/* number of each task */
+	u32 queue[CW_TASKS][CW_DEVICES];	/* queue on each device, GP_NONE */
 	u64 rptr[CW_TASKS][CW_DEVICES], wptr[CW_TASKS][CW_DEVICES];
-	u64 action[CW_TASKS][CW_DEVICES];	/* the last that moved it */
+	u64 action[CW_TASKS][CW_DEVICES];	/* last action that moved it */
 	u64 now_ns;
-	u64 last_id;				/* of an action, without its device */
+	u64 last_id;				/* last id of an action, without its device */
 	u64 stops, starts, probes;		/* handed out so far */
-	char wanted[256];			/* by the last line */
+	char wanted[256];			/* actions wanted after the last line */
 };
 
 struct core_world *cw_new(const struct cast *cast);
 void cw_free(struct core_world *w);
-/* One line, without expectations; returns what the scheduler returned. */
+/* Runs one line without checking expectations. Returns the scheduler's result. */
 int cw_do(struct core_world *w, const struct line *line);
-/* Carries on until nothing is wanted; the text is in w->wanted. */
+/* Pulls actions until none is wanted. Stores their text in w->wanted. */
 void cw_pull(struct core_world *w);
 void cw_play(struct core_world *w, const struct line *lines, u32 nr);
 const struct gp_seat *cw_seat(const struct core_world *w, u32 who);
 void cw_account(const struct core_world *w, u32 who, struct gp_account *ret);
 
-/* The whole story with the cast's world around it. */
+/* Runs a whole story in a world of that cast. */
 #define PLAY(cast, lines) do {						\
 	struct core_world *w_ = cw_new(cast);				\
 									\
@@ -123,7 +122,7 @@ void cw_account(const struct core_world *w, u32 who, struct gp_account *ret);
 	cw_free(w_);							\
 } while (0)
 
-/* A scene of a longer test. */
+/* Runs a part of a longer test. */
 #define SCENE(w, ...) do {						\
 	const struct line lines_[] = { __VA_ARGS__ };		\
 									\

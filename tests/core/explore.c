@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The search: a queue of states to look at, a table of those seen. */
+/* The search: a queue of states to examine and a table of known states. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "explore.h"
 
-/* How a state was reached first. */
+/* The first path that reached a state. */
 struct seen {
 	u32 parent;
 	struct ex_event event;
 };
 
-/* A state to be looked at: the words in which it differs from the first. */
+/* A state to examine, stored as the words that differ from the first state. */
 struct waiting {
 	struct waiting *next;
 	u32 id, depth;
@@ -27,8 +27,8 @@ struct search {
 	u64 mask;
 	struct seen *seen;
 	struct waiting *first, **last;
-	u64 now[EX_WORDS];	/* the state looked at */
-	u64 base[EX_WORDS];	/* with what is told apart from it */
+	u64 now[EX_WORDS];	/* the state under examination */
+	u64 base[EX_WORDS];	/* the first state */
 	struct ex_result *r;
 };
 
@@ -44,7 +44,7 @@ static u64 hash(const u8 *at, u32 n)
 	return h ? h : 1;
 }
 
-/* True if it was not there. */
+/* Returns true if the hash was new. */
 static bool remember(struct search *x, u64 h)
 {
 	u64 at = h & x->mask;
@@ -99,7 +99,7 @@ static void found(struct search *x, u32 id, const struct ex_event *last, const c
 		x->r->path[x->r->length - 1 - n] = back[n];
 }
 
-/* The state that is now in the model is new: keep it, and see how it goes on from there. */
+/* Stores the model's current state, which is new, and checks that it can complete. */
 static int keep(struct search *x, u32 parent, const struct ex_event *e, u32 depth)
 {
 	u64 state[EX_WORDS];

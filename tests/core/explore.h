@@ -2,19 +2,17 @@
 /*
  * Exhaustive search of the real scheduler.
  *
- * Breadth first over all orders of events, on the compiled core itself: the
- * scheduler lives in one block of memory that is saved before an event and put
- * back after it. Two states are the same if nothing the scheduler will ever
- * compare tells them apart: absolute times, counters and histograms do not
- * count, ages do, up to the age at which nothing more happens.
+ * Searches all orders of events breadth first, on the compiled core itself. The scheduler lives in
+ * one block of memory, which is saved before an event and restored after it. Two states are equal
+ * if no future comparison of the scheduler can distinguish them. Absolute times, counters and
+ * histograms are ignored. Ages count up to the age at which nothing more happens.
  *
- * In every state reached, the books balance, no task is off without reason,
- * nothing wants to wake at once again and again, an action is answered once;
- * and if from there on every action is answered and time passes, every task that is not
- * LOST is on again in time, whether the others fall silent or never do.
+ * In every state reached, the invariants of core_check.h hold, no task is off without reason, no
+ * wake-up repeats without progress, and every action is answered once. If every action is then
+ * answered and time passes, every task that is not LOST is on again in time, whether the others
+ * become idle or stay busy.
  *
- * A search that finds something wrong holds the shortest sequence of events
- * that leads there.
+ * A search that finds a violation returns the shortest sequence of events that leads to it.
  */
 #ifndef EXPLORE_H
 #define EXPLORE_H
@@ -26,7 +24,7 @@
 
 enum { EX_TASKS = 3, EX_DEVICES = 2, EX_SEATS = 4, EX_PATH = 128 };
 
-/* What may happen, beyond work, looks, answers and time. */
+/* Optional events, in addition to work, looks, answers and time. */
 enum ex_may {
 	EX_BARRIERS	= 1 << 0,
 	EX_FAULTS	= 1 << 1,	/* refused, timed out, late */
@@ -48,11 +46,11 @@ struct ex_task {
 struct explore {
 	const char *name;
 	const struct gp_policy *policy;
-	u32 devices, flags;		/* how many, and gp_device_flag of each */
-	struct ex_task task[EX_TASKS];	/* ends with a name of NULL */
+	u32 devices, flags;		/* number of devices, and gp_device_flag of each */
+	struct ex_task task[EX_TASKS];	/* ended by a name of NULL */
 	u32 may;			/* enum ex_may */
 	u64 max_states;
-	u32 max_depth;			/* 0: as deep as it goes */
+	u32 max_depth;			/* 0: unlimited */
 };
 
 enum ex_kind {
@@ -72,16 +70,16 @@ struct ex_result {
 	u64 states, transitions, completions;
 	u32 depth;
 	bool complete;			/* no state was left out */
-	const char *wrong;		/* what was found, or NULL */
-	bool later;			/* found when time passed after the path's end, */
-	bool busy;			/* others never falling silent */
+	const char *wrong;		/* what is wrong, or NULL */
+	bool later;			/* found when time passed after the end of the path, */
+	bool busy;			/* while the other tasks stayed busy */
 	u32 length;
 	struct ex_event path[EX_PATH];
 };
 
-/* 0, or -ENOMEM. */
+/* Returns 0, or -ENOMEM. */
 int explore(const struct explore *config, struct ex_result *ret);
-/* Tells the story of a path, a line per event, into @to. */
+/* Prints the path into @to, one line per event. */
 void explore_tell(const struct explore *config, const struct ex_result *result, char *to,
 		  size_t size);
 
@@ -98,7 +96,7 @@ struct ex_model {
 	u64 base[EX_WORDS];		/* the first state */
 	u32 words;
 	u64 began_ns;
-	char *tell;			/* where to tell what happens, or NULL */
+	char *tell;			/* receives a description of events, or NULL */
 	size_t tell_size;
 };
 
@@ -108,15 +106,15 @@ void ex_model_fini(struct ex_model *m);
 /* explore_state.c */
 void ex_save(const struct ex_model *m, u64 *to);
 void ex_restore(const struct ex_model *m, const u64 *from);
-/* Two states are the same if this is. Returns the length. */
+/* Writes the canonical form and returns its length. Equal states have equal forms. */
 u32 ex_canon(const struct ex_model *m, u8 *to);
 
 /* explore_events.c */
 u32 ex_events(const struct ex_model *m, struct ex_event *to);
-/* Does it, then pulls until nothing is wanted. NULL, or what is wrong. */
+/* Applies the event, then pulls until nothing is wanted. Returns NULL, or what is wrong. */
 const char *ex_apply(struct ex_model *m, const struct ex_event *event);
 const char *ex_pull(struct ex_model *m);
-/* Every action is answered, time passes: does every task come on? */
+/* Answers every action and lets time pass. Returns NULL if every task comes on again. */
 const char *ex_complete(struct ex_model *m, bool busy);
 
 #endif /* EXPLORE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What can happen to a scheduler next, and letting it happen. */
+/* The possible next events of a scheduler, and how to apply them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void can(struct list *l, u32 kind, u32 task, u32 device)
 	l->at[l->nr++] = (struct ex_event){ (u8)kind, (u8)task, (u8)device, 0 };
 }
 
-/* At once, or a unit later: before the scheduler has been told the time. */
+/* Adds the event now and one unit later, when the scheduler does not know the time yet. */
 static void can_any_time(struct list *l, u32 kind, u32 task, u32 device)
 {
 	can(l, kind, task, device);
@@ -161,7 +161,7 @@ static u64 round_up(u64 ns)
 	return (ns + EX_UNIT - 1) / EX_UNIT * EX_UNIT;
 }
 
-/* The next thing the scheduler asked for, at least a unit away, at most a sleep. */
+/* Returns the next time the scheduler asked for, at least a unit and at most a sleep away. */
 static u64 next_ns(const struct ex_model *m)
 {
 	u64 at = gp_sched_wake_at(m->s), most = m->s->now_ns + 12 * EX_UNIT;
@@ -269,7 +269,7 @@ const char *ex_pull(struct ex_model *m)
 	return core_rest_wrong(m->s);
 }
 
-/* The bound of this policy on a hold, which is shorter than the lease. */
+/* Checks this policy's bound on a hold, which is shorter than the lease. */
 static const char *hold_wrong(const struct ex_model *m)
 {
 	const struct gp_sched *s = m->s;
@@ -338,7 +338,7 @@ const char *ex_apply(struct ex_model *m, const struct ex_event *e)
 
 /* ---- what follows if all goes well ---- */
 
-/* Every action is answered DONE; a probed task does not execute. */
+/* Answers every action with DONE. A probed task does not execute. */
 static const char *all_answer(struct ex_model *m, u32 *was_on)
 {
 	const char *wrong = NULL;
@@ -364,7 +364,7 @@ static const char *all_answer(struct ex_model *m, u32 *was_on)
 	return wrong;
 }
 
-/* A task that may not be stopped and has work progresses, and never ends. */
+/* Tasks that may not be stopped and have work progress without end. */
 static const char *the_busy_go_on(struct ex_model *m)
 {
 	const char *wrong = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Saving a scheduler, putting it back, and telling two of them apart. */
+/* Saves and restores a scheduler, and compares states. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,10 @@ static const struct { u32 param; u64 value; } settings[] = {
 	{ GP_MIN_SHARE, 500 }, { GP_LINGER, EX_UNIT }, { GP_SLICE, EX_UNIT },
 };
 
-/* Costs are learnt from times; here they are what they are, and a refusal is the first. */
+/*
+ * Resets costs that the scheduler learnt from times, so that they are constant and every refusal
+ * is the first.
+ */
 static void forget_what_was_learnt(const struct gp_sched *s, struct gp_device *d)
 {
 	struct gp_seat *seat;
@@ -58,7 +61,7 @@ int ex_model_init(struct ex_model *m, const struct explore *config)
 	if (!m->mem)
 		return -ENOMEM;
 	gp_sched_init(m->mem, &args, &m->s);
-	/* Not at 0, which here and there means never. */
+	/* Time 0 means never in some fields, so the time starts later. */
 	gp_sched_tick(m->s, 100 * EX_UNIT);
 	for (i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		gp_sched_set(m->s, settings[i].param, settings[i].value);
@@ -66,7 +69,7 @@ int ex_model_init(struct ex_model *m, const struct explore *config)
 		gp_device_add(m->s, config->flags, &got);
 	for (m->nr = 0; m->nr < EX_TASKS && config->task[m->nr].name && !err; m->nr++)
 		err = add_task(m, m->nr);
-	/* Young seats are in their first turn; that is another story. */
+	/* Skips the first turn of young seats, which another search covers. */
 	gp_sched_tick(m->s, 120 * EX_UNIT);
 	ex_pull(m);
 	ex_save(m, m->base);
@@ -89,7 +92,7 @@ static u32 piece(u64 *flat, void *part, size_t bytes, bool save)
 	return (u32)((bytes + 7) / 8);
 }
 
-/* All of the scheduler but what only reports and learning read. */
+/* Copies all of the scheduler except data for reports and learning. */
 static u32 transfer(const struct ex_model *m, u64 *flat, bool save)
 {
 	const size_t gaps = offsetof(struct gp_seat, gaps);
@@ -136,7 +139,7 @@ static void put(struct canon *c, u64 value)
 	*c->at++ = (u8)value;
 }
 
-/* Units since @ns, @most at most. */
+/* Appends the units since @ns, at most @most. */
 static void age(struct canon *c, u64 ns, u64 most)
 {
 	u64 units = (c->s->now_ns - ns) / EX_UNIT;
@@ -144,7 +147,7 @@ static void age(struct canon *c, u64 ns, u64 most)
 	put(c, units < most ? units : most);
 }
 
-/* Units until @ns, rounded up; 0 if it is past. */
+/* Appends the units until @ns, rounded up, or 0 if it is past. */
 static void until(struct canon *c, u64 ns, u64 most)
 {
 	u64 units = ns > c->s->now_ns ? (ns - c->s->now_ns + EX_UNIT - 1) / EX_UNIT : 0;
@@ -178,7 +181,7 @@ static void canon_work(struct canon *c, const struct gp_seat *seat, const struct
 	put(c, (seat->probed_ns < seat->drained_ns) | (seat->probed_ns <= seat->since_ns) << 1);
 }
 
-/* How far its virtual time is ahead of the last one's there. */
+/* Appends how far the virtual time is ahead of the smallest one there. */
 static void canon_fair(struct canon *c, const struct gp_seat *seat)
 {
 	u64 floor = GP_NEVER, ahead;
@@ -193,7 +196,7 @@ static void canon_fair(struct canon *c, const struct gp_seat *seat)
 	put(c, seat->scratch[1]);
 }
 
-/* Of the words that policies keep: those of the turn, then each its own. */
+/* Appends the words that policies keep: first those of the turn, then those of each policy. */
 static void canon_scratch(struct canon *c, const struct gp_seat *seat)
 {
 	const u64 *x = seat->scratch;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* As large as promised: 64 devices, 1024 tasks, 16384 queues. */
+/* The largest supported size: 64 devices, 1024 tasks, 16384 queues. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct big {
 	struct gp_sample samples[QUEUES / DEVICES];
 };
 
-/* Task t sits on device t % 64, with 16 queues; the first on each device is online. */
+/* Task t sits on device t % 64 with 16 queues. The first task of each device is online. */
 static int up(void **state)
 {
 	struct gp_sched_args args = {
@@ -30,7 +30,7 @@ static int up(void **state)
 
 	*state = b;
 	b->mem = malloc(gp_sched_size(&args.limits));
-	/* memory is the caller's and may hold anything */
+	/* the caller provides the memory, which may hold anything */
 	memset(b->mem, 0xa5, gp_sched_size(&args.limits));
 	EXPECT_EQ(gp_sched_init(b->mem, &args, &b->s), 0);
 	for (i = 0; i < DEVICES; i++)
@@ -55,7 +55,9 @@ static int down(void **state)
 	return 0;
 }
 
-/* A look at @device that finds @wptr packets in all queues of its tasks from @from on. */
+/*
+ * Makes a look at @device. Queues of its tasks from @from on have @wptr packets, all others none.
+ */
 static void look(struct big *b, u32 device, u32 from, u64 wptr, u64 now_ns)
 {
 	u32 t, q, n = 0;
@@ -93,7 +95,7 @@ static void all_of_it_is_used_at_once(void **state)
 	for (i = 0; i < DEVICES; i++)
 		look(b, i, DEVICES, 1, 1000);
 	EXPECT_EQ(pull_all(b, 1000, &out, actions), 0);
-	/* work comes for the online task of every device: one action each, 15 victims */
+	/* work arrives for the online task of every device: one action each with 15 victims */
 	for (i = 0; i < DEVICES; i++) {
 		u32 q;
 
@@ -111,7 +113,7 @@ static void all_of_it_is_used_at_once(void **state)
 	EXPECT_EQ(pull_all(b, 150000, &out, actions), 0);
 	for (i = DEVICES; i < TASKS; i++)
 		EXPECT_EQ(gp_sched_seat(b->s, i, i % DEVICES)->state, GP_OFF);
-	/* and all come back when it is turned off */
+	/* all tasks start when the scheduler is switched off */
 	gp_sched_enable(b->s, false, 160000);
 	EXPECT_EQ(pull_all(b, 160000, &out, actions), DEVICES);
 	EXPECT_EQ(out, 0);
@@ -161,7 +163,7 @@ static void a_gang_may_sit_on_all_devices(void **state)
 
 		EXPECT_EQ(gp_sched_answer(b.s, &a, 7), i == 17 ? -EPROTO : 0);
 	}
-	/* one rank is LOST: all others start */
+	/* one rank is LOST and all others start */
 	EXPECT_EQ(pull_all(&b, 8, &out, actions), DEVICES - 1);
 	EXPECT_EQ(out, 0);
 	free(mem);

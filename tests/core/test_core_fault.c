@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Failure is an input: refused, late, lost, reset, dead in the middle of anything. */
+/* Failures as inputs: refused, late, lost and reset actions, and tasks that die at any time. */
 #include "core_world.h"
 
 enum { TRAIN, INFER, OTHER };
@@ -11,7 +11,7 @@ static const struct cast cast = {
 	.actors = three, .flags = GP_RPTR_IS_COMPLETION, .set = { { GP_LINGER, 3 } },
 };
 
-/* infer had the GPU cleared; train and other are off. */
+/* infer preempts. train and other are off. */
 static struct core_world *both_off(void)
 {
 	struct core_world *w = cw_new(&cast);
@@ -66,7 +66,7 @@ static void a_stop_refused_again_and_again_is_tried_less_and_less_often(void **s
 		us += wait + 10;
 		wait = wait < 64000 ? 2 * wait : wait;
 	}
-	/* once it worked, all is forgiven */
+	/* one success resets the errors */
 	SCENE(w,
 	      { us, DONE, TRAIN, 0, "", ".oo" },
 	      { us + 10, RELEASE, TRAIN, 0, "+train", "roo" },
@@ -110,7 +110,7 @@ static void a_stop_past_its_deadline_is_lost_and_not_waited_for(void **state)
 		{    100, ARRIVE,   INFER,  1,   "-other -train", "sos" },
 		{    140, DONE,     OTHER,  0,   "",       "so." },
 		{ 100099, WAIT,     NO_TASK, 0,  "",       "so." },
-		/* other had its maximum hold meanwhile: it is off, so it is still started */
+		/* other reached its maximum hold meanwhile, so it is started */
 		{ 100100, WAIT,     NO_TASK, 0,  "+other", "xor" },
 		{ 100200, DONE,     OTHER,  0,   "",       "xoo" },
 	};
@@ -124,7 +124,7 @@ static void a_stop_past_its_deadline_is_lost_and_not_waited_for(void **state)
 	EXPECT_EQ(a.stopping, 0);
 	EXPECT_EQ(a.late, 0);
 	EXPECT_EQ(cw_seat(w, TRAIN)->overdue, GP_STOPPING);
-	/* no other task is stopped where an answer is overdue */
+	/* no other task is stopped while an answer is overdue */
 	SCENE(w,
 	      { 110000, DRAIN,    INFER,  0,   "",       "xoo" },
 	      { 120000, ARRIVE,   INFER,  1,   "",       "xoo" },
@@ -172,14 +172,14 @@ static void a_late_answer_brings_it_back(void **state)
 
 	w = cw_new(&cast);
 	cw_play(w, lost, 4);
-	/* an unknown result is no answer: the real one may still come */
+	/* an unknown result is no answer, so the real one may still come */
 	SCENE(w, { 250, TIMED_OUT, TRAIN, 0, "", "xoo" });
 	cw_account(w, TRAIN, &a);
 	EXPECT_EQ(a.late, 0);
 	cw_play(w, refused, 1);
 	cw_account(w, TRAIN, &a);
 	EXPECT_EQ(a.late, 1);
-	/* and preempting works there again */
+	/* preemption works there again */
 	SCENE(w,
 	      {  400, ARRIVE,   INFER,  1,   "-train", "soo" },
 	      {  410, DONE,     TRAIN,  0,   "",       ".oo" });
@@ -233,7 +233,7 @@ static void a_reset_loses_all_tasks_and_answers_none(void **state)
 	cw_account(w, TRAIN, &a);
 	EXPECT_EQ(a.starts_lost, 1);
 	EXPECT_EQ(a.starting, 0);
-	/* whatever comes now, no LOST task is part of an action */
+	/* no LOST task is part of any action from here on */
 	SCENE(w,
 	      {  300, ARRIVE,   INFER,  1,   "",       "xxx" },
 	      {  900, LOOK,     NO_TASK, 0,  "",       "xxx" },
@@ -256,7 +256,7 @@ static void a_task_may_die_in_the_middle_of_anything(void **state)
 	u32 i, victim;
 
 	(void)state;
-	/* the victim dies after any prefix: nothing is left of it, all goes on */
+	/* the victim dies after any prefix and the others continue */
 	for (i = 0; i <= 6; i++) {
 		w = cw_new(&cast);
 		cw_play(w, begin, i);
@@ -268,7 +268,7 @@ static void a_task_may_die_in_the_middle_of_anything(void **state)
 		      { 510, LOOK, NO_TASK, 0, NULL, "os" });
 		cw_free(w);
 	}
-	/* the one it is done for dies: victims come back */
+	/* the preemptor dies and the victims come back */
 	for (i = 2; i <= 6; i++) {
 		w = cw_new(&cast);
 		cw_play(w, begin, i);
@@ -304,7 +304,7 @@ static void a_number_taken_again_does_not_inherit_an_answer(void **state)
 	cw_free(w);
 }
 
-/* infer dies, another takes its place: the stop was not done for that one. */
+/* infer dies and a new task takes its number. The stop was not for the new task. */
 static void a_task_does_not_inherit_what_was_done_for_the_last_in_its_place(void **state)
 {
 	struct core_world *w = cw_new(&cast);
@@ -370,7 +370,7 @@ static void a_probe_without_an_answer_does_not_keep_others_off(void **state)
 	      {    340, DONE,   0, 0, "",       ".o" },
 	      {    500, DRAIN,  1, 0, "?infer", ".o" },
 	      {   5400, WAIT,   0, 0, "",       ".o" },
-	      /* 5 ms for the answer, and it has been drained for longer than the settle time */
+	      /* 5 ms for the answer, and drained for longer than the settle time */
 	      {   5510, WAIT,   0, 0, NULL,     NULL },
 	      {   5520, WAIT,   0, 0, NULL,     "ro" });
 	cw_free(w);

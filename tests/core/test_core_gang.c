@@ -63,7 +63,7 @@ static void lost_on_one_it_is_released_on_the_other(void **state)
 		{  160, DONE,     AT(1, GANG), 0, "", "xooo" },
 	};
 	static const struct line back[] = {
-		/* the late answer completes it: it is off again, everywhere */
+		/* the late answer completes the stop, so the gang is off on all devices */
 		{  170, DONE,     GANG,        0, "1:-gang", ".soo" },
 		{  180, DONE,     AT(1, GANG), 0, "", "..oo" },
 	};
@@ -86,7 +86,7 @@ static void a_reset_of_one_device_releases_the_other_at_once(void **state)
 	      {  210, DONE,     AT(1, GANG), 0, "", "xoxo" });
 	cw_free(w);
 
-	/* also when it is the other device that holds it, or people do */
+	/* also if the other device or a user holds it */
 	for (i = 0; i < 2; i++) {
 		w = cw_new(&cast);
 		if (i)
@@ -112,7 +112,7 @@ static void a_device_pulled_out_leaves_the_rest_of_the_gang(void **state)
 	      {  210, DONE,     AT(1, GANG), 0, "", "oo" });
 	cw_free(w);
 
-	/* a rank LOST on the device that is gone is no rank any more: it can be held again */
+	/* a LOST rank on a removed device does not count, so the gang can be held again */
 	w = gang_off();
 	SCENE(w,
 	      {  200, RESET,    0,           0, "1:+gang", "xrxo" },
@@ -122,7 +122,7 @@ static void a_device_pulled_out_leaves_the_rest_of_the_gang(void **state)
 	cw_free(w);
 }
 
-/* Held for infer on device 0, it must not have device 1 cleared for itself. */
+/* The gang is held for infer on device 0, so it must not preempt on device 1. */
 static void a_task_that_cannot_run_claims_nothing(void **state)
 {
 	struct core_world *w = gang_off();
@@ -168,8 +168,8 @@ static void a_gang_refused_on_one_device_is_not_off_for_ever_on_the_other(void *
 }
 
 /*
- * Device 0 is busy, so the gang leaves device 1 first; its holder is device 0,
- * and it must not forget that since then the gang is off.
+ * Device 0 is busy, so the gang leaves device 1 first. Device 0 holds the gang and must remember
+ * how long it has been off.
  */
 static void a_gang_that_waits_for_a_busy_device_is_off_no_longer_than_others(void **state)
 {
@@ -194,7 +194,7 @@ static void a_gang_that_waits_for_a_busy_device_is_off_no_longer_than_others(voi
 	PLAY(&busy, story);
 }
 
-/* Two gangs on the same devices: each device alone could choose another one. */
+/* Two gangs share both devices. A device that decides alone could choose a different gang. */
 static void two_gangs_under_fair_do_not_hold_each_other(void **state)
 {
 	static const struct actor two[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* People: hold and release by hand, off and on, another policy, other settings. */
+/* Requests of users: hold and release, off and on, another policy, other settings. */
 #include "core_world.h"
 
 enum { TRAIN, INFER, FIRM };
@@ -53,7 +53,7 @@ static void released_while_stopping_it_comes_back_at_once(void **state)
 	PLAY(&cast, story);
 }
 
-/* Held by hand, its work is no reason to hold others. */
+/* The work of a task held by hand does not preempt. */
 static void a_task_held_by_hand_claims_nothing(void **state)
 {
 	static const struct actor two[] = {
@@ -162,7 +162,7 @@ static void another_policy_keeps_track_of_all_tasks(void **state)
 	static const struct line story[] = {
 		{    0, ARRIVE,   TRAIN,  1,    "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,    "-train", "soo" },
-		/* in the middle of a stop */
+		/* during a stop */
 		{  105, POLICY,   NO_TASK, DEADLINE, "",   "soo" },
 		{  110, DONE,     TRAIN,  0,    "+train", "roo" },
 		{  115, POLICY,   NO_TASK, PRIORITY, "",   "roo" },

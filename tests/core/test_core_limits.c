@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Every error the contracts name is caused here, and none of them changes a byte. */
+/* Causes every error that the contracts name. None of them changes a byte. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const struct cast cast = {
 	.actors = actors, .flags = GP_RPTR_IS_COMPLETION | GP_CAN_PROBE,
 };
 
-/* Runs one call and compares all memory of the scheduler before and after. */
+/* Makes one call and compares the scheduler's whole memory before and after. */
 #define REFUSED_WITH(err, call) do {					\
 	void *before_ = malloc(w->size);				\
 									\
@@ -290,14 +290,14 @@ static void a_mechanism_that_promises_what_it_does_not_do_is_refused(void **stat
 	LIE(keeps = GP_KEEPS_RESET + 1);
 	LIE(reach = 0);
 	LIE(reach = GP_REACH_EVERYBODY + 1);
-	LIE(grain = GP_GRAIN_GPU);	/* and touches only the victim? */
+	LIE(grain = GP_GRAIN_GPU);	/* claims to touch only the victim */
 	ops = gp_null_ops;
 	ops.grain = GP_GRAIN_GPU;
 	ops.reach = GP_REACH_EVERYBODY;
 	EXPECT_EQ(gp_mechanism_check(&ops), 0);
 }
 
-/* A queue that is there with work in it is work that has just come. */
+/* Work in a queue that is added counts as work that has just arrived. */
 static void a_queue_may_come_and_go_with_work_in_it(void **state)
 {
 	struct core_world *w = cw_new(&cast);
@@ -345,7 +345,7 @@ static void states_add_up_to_the_life_of_a_task(void **state)
 		sum += a.state_ns[i];
 	EXPECT_EQ(sum, US(300));
 	EXPECT_EQ(a.longest_hold_ns, US(180));
-	/* from the first look that saw no progress on, until it was on again */
+	/* from the first look without progress until it was on again */
 	EXPECT_EQ(a.waiting_ns, US(280));
 	cw_account(w, INFER, &a);
 	EXPECT_EQ(a.waiting_ns, US(100));
@@ -363,7 +363,7 @@ static void keep_parts(void *ctx, const struct gp_rec *rec)
 		*(struct gp_rec *)ctx = *rec;
 }
 
-/* INFER's work takes TRAIN off; the mechanism's answer says no more than @when. */
+/* INFER's work takes TRAIN off. The mechanism's answer contains only the times in @when. */
 static void preempts(const struct gp_answer *when, struct gp_rec *parts, struct gp_account *account)
 {
 	struct core_world *w = cw_new(&cast);
@@ -384,7 +384,7 @@ static void preempts(const struct gp_answer *when, struct gp_rec *parts, struct 
 	cw_free(w);
 }
 
-/* It does not look while it is switched off: that is not a wait, and not what preempting costs. */
+/* A scheduler that is switched off does not look. That time is neither a wait nor a cost. */
 static void a_time_without_looks_is_no_detection(void **state)
 {
 	struct core_world *w = cw_new(&cast);
@@ -409,7 +409,7 @@ static void a_time_without_looks_is_no_detection(void **state)
 	cw_free(w);
 }
 
-/* One call of a driver stops a task: when it saved and switched is not known. */
+/* One driver call stops a task, so the times of save and switch are unknown. */
 static void parts_that_a_mechanism_cannot_tell_are_not_counted(void **state)
 {
 	const struct gp_answer when = { .command_ns = US(115), .switched_ns = US(150) };
@@ -428,7 +428,7 @@ static void parts_that_a_mechanism_cannot_tell_are_not_counted(void **state)
 	EXPECT_EQ(parts.parts.ns[GP_PART_SAVE], GP_PART_WITHIN);
 }
 
-/* The driver gives the command and waits: when the one ended and the other began is not known. */
+/* The driver gives the command and waits, so the time between command and save is unknown. */
 static void a_command_that_cannot_be_told_from_the_save_is_inside_it(void **state)
 {
 	const struct gp_answer when = { .command_ns = US(115), .saved_ns = US(140),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What was recorded, fed to a fresh scheduler, gives the same decisions bit for bit. */
+/* A fresh scheduler that gets the recorded inputs makes bit-identical decisions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static bool is_output(const struct gp_rec *rec)
 	return rec->kind >= GP_REC_ACTION;
 }
 
-/* Feeds the inputs of @r to a fresh scheduler; its records are in *@again. */
+/* Feeds the inputs of @r to a fresh scheduler. Its records are in *@again. */
 static void feed_all(const struct random_run *r, struct random_run *again)
 {
 	const struct gp_rec *first = &r->recs[0];
@@ -57,7 +57,7 @@ static u64 compare(const struct random_run *a, const struct random_run *b)
 	return n;
 }
 
-/* A class is copied as the caller made it, the hole in it too. */
+/* A class is copied with its padding, so the test sets the padding. */
 static void fill_holes(const struct random_run *r)
 {
 	const size_t from = offsetof(struct gp_class, flags) + sizeof(u32);
@@ -68,7 +68,7 @@ static void fill_holes(const struct random_run *r)
 		       offsetof(struct gp_class, period_ns) - from);
 }
 
-/* Everything a scheduler knows, but for its address and its listeners. */
+/* Compares everything a scheduler stores, except its address and its listeners. */
 static void same_memory(const struct random_run *a, const struct random_run *b)
 {
 	const u8 *x = (const u8 *)a->s->pointers, *y = (const u8 *)b->s->pointers;
@@ -125,7 +125,7 @@ static void records_that_make_no_sense_are_refused(void **state)
 		rec.kind = kind;
 		EXPECT_EQ(gp_trace_feed(r.s, &rec), 0);
 	}
-	/* inputs about things that are not there */
+	/* inputs about objects that do not exist */
 	for (kind = GP_REC_PARAM; kind <= GP_REC_RELEASE; kind++) {
 		rec = (struct gp_rec){ .kind = kind, .device = 99, .task = 99, .queue = 9999,
 				       .arg = { 99, 99, 99, 99 } };
@@ -134,7 +134,7 @@ static void records_that_make_no_sense_are_refused(void **state)
 	random_fini(&r);
 }
 
-/* Without a trace nothing is recorded, and the decisions are the same. */
+/* Without a trace nothing is recorded. The decisions are the same. */
 static void the_scheduler_decides_the_same_without_a_trace(void **state)
 {
 	struct random_run a, b;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the scheduler does, told as stories: tasks arrive, are stopped and come back. */
+/* The scheduler's behaviour in stories: tasks arrive, are stopped and come back. */
 #include "core_world.h"
 
 enum { TRAIN, INFER, OTHER };
 
-/* Two batch jobs under a server; pointers that move at completion. */
+/* Two batch jobs and a server. Pointers move at completion. */
 static const struct actor three[] = {
 	{ "train", BATCH(1) }, { "infer", CRITICAL(9) }, { "other", BATCH(1) }, { .name = NULL },
 };
@@ -141,7 +141,7 @@ static void an_unanswered_probe_is_waited_for(void **state)
 	PLAY(&probing, story);
 }
 
-/* A probe asked before the last kernel was launched knows nothing of it. */
+/* A probe from before the last launch says nothing about that kernel. */
 static void an_answer_to_an_old_question_confirms_nothing(void **state)
 {
 	static const struct line story[] = {
@@ -169,7 +169,7 @@ static void blocked_at_a_barrier_it_loses_its_claim_after_1_ms(void **state)
 		{ 1140, WAIT,     NO_TASK, 0,  "",       ".oo" },
 		{ 1141, WAIT,     NO_TASK, 0,  "+train", "roo" },
 		{ 1180, DONE,     TRAIN,  0,   "",       "ooo" },
-		/* more packets behind the barrier change nothing, progress does */
+		/* packets after the barrier change nothing, progress does */
 		{ 1300, ARRIVE,   INFER,  3,   "",       "ooo" },
 		{ 1400, PROGRESS, INFER,  1,   "",       "ooo" },
 		{ 1450, LOOK,     NO_TASK, 0,  "-train", "soo" },
@@ -195,13 +195,13 @@ static void a_stall_that_is_no_barrier_takes_2_ms(void **state)
 
 	(void)state;
 	cw_play(w, story, 4);
-	/* progress moves the time to wake, without a decision */
+	/* progress changes the time to wake without a decision */
 	EXPECT_EQ(gp_sched_wake_at(w->s), US(3000));
 	cw_play(w, story + 4, 3);
 	cw_free(w);
 }
 
-/* It lingered with the GPU cleared: the stall begins with the new work. */
+/* The task lingered while it held others off. The stall starts with the new work. */
 static void new_work_of_one_that_lingers_has_its_own_2_ms(void **state)
 {
 	static const struct line story[] = {
@@ -220,7 +220,9 @@ static void new_work_of_one_that_lingers_has_its_own_2_ms(void **state)
 	EXPECT_EQ(cw_seat(w, INFER)->work, GP_PENDING);
 	SCENE(w, { 11000, WAIT, NO_TASK, 0, "", ".oo" });
 	EXPECT_EQ(cw_seat(w, INFER)->work, GP_BLOCKED);
-	/* the gap was from the drain to the new work; the time before the first says nothing */
+	/*
+	 * the gap lasts from the drain to the new work; time before the first work does not count
+	 */
 	EXPECT_EQ(cw_seat(w, INFER)->gaps.count, 1);
 	EXPECT_EQ(cw_seat(w, INFER)->gaps.sum, US(8800));
 	cw_free(w);
@@ -253,7 +255,7 @@ static void waves_once_seen_are_no_stall_until_asked_about_again(void **state)
 		{  340, WAIT,     NO_TASK, 0,  "?infer", ".oo" },
 		{  350, EXECUTES, INFER,  900, "",       ".oo" },
 		{  550, WAIT,     NO_TASK, 0,  "?infer", ".oo" },
-		/* the home is slow to answer */
+		/* the home answers late */
 		{ 4000, WAIT,     NO_TASK, 0,  "",       ".oo" },
 		{ 4010, EXECUTES, INFER,  900, NULL,     ".oo" },
 		{ 4020, PROGRESS, INFER,  1,   NULL,     ".oo" },
@@ -262,12 +264,12 @@ static void waves_once_seen_are_no_stall_until_asked_about_again(void **state)
 
 	(void)state;
 	cw_play(w, story, sizeof(story) / sizeof(story[0]));
-	/* another kernel: of that one nothing is known */
+	/* nothing is known about the new kernel */
 	EXPECT_EQ(cw_seat(w, INFER)->executing, GP_EXEC_UNKNOWN);
 	cw_free(w);
 }
 
-/* What was known of it before it was off says nothing of how it does now. */
+/* A probe from before the task was off does not describe it now. */
 static void a_task_that_comes_back_is_probed_anew(void **state)
 {
 	static const struct actor ranks[] = {
@@ -287,13 +289,13 @@ static void a_task_that_comes_back_is_probed_anew(void **state)
 	      { 2000, ARRIVE,   TRAIN,  1,   NULL,      "ooo" },
 	      { 2100, ARRIVE,   OTHER,  1,   NULL,      "soo" },
 	      { 2140, DONE,     TRAIN,  0,   NULL,      ".oo" });
-	/* one long kernel: it is asked about more and more rarely */
+	/* the interval between probes of one long kernel grows */
 	for (us = 2200; us < 13000 || cw_seat(w, OTHER)->probe_ns < US(us + 900); us += 50) {
 		SCENE(w, { us, WAIT, NO_TASK, 0, NULL, ".oo" });
 		if (cw_seat(w, OTHER)->probing)
 			SCENE(w, { us, EXECUTES, OTHER, 900, NULL, ".oo" });
 	}
-	/* but at least once in a stall's time */
+	/* but a probe comes at least once per stall time */
 	EXPECT(cw_seat(w, OTHER)->probe_ns <= US(us) + MS(2));
 	SCENE(w,
 	      { us + 50, ARRIVE, INFER,  1,   NULL,      ".os" },
@@ -306,7 +308,7 @@ static void a_task_that_comes_back_is_probed_anew(void **state)
 	cw_free(w);
 }
 
-/* It waits for the save, not at a barrier: that is not blocked. */
+/* The task waits for the save and not at a barrier, so it is not blocked. */
 static void waiting_for_a_slow_stop_is_not_being_blocked(void **state)
 {
 	static const struct line plain[] = {
@@ -356,7 +358,7 @@ static void progress_beside_a_lower_task_stops_no_task_until_a_look_sees_none(vo
 	PLAY(&completion, story);
 	PLAY(&completion, inverted);
 
-	/* five packets written, one of them read at the first look already */
+	/* five packets written, one of them already read at the first look */
 	cw_play(w, wptr_and_rptr, 1);
 	sample = (struct gp_sample){ .queue = w->queue[INFER][0], .rptr = 1, .wptr = 5 };
 	w->now_ns = US(100);
@@ -368,13 +370,13 @@ static void progress_beside_a_lower_task_stops_no_task_until_a_look_sees_none(vo
 	SCENE(w,
 	      { 150, PROGRESS, INFER, 1, "", "ooo" },
 	      { 200, PROGRESS, INFER, 1, "", "ooo" },
-	      /* a glance right after it misses nothing */
+	      /* a look right after it misses nothing */
 	      { 201, LOOK, NO_TASK, 0, "", "ooo" },
 	      { 250, LOOK, NO_TASK, 0, "-train", "soo" });
 	cw_free(w);
 }
 
-/* A read pointer that may move at launch says of new work that it was fetched, no more. */
+/* A read pointer that moves at launch shows only that new work was fetched. */
 static void fetched_is_not_progress(void **state)
 {
 	struct core_world *w = cw_new(&settling);
@@ -385,7 +387,7 @@ static void fetched_is_not_progress(void **state)
 	sample = (struct gp_sample){ .queue = w->queue[INFER][0], .rptr = 1, .wptr = 5 };
 	w->now_ns = US(100);
 	EXPECT_EQ(gp_sched_look(w->s, 0, &sample, 1, w->now_ns), 0);
-	/* there is something to think about, and it says so */
+	/* a decision is due, and the scheduler reports that */
 	EXPECT(gp_sched_due(w->s, w->now_ns));
 	EXPECT_EQ(gp_sched_wake_at(w->s), w->now_ns);
 	cw_pull(w);
@@ -436,7 +438,7 @@ static void without_a_preemptible_task_below_another_there_are_no_looks(void **s
 	SCENE(w, { 20, TURN_OFF, NO_TASK, 0, "", NULL });
 	EXPECT_EQ(gp_sched_look_at(w->s, 0), GP_NEVER);
 	EXPECT_EQ(gp_sched_look_at(w->s, 1), GP_NEVER);
-	/* a task that is off waits for another's work, idle or not: looks stay close */
+	/* a task that is off waits for another task's work, so looks stay frequent */
 	SCENE(w, { 30, TURN_ON, NO_TASK, 0, "", NULL }, { 40, ARRIVE, INFER, 1, "-train", NULL },
 	      { 50, DRAIN, TRAIN, 0, "", NULL }, { 60, DONE, TRAIN, 0, "", ".oo" });
 	EXPECT_EQ(w->s->devices[0].look_ns, US(50));

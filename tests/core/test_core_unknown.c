@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Tasks whose pointers the home cannot read: they preempt no task, count as busy and can be
- * stopped. What happens if samples are left out instead is shown for comparison.
+ * Tasks whose pointers the home cannot read preempt no task, count as busy and can be stopped.
+ * For comparison, a test leaves out samples instead.
  */
 #include "core_world.h"
 
@@ -50,7 +50,7 @@ static void an_unknown_task_preempts_no_task(void **state)
 		{  100, ARRIVE,   INFER,  1,   "",       "ooo" },
 		{  200, HINT,     INFER,  0,   "",       "ooo" },
 		{ 5000, LOOK,     NO_TASK, 0,  "",       "ooo" },
-		/* its last sample still tells of work when it can be read again */
+		/* when it is readable again, its last sample still shows work */
 		{ 6000, KNOWN,    INFER,  0,   "",       "ooo" },
 		{ 6050, LOOK,     NO_TASK, 0,  "-train", "soo" },
 	};
@@ -96,7 +96,7 @@ static void a_share_of_an_unknown_task_is_taken_and_not_given(void **state)
 		{    0, UNKNOWN,  TRAIN,  0,   "",       "oo" },
 		{  100, ARRIVE,   INFER,  9,   "-train", "so" },
 		{  140, DONE,     TRAIN,  0,   "",       ".o" },
-		/* a slice later it is still the other's turn */
+		/* a slice later it is still the other task's turn */
 		{ 2200, PROGRESS, INFER,  1,   "",       ".o" },
 		{ 4300, PROGRESS, INFER,  1,   "",       ".o" },
 		{ 4400, DRAIN,    INFER,  0,   "",       ".o" },
@@ -130,7 +130,7 @@ static void unknown_is_no_answer_to_a_probe(void **state)
 	(void)state;
 	SCENE(w, { 0, UNKNOWN, TRAIN, 0, "", "ooo" });
 	EXPECT_EQ(cw_seat(w, TRAIN)->work, GP_UNKNOWN);
-	/* samples are taken; they do not make it known */
+	/* samples are accepted but do not make it known */
 	SCENE(w, { 50, ARRIVE, TRAIN, 1, "", "ooo" }, { 90, DRAIN, TRAIN, 0, "", "ooo" },
 		 { 9000000, WAIT, NO_TASK, 0, "", "ooo" });
 	EXPECT_EQ(cw_seat(w, TRAIN)->work, GP_UNKNOWN);
@@ -140,14 +140,14 @@ static void unknown_is_no_answer_to_a_probe(void **state)
 	cw_free(w);
 }
 
-/* Why the scheduler must be told: a home that only leaves samples out gets both wrong. */
+/* A home that only leaves out samples gets both wrong, so it must report unknown pointers. */
 static void leaving_samples_out_is_no_substitute(void **state)
 {
 	static const struct line pending[] = {
 		{    0, ARRIVE,   TRAIN,  9,   "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,   "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,   "",       ".oo" },
-		{ 1900, LOOK,     NO_TASK, 0,  "",       ".oo" },	/* for frozen pointers */
+		{ 1900, LOOK,     NO_TASK, 0,  "",       ".oo" },	/* due to frozen pointers */
 	};
 	static const struct line idle[] = {
 		{  100, ARRIVE,   INFER,  1,   "",       "ooo" },	/* never stopped */

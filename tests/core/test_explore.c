@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* All orders of events on the real scheduler: see explore.h for what is checked in each state. */
+/* Runs all orders of events on the real scheduler. explore.h lists the checks of each state. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +10,11 @@
 #define OFFLINE	{ .priority = 1, .weight = 1, .flags = GP_PREEMPTIBLE }
 #define MIDDLE	{ .priority = 5, .weight = 1, .flags = GP_PREEMPTIBLE }
 
-/* Units of the search. */
+/* Times in units of the search. */
 #define PROMISE(every, budget) { .weight = 1, .flags = GP_PREEMPTIBLE, \
 				 .period_ns = (every) * EX_UNIT, .budget_ns = (budget) * EX_UNIT }
 
-/* As many states as there are; or @states of them, @full in the long tier. */
+/* More states than any search has. run() searches @states of them, @full in the long tier. */
 enum { ALL = 1500000 };
 
 static void run(struct explore *config, u64 states, u64 full)
@@ -24,7 +24,7 @@ static void run(struct explore *config, u64 states, u64 full)
 
 	config->max_states = gp_test_full() ? full : states;
 #ifdef __SANITIZE_ADDRESS__
-	config->max_states = states / 10;	/* the same code, ten times as slow */
+	config->max_states = states / 10;	/* the same code, ten times slower */
 #endif
 	EXPECT_EQ(explore(config, &r), 0);
 	print_message("# %s: %llu states%s, depth %u, %llu transitions\n", config->name,
@@ -156,7 +156,7 @@ static void promises_with_deadlines(void **state)
 	run(&config, 150000, 2000000);
 }
 
-/* Holds all for a task that may not be stopped, and forgets what is owed to them. */
+/* Holds all tasks for a task that may not be stopped and ignores what they are owed. */
 static void greedy_decide(struct gp_verdict *v)
 {
 	struct gp_seat *seat, *top = NULL;
@@ -186,7 +186,7 @@ static void a_policy_that_starves_others_is_found_by_the_shortest_way(void **sta
 	explore_tell(&config, &r, text, sizeof(text));
 	fputs(text, stderr);
 	assert_string_equal(r.wrong, "held past the maximum hold");
-	/* both have work; what follows by itself is enough */
+	/* both have work; the rest follows without events */
 	EXPECT_EQ(r.length, 2);
 	EXPECT(r.later && r.busy);
 	EXPECT(strstr(text, "stop train"));

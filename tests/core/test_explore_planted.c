@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Would the search find anything? Here the core itself is wrong, in one place: a
- * LOST rank does not release its gang. This program has its own copy of one file
- * of the core, in which the call that does it is gone.
+ * Tests that the search finds a bug. This program has its own copy of one file of the core
+ * without the call by which a LOST rank releases its gang.
  */
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +35,7 @@ static void a_bug_planted_in_the_core_is_found_by_the_shortest_way(void **state)
 	explore_tell(&config, &r, text, sizeof(text));
 	fputs(text, stderr);
 	assert_string_equal(r.wrong, "off, wanted off by no task, and not being started");
-	/* work for both, one rank stopped, the other one LOST: there is no shorter way */
+	/* work for both, one rank stopped, the other LOST: no shorter path exists */
 	EXPECT_EQ(r.length, 4);
 	EXPECT(strstr(text, "timed out"));
 	EXPECT(strstr(text, "stop gang on 0"));

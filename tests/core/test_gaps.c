@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The learnt linger against the cost of every candidate, summed by hand. */
+/* Compares the learnt linger with the cost of every candidate. */
 #include <string.h>
 
 #include "core/gaps.h"
 #include "tests/shared/gp_test.h"
 
-/* The candidates: no linger, or the ends of quarter octaves from 1 us on. */
+/* Returns the candidates: no linger, then the ends of quarter octaves from 1 us. */
 static u64 candidate(u32 i)
 {
 	u64 octave = i ? (i - 1) / 4 : 0, quarter = i ? (i - 1) % 4 : 0;
@@ -13,7 +13,7 @@ static u64 candidate(u32 i)
 	return i ? (1000ull << octave) + (250ull << octave) * quarter : 0;
 }
 
-/* E[min(gap, L)] + P(gap > L) x price, times the number of gaps. */
+/* Returns E[min(gap, L)] + P(gap > L) x price, times the number of gaps. */
 static u64 cost(const u64 *gaps, u32 n, u64 linger, u64 price)
 {
 	u64 sum = 0;

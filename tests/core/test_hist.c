@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The histogram against the exact values it forgets. */
+/* Compares the histogram with the exact values. */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static void quantiles_are_off_by_less_than_1_percent(void **state)
 			for (i = 0; i < n; i++)
 				values[i] = gp_test_random(&seed) >> (64 - bits);
 			compare(values, n);
-			/* and spread over all orders of magnitude */
+			/* and values of all orders of magnitude */
 			for (i = 0; i < n; i++)
 				values[i] = gp_test_random(&seed) >>
 					    (27 + gp_test_random(&seed) % bits);
@@ -104,7 +104,7 @@ static void ranks_are_rounded_up(void **state)
 	EXPECT_EQ(gp_hist_quantile(&h, 101), 2);
 }
 
-/* Most saves take the same time: their p99 lies above their mean, not in the middle of a bucket. */
+/* Most saves take the same time. Their p99 is above the mean, not in the middle of a bucket. */
 static void equal_values_are_exact_and_p99_is_not_below_the_mean(void **state)
 {
 	static struct gp_hist h;

@@ -17,11 +17,11 @@
 #include "tests/shared/sys_faults.h"
 
 enum { WORDS = 512, RING = 4096, SHARED = 1 << 17, CLOCKS_MAX = 1000 };
-enum { WORLD_IDLE_PID = 5000000 };	/* above all real ones */
+enum { WORLD_IDLE_PID = 5000000 };	/* above all real pids */
 
 /* ---- the mechanism kfd-debug ---- */
 
-/* Of the only world there is. */
+/* Belongs to the only world. */
 static struct world_debug *debug;
 
 int gp_holders_alloc(const struct gp_holders_args *args, struct gp_holders **ret)
@@ -195,7 +195,7 @@ static u64 clock_of(void *ctx)
 	struct world *w = ctx;
 
 	w->now_ns += w->slow_ns;
-	/* A caller that waits in the meantime would wait for ever. */
+	/* A caller that polls the clock would loop forever. */
 	if (++w->clocks > CLOCKS_MAX)
 		fail_msg("the decider does not come to an end");
 	return w->now_ns;
@@ -256,7 +256,7 @@ static void kill_reader(void *ctx, uid_t user, u64 id)
 		w->reader[i].killed |= w->reader[i].args.channel && w->reader[i].id == id;
 }
 
-/* All readers do what is due. */
+/* Lets all readers do their pending work. */
 static void run_readers(struct world *w)
 {
 	u32 i;
@@ -371,7 +371,7 @@ u32 world_process_of(struct world *w, uid_t uid)
 		if (uid != getuid() && setresuid(uid, uid, uid))
 			_exit(1);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* A name that is neither text nor harmless. */
+		/* A name with an invalid character and special ones. */
 		prctl(PR_SET_NAME, "gp\xff\n\"test");
 		*ready = 1;
 		for (;;)
@@ -400,7 +400,7 @@ void world_idle(struct world *w, uid_t uid, u32 nr)
 	char text[64], path[64];
 	u32 i;
 
-	/* They share a directory, because a test has thousands of them. */
+	/* The processes share a directory, because a test makes thousands of them. */
 	fake_tree_put(w->tree, "1 (idle) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1 2\n",
 		      "p/idle/stat");
 	snprintf(text, sizeof(text), "Name:\tidle\nUid:\t%u\nGid:\t1\n", uid);
@@ -452,7 +452,7 @@ static void dump_queue(FILE *f, const struct world_queue *q)
 		fprintf(f, "%s%08x%s", i % 8 ? " " : "", word[i], i % 8 == 7 ? "\n" : "");
 }
 
-/* "    00000020: " before each eight words. */
+/* Prints the dump with "    00000020: " before each eight words. */
 static void with_offsets(const char *plain, FILE *f)
 {
 	char line[256];
@@ -603,7 +603,7 @@ void world_run(struct world *w, u64 ns)
 			step = GP_MSEC;
 		w->now_ns += step;
 	} while (w->now_ns < until);
-	/* What is due now is done before the test goes on, and looks that were asked for. */
+	/* Handles everything that is due now, and requested looks, before the test continues. */
 	for (step = 0; step < 2; step++) {
 		run_readers(w);
 		run_once(w);

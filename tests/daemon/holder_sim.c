@@ -25,22 +25,22 @@
 
 enum { COROUTINES = 32, HOLDERS = 64, STACK = 256 * 1024, FDS = 1024 };
 
-/* A thread of a holder. */
+/* A thread of a holder process. */
 struct coroutine {
 	bool used, done, detached;
-	u32 holder;		/* the process it belongs to */
+	u32 holder;		/* index of its process */
 	ucontext_t context;
 	char *stack;
 	void *(*main)(void *arg);
 	void *arg;
-	/* What it waits for. */
+	/* What the coroutine waits for. */
 	struct pollfd *fds;
 	nfds_t nr_fds;
 	u64 until_ns;
-	u32 joins;		/* another coroutine; 0: none */
+	u32 joins;		/* the coroutine to join; 0: none */
 };
 
-/* A holder process. Its number is its place and 1. */
+/* A holder process. Its number is its index plus 1. */
 struct process {
 	int channel;
 	uid_t user;
@@ -52,9 +52,9 @@ struct sim sim;
 static struct coroutine co[COROUTINES + 1];	/* 0 is the decider */
 static u32 current;
 static struct process holder[HOLDERS + 1];
-static u32 owner[FDS];		/* the holder that a descriptor belongs to; 0: the test */
+static u32 owner[FDS];		/* the holder that owns a descriptor; 0: the test */
 static int peer_of[FDS];	/* the other end of a socket pair */
-static int target_of[FDS];	/* whose session's channel it is; -1: none */
+static int target_of[FDS];	/* the target of a session's channel; -1: none */
 static struct fake_tree *tree;
 static char kfd[128];
 static int supervisor;
@@ -98,7 +98,7 @@ static void enter(void)
 {
 	co[current].main(co[current].arg);
 	co[current].done = true;
-	/* A tracer that ends lets go. */
+	/* The end of a tracer ends its tracing. */
 	for (u32 i = 0; i < SIM_TARGETS; i++)
 		if (sim.target[i].tracer == current)
 			sim.target[i].tracer = 0;
@@ -114,7 +114,7 @@ static __attribute__((noinline)) void prepare(struct coroutine *c)
 	makecontext(&c->context, enter, 0);
 }
 
-/* The number of a new coroutine of that holder. 0: there are too many. */
+/* Makes a coroutine of that holder and returns its number, or 0 if there are too many. */
 static u32 make(u32 of, void *(*main)(void *arg), void *arg)
 {
 	u32 i;
@@ -131,7 +131,7 @@ static u32 make(u32 of, void *(*main)(void *arg), void *arg)
 	return i;
 }
 
-/* Back to the decider until what it waits for is there. */
+/* Switches to the decider until the awaited event. */
 static void yield(void)
 {
 	u32 me = current;
@@ -356,7 +356,7 @@ static int sim_openat(int dir, const char *path, int flags)
 	return own(gp_sys_real.openat(dir, path, flags));
 }
 
-/* What holders log is of no interest. */
+/* Discards the log of holders. */
 static ssize_t sim_write(int fd, const void *from, size_t bytes)
 {
 	return fd == STDERR_FILENO ? (ssize_t)bytes : gp_sys_real.write(fd, from, bytes);
@@ -410,7 +410,7 @@ static struct sim_target *find(pid_t pid)
 	return NULL;
 }
 
-/* Notes the leases that the decider gives. */
+/* Records the leases that the decider gives. */
 static ssize_t sim_sendmsg(int fd, const struct msghdr *message, int flags)
 {
 	const struct gp_holder_request *r = message->msg_iov[0].iov_base;
@@ -543,7 +543,7 @@ static int snapshot(const struct sim_target *t, struct kfd_ioctl_dbg_trap_args *
 	return 0;
 }
 
-/* An errno. */
+/* Returns an errno. */
 static int answer(struct kfd_ioctl_dbg_trap_args *a)
 {
 	struct sim_target *t = find((pid_t)a->pid);

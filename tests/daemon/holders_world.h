@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The decider's side of the holders, in virtual time: the test is the supervisor, the holders and
- * their sessions, at the other ends of the same channels.
+ * The decider's side of the holders in virtual time. The test plays the supervisor, the holders
+ * and their sessions at the other ends of the channels.
  */
 #ifndef HOLDERS_WORLD_H
 #define HOLDERS_WORLD_H
@@ -27,10 +27,10 @@ enum { GPU_A = 100, GPU_B = 200, ALICE = 1000, BOB = 1001 };
 struct world {
 	struct gp_holders *h;
 	struct gp_mechanism *m;
-	int supervisor;		/* our end */
+	int supervisor;		/* the test's end */
 	u64 now_ns;
 	u64 actions;
-	u64 child;		/* the holder that was started last */
+	u64 child;		/* the last holder started */
 };
 
 static inline u64 clock_of(void *ctx)
@@ -75,12 +75,15 @@ static inline void run(struct world *w)
 {
 	struct gp_holders_event e;
 
-	/* Nothing is taken out: only what is due is done. */
+	/* Handles due work without taking events. */
 	if (gp_holders_next(w->h, &e) == 0)
 		fail_msg("unexpected event %u of process %d, error %d", e.what, e.pid, e.err);
 }
 
-/* The decider asks for a holder of @user; it gets one. Our end of its control channel. */
+/*
+ * Starts the holder that the decider requests for @user. Returns the test's end of its control
+ * channel.
+ */
 static inline int start_holder(struct world *w, uid_t user)
 {
 	struct gp_supervisor_message m, reply;
@@ -116,7 +119,10 @@ static inline void holder_dies(struct world *w)
 	EXPECT_EQ(gp_channel_send(w->supervisor, &m.is, NULL, 0), 0);
 }
 
-/* The holder is asked to open a session of @pid. Our end of its channel; -1: it is not. */
+/*
+ * Opens the session of @pid that the holder is asked for. Returns the test's end of its channel,
+ * or -1 if there is no request.
+ */
 static inline int opened(int control, pid_t pid)
 {
 	int fds[GP_CHANNEL_FDS];
@@ -192,7 +198,7 @@ static inline void expect_event(struct world *w, u32 what, pid_t pid, int err)
 	EXPECT_EQ(e.err, err);
 }
 
-/* A process of @task is attached by the holder at @control. Our end of its session. */
+/* Attaches a process of @task by the holder at @control. Returns the test's end of its session. */
 static inline int attached(struct world *w, int control, u32 task, pid_t pid, uid_t user)
 {
 	int session;
@@ -206,7 +212,7 @@ static inline int attached(struct world *w, int control, u32 task, pid_t pid, ui
 	return session;
 }
 
-/* The same of the first process of @user, whose holder is started. */
+/* The same for the first process of @user, whose holder is started. */
 static inline int first_of(struct world *w, u32 task, pid_t pid, uid_t user, int *control)
 {
 	int session;
@@ -219,7 +225,7 @@ static inline int first_of(struct world *w, u32 task, pid_t pid, uid_t user, int
 	return session;
 }
 
-/* @out and @in are digits: tasks. The deadline is 100 ms from now. */
+/* Begins an action. The digits in @out and @in are tasks. The deadline is 100 ms from now. */
 static inline u64 begin(struct world *w, u32 device, const char *out, const char *in)
 {
 	u32 tasks[8], n = 0;
@@ -253,7 +259,7 @@ static inline void expect_silence(struct world *w)
 	EXPECT_EQ(w->m->ops->poll(w->m, w->now_ns, &a), -EAGAIN);
 }
 
-/* Task @task, of one process, comes to be off. */
+/* Stops @task, which has one process. */
 static inline void stop(struct world *w, int session, u32 task)
 {
 	char name[2] = { (char)('0' + task) };
@@ -264,7 +270,7 @@ static inline void stop(struct world *w, int session, u32 task)
 	expect_answer(w, action, task, GP_DONE);
 }
 
-/* A gang of two processes of two users, and its sessions. */
+/* Makes a gang of two processes of two users, and its sessions. */
 static inline void make_gang(struct world *w, int control[2], int s[2])
 {
 	s[0] = first_of(w, 1, 10, ALICE, &control[0]);

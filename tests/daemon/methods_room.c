@@ -61,7 +61,7 @@ static void close_room(struct room *r)
 	gp_methods_free(r->methods);
 }
 
-/* The offline one is on all GPUs. */
+/* Makes a room whose offline process is on all GPUs. */
 static int room_with(void **state, u32 gpus)
 {
 	struct room *r = calloc(1, sizeof(*r));

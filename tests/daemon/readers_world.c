@@ -156,10 +156,10 @@ void rw_target(struct rw_target *t, uid_t user, void (*body)(struct rw_memory *m
 	t->pid = fork();
 	if (!t->pid) {
 		if (body == rw_hang)
-			body(t->m);		/* which needs more rights than @user has */
+			body(t->m);		/* needs more rights than @user has */
 		if (user != getuid() && (setgid(user) || setuid(user)))
 			_exit(1);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);	/* which setuid() clears */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);	/* cleared by setuid() */
 		if (body && body != rw_hang)
 			body(t->m);
 		for (;;)

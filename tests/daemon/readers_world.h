@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The decider's side of the readers, with real reader processes that look at real children, and
- * a clock that only the test moves: no machine is so slow that a reader is late by itself.
+ * The decider's side of the readers, with real reader processes that read real children. Only the
+ * test moves the clock, so that load does not make a reader late.
  */
 #ifndef READERS_WORLD_H
 #define READERS_WORLD_H
@@ -17,7 +17,7 @@
 
 enum { RW_READERS = 512, RW_QUEUES = 64, RW_KINDS = 8 };
 
-/* A child whose pointers are in memory that the test shares with it. */
+/* A child whose pointers are in memory shared with the test. */
 struct rw_target {
 	pid_t pid;
 	u64 start;
@@ -25,7 +25,7 @@ struct rw_target {
 		u64 near[RW_QUEUES][4];		/* read, write: one range */
 		u64 far_read[RW_QUEUES], pad[1024], far_write[RW_QUEUES];
 		u32 ring[1024];
-		u64 page;			/* of the target's own, for it to say */
+		u64 page;			/* a page that the target owns and reports */
 		char text[256];
 	} *m;
 };
@@ -39,12 +39,12 @@ struct readers_world {
 		pid_t pid;
 		u32 killed;
 		u64 made_ns;
-		int channel;		/* fake ones: the reader's end, for the test */
+		int channel;		/* the reader's end of a simulated reader */
 	} reader[RW_READERS];
 	u32 nr_readers;
-	bool fake;			/* readers are the test's own */
+	bool fake;			/* the test plays the readers */
 	bool no_make, no_kill;
-	u32 files;			/* RLIMIT_NOFILE of readers; 0 */
+	u32 files;			/* RLIMIT_NOFILE of readers; 0: unchanged */
 	const char *mqds;
 	struct gp_uid_range range;
 
@@ -56,9 +56,9 @@ struct readers_world {
 
 struct readers_world *rw_new(const struct gp_readers_args *args);
 void rw_free(struct readers_world *w);
-/* The last reader that was made for @user. */
+/* Returns the last reader made for @user. */
 struct rw_reader *rw_reader(struct readers_world *w, uid_t user);
-/* Runs and takes the events there are; waits a moment for one. */
+/* Runs and takes the available events. Waits a moment for one. */
 void rw_turn(struct readers_world *w);
 /* Moves the clock and runs. */
 void rw_later(struct readers_world *w, u64 ns);
@@ -68,13 +68,13 @@ void rw_target_end(struct rw_target *t);
 struct gp_reader_target rw_who(const struct rw_target *t, uid_t user);
 struct gp_ring_pointers rw_near(const struct rw_target *t, u32 i);
 struct gp_ring_pointers rw_far(const struct rw_target *t, u32 i);
-/* Watches the first @nr queues of @t, near ones; fails the test if that is refused. */
+/* Watches the first @nr queues of @t, near ones. Fails the test if that is refused. */
 struct gp_watch *rw_watch(struct readers_world *w, const struct rw_target *t, uid_t user, u32 nr);
 
-/* Maps a page that never arrives: a process that reads it waits. Its address is in @m->page. */
+/* Maps a page that never arrives and stores its address in @m->page. A reader of it blocks. */
 void rw_hang(struct rw_memory *m);
 
-/* Asks for a look at the queues of @user and waits until it is done. */
+/* Requests a look at the queues of @user and waits until it is done. */
 void rw_look(struct readers_world *w, uid_t user);
 
 /* A world and one target, for CLAIM_WITH(). */

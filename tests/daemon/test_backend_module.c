@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The module backend: what it tells the module, and its view of what the module did. The functions
- * of lib/kmod.h are in this file: they note what they are told, and tell the events of a test.
+ * The module backend: its calls of the module, and its view of what the module did. This file has
+ * its own functions of lib/kmod.h, which record calls and deliver the events of a test.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,17 +21,17 @@
 static struct {
 	struct world *world;
 	int attach_error;
-	u64 attach_ns;		/* how long a try takes that fails */
-	u32 tries;		/* to attach */
-	u32 failures;		/* tries until one works, itself among them; 0: as @attach_error */
-	pid_t attachable;	/* of this process they do not fail */
-	u64 slow_run;		/* the last run of the decider in which a try took long */
+	u64 attach_ns;		/* duration of a failing attempt */
+	u32 tries;		/* attach attempts */
+	u32 failures;		/* attempts until one succeeds, inclusive; 0: see @attach_error */
+	pid_t attachable;	/* attaching this process does not fail */
+	u64 slow_run;		/* the last run of the decider with a slow attempt */
 	u32 attaches, detaches;
-	u32 held, handle;	/* how often, and which task was last */
+	u32 held, handle;	/* number of holds, and the last task held */
 	u64 lease_ns;
 	struct gp_uapi_event event[16];
 	u32 nr_events;
-	struct gp_uapi_seat seat;	/* what GP_IOC_SEAT answers; task 0: refused */
+	struct gp_uapi_seat seat;	/* the answer of GP_IOC_SEAT; task 0: refused */
 	bool refuses_class;
 	u64 refuses_value;	/* of the parameter slice */
 } module;
@@ -55,7 +55,7 @@ int gp_kmod_call(int fd, unsigned long call, void *arg)
 	return 0;
 }
 
-/* The process of a pidfd. */
+/* Returns the process of a pidfd. */
 static pid_t pid_of(int pidfd)
 {
 	char path[64], line[64];
@@ -83,7 +83,7 @@ int gp_kmod_attach_members(int fd, const struct gp_uapi_member *members, u32 nr,
 		module.attach_error = 0;
 	if (module.attach_error && pid_of(members[0].pidfd) != module.attachable) {
 		module.world->now_ns += module.attach_ns;
-		/* One in a run is enough. */
+		/* A run makes at most one slow attempt. */
 		if (module.attach_ns)
 			EXPECT(module.slow_run != module.world->decider->stats.runs);
 		module.slow_run = module.world->decider->stats.runs;
@@ -278,7 +278,7 @@ static void a_hold_that_came_too_late_is_none(void **state)
 	EXPECT_EQ(module.held, 0);
 }
 
-/* Another set of processes is another task to the module: it lets go of the first. */
+/* For the module, another set of processes is another task. The module releases the old one. */
 static void who_is_attached_anew_stays_held_for_the_rest_of_its_lease(void **state)
 {
 	struct world *w = *state;
@@ -301,7 +301,7 @@ static void who_is_attached_anew_stays_held_for_the_rest_of_its_lease(void **sta
 	EXPECT(module.lease_ns < granted && module.lease_ns > granted - 100 * GP_MSEC);
 }
 
-/* A queue that only sysfs shows: the module backend reads no dump. */
+/* Adds a queue in sysfs only, because the module backend reads no dump. */
 static void queue_in_sysfs(struct world *w, u32 i)
 {
 	pid_t pid = w->process[i].pid;
@@ -321,14 +321,14 @@ static void a_gang_of_more_processes_than_the_module_takes_is_refused_as_a_whole
 	world_decider(w, CONFIG GANG);
 	for (i = 0; i <= GP_UAPI_MEMBERS; i++)
 		queue_in_sysfs(w, world_process(w));
-	/* They join one after the other; a refused task is tried each second. */
+	/* The processes join one after the other. A refused task is retried each second. */
 	world_run(w, 3 * GP_SEC);
 	EXPECT_EQ(module.attaches, module.detaches);
 	for (i = 0; i <= GP_UAPI_MEMBERS; i++) {
 		EXPECT_EQ(world_find(w, i)->attachment, GP_NOT_ATTACHED);
 		EXPECT(strstr(world_find(w, i)->trouble, "more than 64 processes"));
 	}
-	/* With one less it fits. */
+	/* With one process less the task fits. */
 	world_end(w, GP_UAPI_MEMBERS);
 	world_run(w, 2 * GP_SEC);
 	EXPECT_EQ(module.attaches, module.detaches + 1);
@@ -352,11 +352,11 @@ static void the_processes_of_one_user_keep_the_decider_for_a_tenth_of_the_time(v
 	u64 began = w->now_ns;
 	u32 i;
 
-	/* Each of them is due every second. */
+	/* Each of the tasks is due every second. */
 	make_slow(w, 3, -EBADF, 100 * GP_MSEC);
 	world_run(w, 30 * GP_SEC);
 	EXPECT(module.tries * module.attach_ns <= (w->now_ns - began) / 10 + module.attach_ns);
-	/* All of them have their turn. */
+	/* Every task gets its turn. */
 	EXPECT(module.tries > 20);
 	for (i = 0; i < 3; i++)
 		EXPECT(world_find(w, i)->refused);
@@ -378,7 +378,7 @@ static void a_slow_user_delays_no_other_user(void **state)
 	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
 }
 
-/* gp_kmod_attach_members() expects it. */
+/* gp_kmod_attach_members() expects this. */
 static void a_run_waits_for_one_of_several_users_only(void **state)
 {
 	struct world *w = *state;
@@ -430,19 +430,19 @@ static void a_process_whose_descriptor_does_not_come_keeps_no_other_waiting(void
 	w->debug.asks_hang = w->process[hung].pid;
 	world_run(w, 20 * GP_MSEC);
 	world_queue(w, i, 0);
-	/* Of the same user: when the first is not waited for any longer. */
+	/* A process of the same user is attached once the wait for the first one ends. */
 	world_run(w, 3 * GP_SEC);
 	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
 	EXPECT_EQ(world_find(w, hung)->attachment, GP_NOT_ATTACHED);
 	EXPECT(strstr(world_find(w, hung)->trouble, "in time"));
 	if (getuid())
 		return;
-	/* Of another user: at once. */
+	/* A process of another user is attached at once. */
 	i = world_process_of(w, 12345);
 	world_queue(w, i, 0);
 	world_run(w, 30 * GP_MSEC);
 	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
-	/* It is asked for less and less: after 0, 3, 7 and 13 s, 2 s each time. */
+	/* The interval between requests grows: after 0, 3, 7 and 13 s, 2 s each. */
 	world_run(w, 15 * GP_SEC);
 	EXPECT(w->debug.asked <= 2 + 4);
 	w->debug.asks_hang = 0;
@@ -465,7 +465,7 @@ static void a_descriptor_of_the_parent_is_not_the_last_one_tried(void **state)
 	EXPECT_EQ(w->debug.asked, 3);
 	EXPECT_EQ(world_find(w, i)->attachment, GP_ATTACHED);
 
-	/* Of one more process all three are the parent's. */
+	/* All three descriptors of one more process belong to its parent. */
 	before = open_descriptors();
 	module.failures = 0;
 	module.attach_error = -EXDEV;
@@ -474,7 +474,7 @@ static void a_descriptor_of_the_parent_is_not_the_last_one_tried(void **state)
 	world_run(w, 30 * GP_MSEC);
 	EXPECT_EQ(w->debug.asked, 6);
 	EXPECT(strstr(world_find(w, i)->trouble, "that is its own"));
-	/* Only the pidfd of the process is kept. */
+	/* The backend keeps only the pidfd of the process. */
 	EXPECT_EQ(open_descriptors(), before + 1);
 }
 
@@ -503,7 +503,7 @@ static void descriptors_of_a_task_that_ended_are_closed(void **state)
 
 struct seen {
 	u32 states, parts;
-	struct gp_rec last;	/* with parts */
+	struct gp_rec last;	/* the last event with parts */
 };
 
 static void watch(void *ctx, const struct gp_rec *rec)
@@ -516,7 +516,7 @@ static void watch(void *ctx, const struct gp_rec *rec)
 		seen->last = *rec;
 }
 
-/* A world with one attached process, and a watcher. */
+/* Makes a world with one attached process and a watcher. */
 static u32 stage(struct world *w, struct seen *seen)
 {
 	const struct gp_trace watcher = { watch, seen };
@@ -602,7 +602,7 @@ static void a_preemption_on_an_unknown_gpu_is_only_counted(void **state)
 	tell(w, GP_UAPI_EVENT_PREEMPTION, WORLD_GPU + 7, is);
 	EXPECT_EQ(seen.parts, 0);
 	EXPECT_EQ(account(w, i)->part[GP_PART_TOTAL].count, 1);
-	/* Nor does a state there change anything. */
+	/* A state event of that GPU changes nothing either. */
 	tell(w, GP_UAPI_EVENT_STATE, WORLD_GPU + 7, (u64[8]){ 0, GP_OFF });
 	EXPECT_EQ(world_state(w, i), GP_ON);
 }
@@ -614,7 +614,7 @@ static void states_that_were_not_told_must_have_passed(void **state)
 	u32 i = stage(w, &seen);
 
 	tell_state(w, GP_OFF);
-	EXPECT_EQ(seen.states, 2);		/* by way of STOPPING */
+	EXPECT_EQ(seen.states, 2);		/* includes STOPPING */
 	EXPECT_EQ(account(w, i)->stopped, 1);
 	EXPECT_EQ(world_state(w, i), GP_OFF);
 	world_run(w, 20 * GP_MSEC);
@@ -657,7 +657,7 @@ static void an_ejection_in_the_kernel_is_shown(void **state)
 	EXPECT(status.ejected);
 	EXPECT_EQ(status.ejections, 1);
 	EXPECT(!strcmp(gp_decider_policy_name(w->decider), "fifo"));
-	/* Another parameter does not bring the policy back; setting the policy does. */
+	/* Another parameter does not restore the policy, but setting the policy does. */
 	EXPECT_EQ(gp_decider_set_param(w->decider, GP_SLICE, 3 * GP_MSEC), 0);
 	EXPECT(!strcmp(gp_decider_policy_name(w->decider), "fifo"));
 	EXPECT_EQ(gp_decider_set_policy(w->decider, &gp_policy_priority, why), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Processes that a supervisor starts for a decider, which the test is. */
+/* Processes that a supervisor starts for a decider. The test is the decider. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -8,7 +8,10 @@
 #include "children_world.h"
 #include "tests/shared/gp_test.h"
 
-/* Says which signal it gets when the supervisor dies, then waits for the end of its channel. */
+/*
+ * Reports the signal that it gets when the supervisor dies, then waits for the end of its
+ * channel.
+ */
 static int greets(int channel, uid_t user)
 {
 	struct gp_supervisor_message m =
@@ -35,7 +38,7 @@ static const struct gp_role roles[GP_NR_ROLES] = {
 	[GP_ROLE_POKE] = { .name = "poke", .main = ends },
 };
 
-/* It resumes what it holds when its channel ends, which its death may not do in time. */
+/* A holder resumes its processes when its channel ends. A signal could kill it before that. */
 static void a_holder_is_not_killed_when_its_supervisor_dies(void **state)
 {
 	(void)state;
@@ -79,7 +82,7 @@ static void a_role_that_is_unknown_or_not_for_deciders_is_refused(void **state)
 	EXPECT_EQ(cw_told.err, -EINVAL);
 	close(cw_told.channel);
 	EXPECT_EQ(gp_children_start(GP_NR_ROLES - 1 + 5, 1, 1, 0), 0);
-	AWAIT(cw_ran());		/* it is not for any owner: the connection is given up */
+	AWAIT(cw_ran());		/* no owner has it, so the connection is closed */
 	EXPECT_EQ(cw_told.ended, 0);
 	gp_children_disconnect();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The daemon's configuration: what it takes, and every sentence it says about the rest. */
+/* The daemon's configuration: valid input, and every message about invalid input. */
 #include <stdio.h>
 #include <string.h>
 
@@ -292,7 +292,7 @@ static const struct refusal {
 	{ "[daemon]\ngpus = 0000:c1:0000\n",
 	  "conf:2: gpus: invalid value '0000:c1:0000'; expected all, or indices and PCI "
 	  "addresses with commas, such as 0, 0000:c1:00.0\n" },
-	/* the whole */
+	/* the file as a whole */
 	{ "[daemon]\n\ndefault_class = best\n",
 	  "conf:3: default_class: unknown class 'best'; add [class best] or write one of online, "
 	  "interactive, offline, idle, unmanaged\n" },
@@ -334,7 +334,7 @@ static const struct refusal {
 	{ "[daemon]\npolicy = fair\n[policy fair]\nlease = 100ms\n",
 	  "conf:4: heartbeat 500ms is above lease 100ms, so a stopped daemon could hold for "
 	  "longer; lower heartbeat or raise lease\n" },
-	/* several at once, and no message that only follows from another */
+	/* several errors at once, and no message that only follows from another */
 	{ "[rule a]\nuid = nosuch\n[rule b]\nclas = idle\n[class c]\nbudget = x\nperiod = 1s\n",
 	  "conf:2: uid: unknown user 'nosuch'; expected names, numbers or ranges of users, "
 	  "separated by commas\n"
@@ -385,7 +385,7 @@ static void faults_are_listed_up_to_a_limit_and_counted(void **state)
 		  -EINVAL);
 	EXPECT_EQ(lines_of(errors), GP_INI_LISTED + 1);
 	EXPECT(strstr(errors, "\nand 10 more; fix these first\n"));
-	/* A buffer that is too small has whole lines. */
+	/* A buffer that is too small gets whole lines. */
 	EXPECT_EQ(gp_config_parse("conf", text, strlen(text), &config, small, sizeof(small)),
 		  -EINVAL);
 	EXPECT_EQ(lines_of(small), 2);

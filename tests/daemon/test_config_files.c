@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Configuration in files: drop-ins, what is not trusted, and what the manual promises. */
+/* Configuration in files: drop-ins, untrusted files, and what the manual promises. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -84,7 +84,7 @@ static void drop_ins_come_in_the_order_of_their_names_and_win(void **state)
 	assert_string_equal(config->rule[2].name, "b");
 	assert_string_equal(config->file[1], in_folder("conf.d/10-a.conf"));
 	gp_config_free(config);
-	/* A file by its own name has the same drop-ins. */
+	/* A file given by name has the same drop-ins. */
 	EXPECT_EQ(gp_config_load(in_folder("gpreempt.conf"), &config, errors, sizeof(errors)), 0);
 	EXPECT_EQ(config->daemon.grace, 20);
 	gp_config_free(config);
@@ -157,7 +157,7 @@ static void a_bad_configuration_leaves_the_old_one_alone(void **state)
 	gp_config_free(config);
 }
 
-/* Reloads the folder over @old and expects an error whose message begins as given. */
+/* Reloads the folder over @old and expects an error whose message begins with the given text. */
 static void expect_kept(const struct gp_config *old, int err, const char *file, const char *says)
 {
 	struct gp_config *config = NULL;
@@ -179,7 +179,7 @@ static void a_reload_refuses_a_missing_or_unreadable_file(void **state)
 	EXPECT_EQ(gp_config_load(folder, &old, errors, sizeof(errors)), 0);
 	EXPECT_EQ(unlink(in_folder("gpreempt.conf")), 0);
 	expect_kept(old, -ENOENT, "gpreempt.conf", ": cannot be read: No such file");
-	/* Drop-ins do not replace the file from which the policy came. */
+	/* Drop-ins do not replace the file that set the policy. */
 	put("conf.d/a.conf", "[daemon]\ngrace = 7\n");
 	expect_kept(old, -ENOENT, "gpreempt.conf", ": cannot be read: No such file");
 	EXPECT_EQ(symlink("gpreempt.conf", in_folder("gpreempt.conf")), 0);
@@ -233,7 +233,7 @@ static void check_says_good_refused_or_unreadable(void **state)
 		const char *text;
 		bool json;
 		int code;
-		const char *out, *err;	/* how they begin */
+		const char *out, *err;	/* their first characters */
 	} cases[] = {
 		{ "", false, GP_CHECK_GOOD, "# from ", "" },
 		{ "[daemon]\npolicy=fair\n", true, GP_CHECK_GOOD, "{\n  \"schema\": 1,", "" },
@@ -260,7 +260,7 @@ static void check_says_good_refused_or_unreadable(void **state)
 
 /* ---- documents ---- */
 
-/* The caller frees it. */
+/* Reads a document. The caller frees it. */
 static char *document(const char *name)
 {
 	const char *top = getenv("GP_TOP");
@@ -276,7 +276,10 @@ static char *document(const char *name)
 	return text;
 }
 
-/* From "# heading" up to the next; cuts @page there and puts the rest into *@rest. */
+/*
+ * Returns the text from "# heading" up to the next heading. Cuts @page there and stores the rest
+ * in *@rest.
+ */
 static char *chapter(char *page, const char *heading, char **rest)
 {
 	char *at = strstr(page, heading), *end;
@@ -291,7 +294,7 @@ static char *chapter(char *page, const char *heading, char **rest)
 	return at;
 }
 
-/* The paragraph "*key* = ..." of @chapter, or fails. */
+/* Finds the paragraph "*key* = ..." of @chapter, or fails. */
 static void paragraph(const char *text, const char *key, char *to, size_t size)
 {
 	char line[64];
@@ -309,7 +312,7 @@ static void paragraph(const char *text, const char *key, char *to, size_t size)
 		*c = *c == '\n' || *c == '\t' ? ' ' : *c;
 }
 
-/* How many "*key* = " lines there are. */
+/* Returns the number of lines "*key* = ". */
 static u32 keys_in(const char *text)
 {
 	u32 nr = 0;
@@ -377,7 +380,7 @@ static void the_manual_has_every_key_and_no_other(void **state)
 	free(page);
 }
 
-/* Loads @text; that users and groups of an example are not here is no fault of it. */
+/* Loads @text. Ignores users and groups of an example that this machine does not have. */
 static void expect_loads(const char *name, const char *text, size_t n)
 {
 	struct gp_config *config = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What a process of the daemon has given up, and messages between such processes. */
+/* The rights that a process of the daemon drops, and messages between such processes. */
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
@@ -17,7 +17,7 @@
 #include "daemon/confine.h"
 #include "tests/shared/gp_test.h"
 
-/* @fn in a child: its exit code. */
+/* Runs @fn in a child and returns its exit code. */
 static int in_child(int (*fn)(void))
 {
 	pid_t pid = fork();
@@ -147,10 +147,10 @@ static void a_message_arrives_whole_with_its_descriptors(void **state)
 	EXPECT(fds[0] >= 0 && fds[0] != null && fds[1] == -1);
 	EXPECT(fcntl(fds[0], F_GETFD) & FD_CLOEXEC);
 	close(fds[0]);
-	/* One that takes no descriptors does not take such a message. */
+	/* A receiver without room for descriptors refuses a message that has one. */
 	EXPECT_EQ(gp_channel_send(ends[0], &m.is, &null, 1), 0);
 	EXPECT_EQ(gp_channel_recv(ends[1], &got, sizeof(got), NULL), -EPROTO);
-	/* A receiver that does not read does not stop the sender. */
+	/* A receiver that does not read does not block the sender. */
 	while (!gp_channel_send(ends[0], &m.is, NULL, 0))
 		;
 	EXPECT_EQ(gp_channel_send(ends[0], &m.is, NULL, 0), -EAGAIN);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The control socket: what reaches the daemon, what comes back. */
+/* The control socket: requests that reach the daemon, and its answers. */
 #include "tests/shared/gp_test.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static void an_error_says_what_the_daemon_said(void **state)
 	close(fd);
 }
 
-/* The daemon's are of a configuration, which a reload replaces. */
+/* The daemon's texts belong to a configuration, which a reload replaces. */
 static void the_texts_it_was_given_may_go(void **state)
 {
 	char path[96], group[] = "daemon";
@@ -79,7 +79,7 @@ static void an_answer_may_come_later_and_only_once(void **state)
 
 	w->defer = true;
 	world_send(fd, "{\"method\":\"org.gpreempt.Status\"}");
-	/* The next call waits for its turn. */
+	/* The next call waits until this one is answered. */
 	world_send(fd, "{\"method\":\"org.gpreempt.Status\"}");
 	world_run(w, 10);
 	EXPECT_EQ(w->asked, 1);
@@ -91,7 +91,7 @@ static void an_answer_may_come_later_and_only_once(void **state)
 	json_decref(reply);
 	world_run(w, 10);
 	EXPECT_EQ(w->asked, 2);
-	/* The answer to the first is not one to the second. */
+	/* The answer to the first call does not answer the second. */
 	EXPECT_EQ(gp_control_reply(w->c, first, json_object()), -ENOENT);
 	close(fd);
 	world_run(w, 2);
@@ -147,7 +147,7 @@ static void a_long_list_is_made_in_pieces(void **state)
 		EXPECT_EQ(!!json_object_get(json_object_get(reply, "parameters"), "gpus"), i & 1);
 		json_decref(reply);
 	}
-	/* A process that cannot be told does not hide the others. */
+	/* A process without a valid entry does not hide the others. */
 	w->processes = 10;
 	w->untold = 4;
 	reply = world_ask(w, fd, "List", NULL);
@@ -164,7 +164,7 @@ static void publish(struct control_world *w, u32 n, enum gp_event_kind kind)
 				   GP_TO_ALL, 0);
 }
 
-/* 1 if @reply, which it consumes, has an event. */
+/* Returns 1 if @reply, which it consumes, has an event. */
 static u32 event_of(json_t *reply, u32 *lost)
 {
 	const json_t *parameters = json_object_get(reply, "parameters");
@@ -200,7 +200,7 @@ static void a_subscriber_gets_what_it_wants_and_hears_what_was_lost(void **state
 	while (got < s.events)
 		got += event_of(world_receive(w, &r, fd), &lost);
 	EXPECT_EQ(lost, 0);
-	/* What was lost is told before the next event that fits, and once. */
+	/* Lost events are reported once, before the next event that fits. */
 	publish(w, 2, GP_EVENT_HOLD);
 	while (got < s.events + 2)
 		got += event_of(world_receive(w, &r, fd), &lost);
@@ -245,7 +245,7 @@ static void subscribers_do_not_get_each_others_events(void **state)
 	}
 }
 
-/* Who may receive an event: root and the group, the owner, other users. */
+/* The recipients of an event: root and the group, the owner, other users. */
 static void an_event_reaches_its_audience_and_no_other_client(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Clients that are slow, silent, too many, or talk nonsense: others do not notice. */
+/* Slow, silent, excessive and malformed clients do not affect other clients. */
 #include "tests/shared/gp_test.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 enum { MALFORMED = 10000, FLOODERS = 70 };
 
 /*
- * A call as it should be, with some of its bytes changed, cut or doubled, or no call at all. A
- * changed call may still be valid, for another GPU or for a process of BOB's for instance.
+ * Makes a valid call with some bytes changed, cut or doubled, or no call at all. A changed call
+ * may still be valid, for example for another GPU or for a process of BOB.
  */
 static size_t malformed(u64 *seed, char *to, size_t room)
 {
@@ -57,7 +57,10 @@ static void ten_thousand_malformed_messages_do_not_disturb_it(void **state)
 			world_run(w, 1);
 		w->now_ns += 10 * GP_MSEC;
 		world_run(w, 1);
-		/* The target of a call that reached the daemon; 0 if the call names no process. */
+		/*
+		 * Checks the target of a call that reached the daemon. It is 0 if the call names
+		 * no process.
+		 */
 		EXPECT(w->target.pid == 0 || w->target.pid == BOBS);
 		if (i % 100 == 0)
 			assert_string_equal(world_error(world_ask(w, good, "Status", NULL)), "");
@@ -75,7 +78,7 @@ static void a_silent_client_is_let_go_and_a_begun_call_sooner(void **state)
 	u32 i;
 
 	for (i = 0; i < 4; i++) {
-		/* One byte a second is not faster than none. */
+		/* A byte each second does not extend the timeout. */
 		EXPECT_EQ(send(half, "{", 1, 0), 1);
 		world_run(w, 1);
 		w->now_ns += GP_SEC;
@@ -103,7 +106,7 @@ static void a_client_that_does_not_read_costs_little_and_not_for_long(void **sta
 	w->large = 1000;
 	world_send(slow, "{\"method\":\"org.gpreempt.List\"}");
 	world_run(w, 2000);
-	/* The socket is full: no more of it is made, and nothing wakes us for it. */
+	/* The socket is full, so the list does not grow and needs no wake-up. */
 	EXPECT(gp_control_wake_at(w->c) > w->now_ns);
 	for (i = 0; i < 50; i++)
 		assert_string_equal(world_error(world_ask(w, good, "Status", NULL)), "");
@@ -133,7 +136,7 @@ static void calls_per_second_are_limited_but_not_for_the_group(void **state)
 	}
 	EXPECT_EQ(asked[0], 64 + 1);
 	EXPECT_EQ(asked[1], 500);
-	/* It is slower, not forgotten: one more each millisecond, and we are woken for it. */
+	/* The limit delays calls. One more is handled each millisecond, with a wake-up. */
 	EXPECT_EQ(gp_control_wake_at(w->c), w->now_ns + GP_MSEC);
 	for (i = 0; i < 100; i++) {
 		w->now_ns += GP_MSEC;
@@ -163,7 +166,7 @@ static void too_many_connections_cost_their_owner_the_oldest(void **state)
 	for (i = 0; i < FLOODERS; i++)
 		close(fd[i]);
 	world_run(w, 20);
-	/* Of as many users as there are connections: a place is kept for root. */
+	/* The connections have different users. One place is kept for root. */
 	for (i = 0; i < FLOODERS; i++) {
 		fd[i] = world_connect(w, 2000 + (uid_t)i, false);
 		world_send(fd[i], "{\"method\":\"org.gpreempt.Subscribe\",\"more\":true}");
@@ -178,7 +181,7 @@ static void too_many_connections_cost_their_owner_the_oldest(void **state)
 	close(bob);
 }
 
-/* What a run costs at most is measured by bench_control; here: it stays bounded. */
+/* bench_control measures the cost of a run. This test checks that it stays bounded. */
 static void one_run_handles_a_few_calls_whatever_is_waiting(void **state)
 {
 	struct control_world *w = *state;
@@ -196,7 +199,7 @@ static void one_run_handles_a_few_calls_whatever_is_waiting(void **state)
 		world_run(w, 1);
 		EXPECT(world_stats(w).calls - before <= 1);
 	}
-	/* And each has its turn. */
+	/* Every client gets its turn. */
 	EXPECT(world_stats(w).calls > 1000);
 	for (i = 0; i < 30; i++)
 		close(fd[i]);
@@ -212,7 +215,7 @@ static void a_flood_by_root_does_not_keep_others_waiting(void **state)
 	for (i = 0; i < 200; i++)
 		EXPECT(send(flooder, call, sizeof(call), 0) > 0);
 	world_send(other, "{\"method\":\"org.gpreempt.Status\"}");
-	/* Turns go round once in as many runs as there may be clients. */
+	/* Every client gets a turn within as many runs as there may be clients. */
 	world_run(w, 64 + 2);
 	EXPECT(recv(other, answer, sizeof(answer), 0) > 0);
 	EXPECT(world_stats(w).calls < 100);
@@ -220,7 +223,7 @@ static void a_flood_by_root_does_not_keep_others_waiting(void **state)
 	close(other);
 }
 
-/* How many runs root waits for the answer to Disable, with a connection of its own. */
+/* Returns how many runs root waits for the answer to Disable on a new connection. */
 static u32 runs_until_off(struct control_world *w)
 {
 	int fd = world_connect(w, 0, true);
@@ -263,9 +266,12 @@ static void connects_and_calls_of_one_user_do_not_delay_off(void **state)
 		most = runs > most ? runs : most;
 	}
 	EXPECT(sent > 100000);
-	/* A user whose connections are all busy gets no other one. */
+	/* A user whose connections are all busy gets no further one. */
 	EXPECT(world_stats(w).refused < CONNECTS / 10);
-	/* Turns go round once in as many runs as there are clients; accepting takes a few, too. */
+	/*
+	 * Every client gets a turn within as many runs as there are clients. Accepting takes a
+	 * few more.
+	 */
 	EXPECT(most <= 2 * 16);
 	for (i = 0; i < OPEN; i++)
 		close(fd[i]);

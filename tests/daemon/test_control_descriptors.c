@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Clients that send descriptors, whose close() takes as long as the client wants. */
+/* Clients that send descriptors whose close() blocks as long as the client wants. */
 #include "tests/shared/gp_test.h"
 
 #include <netinet/in.h>
@@ -12,7 +12,7 @@
 
 enum { LINGER_S = 10000, MANY = 600 };
 
-/* Without SO_PASSRIGHTS, as before Linux 6.16. */
+/* Simulates a kernel without SO_PASSRIGHTS, which Linux 6.16 added. */
 static int old_kernel(void **state)
 {
 	sys_faults_begin(&(struct sys_fault){ .call = GP_SYS_setsockopt, .nth = 1,
@@ -21,7 +21,10 @@ static int old_kernel(void **state)
 	return sys_faults_end() == 1 ? 0 : -1;
 }
 
-/* A TCP socket with unsent bytes: close() waits LINGER_S for its other end, which never reads. */
+/*
+ * Returns a TCP socket with unsent bytes. Its close() waits LINGER_S for the peer, which never
+ * reads.
+ */
 static int lingering(int *other)
 {
 	const struct linger linger = { 1, LINGER_S };
@@ -43,7 +46,7 @@ static int lingering(int *other)
 	return fd;
 }
 
-/* Sends @text with @passed, and closes @passed. Returns what sendmsg() said. */
+/* Sends @text with @passed and closes @passed. Returns the result of sendmsg(). */
 static ssize_t send_with(int fd, const char *text, int passed, int flags)
 {
 	union {
@@ -93,7 +96,7 @@ static void a_descriptor_behind_a_call_or_with_urgent_data_delays_no_other(void 
 	w->defer = true;
 	world_send(alice, "{\"method\":\"org.gpreempt.Status\"}");
 	world_run(w, 2);
-	/* Not read while the call is not answered. */
+	/* The message is not read while the call has no answer. */
 	EXPECT_EQ(send_with(alice, "{", lingering(&other[0]), 0), 1);
 	shutdown(alice, SHUT_WR);
 	EXPECT_EQ(send_with(bob, "!", lingering(&other[1]), MSG_OOB), 1);
@@ -111,7 +114,7 @@ static void a_descriptor_behind_a_call_or_with_urgent_data_delays_no_other(void 
 	close(other[1]);
 }
 
-/* Are all copies of the other end of @pipe closed in the end? Waits for that. */
+/* Waits until all copies of the other end of @pipe are closed. */
 static void expect_closed(struct control_world *w, int pipe)
 {
 	char byte;
@@ -169,7 +172,7 @@ static void a_client_that_was_not_taken_in_does_not_delay_the_end(void **state)
 	close(other[0]);
 }
 
-/* Linux 6.16 and newer. */
+/* For Linux 6.16 and newer. */
 static void the_kernel_refuses_descriptors_for_it_if_it_can(void **state)
 {
 	struct control_world *w = *state;

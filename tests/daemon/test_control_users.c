@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The limits of one user, however many user ids, connections and calls it has. */
+/* The limits of one user with any number of user ids, connections and calls. */
 #include "tests/shared/gp_test.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void all_uids_of_a_range_have_the_connections_of_one_user(void **state)
 	struct control_world *w = *state;
 	int fd[300], bob, i;
 
-	/* A range of 65536 uids: each connection has another one. */
+	/* A range of 65536 uids. Each connection has a different one. */
 	for (i = 0; i < 300; i++) {
 		w->now_ns += GP_MSEC;
 		fd[i] = world_connect_as(w, 100000 + (uid_t)i, ALICE);
@@ -48,7 +48,7 @@ static void all_uids_of_a_range_have_the_connections_of_one_user(void **state)
 	close(bob);
 }
 
-/* @users users with as many connections as they can get, all of them subscribed or waiting. */
+/* Makes as many connections for @users users as they can get, all subscribed or waiting. */
 static u32 crowd(struct control_world *w, int *fd, u32 users)
 {
 	u32 u, i, n = 0;
@@ -74,7 +74,10 @@ static void a_new_user_gets_a_connection_though_others_took_all(void **state)
 	u32 n = crowd(w, fd, 6), i, served = 0;
 
 	EXPECT_EQ(alive(w, fd, n), SHARED);
-	/* Forty further users: each gets its connection, which costs the largest user one. */
+	/*
+	 * Forty further users each get a connection, which replaces one of the user with the
+	 * most.
+	 */
 	for (i = 0; i < 40; i++) {
 		w->now_ns += GP_MSEC;
 		late[i] = world_connect(w, 3000 + i, false);
@@ -98,10 +101,10 @@ static void the_crowd_never_takes_the_places_of_root(void **state)
 		root[i] = world_connect(w, 0, true);
 		assert_string_equal(world_error(world_ask(w, root[i], "Status", NULL)), "");
 	}
-	/* Root may take them all; then there is no place for others. */
+	/* Root may take every connection, which leaves none for others. */
 	EXPECT_EQ(alive(w, root, CLIENTS), CLIENTS);
 	EXPECT_EQ(alive(w, fd, n), 0);
-	/* Even then root gets in: the connection that was idle longest goes. */
+	/* Root still gets in, because the connection that was idle longest is closed. */
 	w->now_ns += GP_MSEC;
 	fd[0] = (close(fd[0]), world_connect(w, 0, true));
 	assert_string_equal(world_error(world_ask(w, fd[0], "Status", NULL)), "");
@@ -129,7 +132,7 @@ static void the_subscriptions_of_a_user_are_limited(void **state)
 	world_send(bob, subscribe);
 	assert_string_equal(world_error(world_receive(w, &r, bob)), "");
 	EXPECT_EQ(world_stats(w).subscribers, STREAMS + 1);
-	/* One that ends makes room. */
+	/* A connection that ends makes room. */
 	close(fd[0]);
 	world_run(w, 3);
 	world_send(fd[STREAMS], subscribe);
@@ -209,7 +212,7 @@ static void calls_that_take_long_take_a_small_share_of_the_time(void **state)
 	w->slow_ns = GP_MSEC;
 	world_send(alice, list);
 	world_run(w, 100);
-	/* What she may use at once is 64 ms, of which each ms counts as 20. */
+	/* The user may use 64 ms at once, of which each ms counts as 20. */
 	EXPECT(w->told >= 1 && w->told <= 5);
 	EXPECT(gp_control_wake_at(w->c) > w->now_ns);
 	w->told = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The decider: processes become tasks, pointers become decisions, decisions actions. */
+/* The decider makes tasks from processes, decisions from pointers and actions from decisions. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ static void online_work_takes_the_gpu_and_gives_it_back(void **state)
 	u32 online, offline;
 
 	world_two(w, &online, &offline);
-	EXPECT_EQ(w->holding, 1);	/* to attach stops some for a moment */
+	EXPECT_EQ(w->holding, 1);	/* attaching stops processes for a moment */
 	world_submit(w, online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
@@ -46,7 +46,7 @@ static void sums_are_read_without_the_histograms(void **state)
 	EXPECT_EQ(gp_decider_parts(w->decider, world_find(w, online))[GP_PART_TOTAL].count, 1);
 }
 
-/* A run can begin before the driver is done, and end after it. */
+/* A run can begin before the driver is done and end after it. */
 static void a_stop_is_over_when_its_answer_is_taken(void **state)
 {
 	struct world *w = *state;
@@ -78,7 +78,7 @@ static void the_online_process_is_never_attached(void **state)
 	EXPECT_EQ(w->debug.attaches, 1);
 }
 
-/* To attach stops one with a single thread: a daemon that is stopped then must be ended. */
+/* Attaching stops a process that has a single thread. A daemon that hangs then must be ended. */
 static void a_decider_that_attaches_is_busy(void **state)
 {
 	struct world *w = *state;
@@ -99,7 +99,7 @@ static void a_decider_that_attaches_is_busy(void **state)
 	EXPECT(gp_decider_busy(w->decider));
 }
 
-/* The process is not to be attached any more, but the attach is still under way. */
+/* The process must not be attached any more, but the attach is still under way. */
 static void an_attach_under_way_ends_busy_after_switching_off(void **state)
 {
 	struct world *w = *state;
@@ -133,7 +133,7 @@ static void a_process_that_keeps_no_other_off_is_not_attached(void **state)
 	world_run(w, GP_SEC);
 	EXPECT_EQ(world_state(w, a), GP_ON);
 	EXPECT_EQ(w->debug.attaches, 0);
-	/* ... and then there is nothing to look at, only to scan for. */
+	/* Nothing remains to look at. Only the scan is due. */
 	EXPECT(!gp_decider_busy(w->decider));
 	EXPECT_EQ(gp_decider_wake_at(w->decider), w->decider->scan_at_ns);
 	EXPECT_EQ(w->decider->stats.looks, 0);
@@ -175,7 +175,10 @@ static void observing_attaches_and_stops_no_process(void **state)
 	world_submit(w, online, 0, 1);
 	world_submit(w, offline, 0, 1);
 	world_run(w, 200 * GP_MSEC);
-	/* There are no looks unless a client records: it sees both, with what came before. */
+	/*
+	 * There are no looks unless a client records. The recorder sees both arrivals, also the
+	 * one before it.
+	 */
 	looks = w->decider->stats.looks;
 	world_run(w, 20 * GP_MSEC);
 	EXPECT_EQ(w->decider->stats.looks, looks);
@@ -190,7 +193,7 @@ static void observing_attaches_and_stops_no_process(void **state)
 	EXPECT_EQ(gp_decider_hold(w->decider, &(struct gp_process_id){ w->process[offline].pid, 0 },
 		  GP_SEC, &granted, why), -EOPNOTSUPP);
 
-	/* A policy set by hand ends it, and `none` begins it again. */
+	/* A policy set by hand ends the policy `none`. Setting `none` restores it. */
 	EXPECT_EQ(gp_decider_set_policy(w->decider, &gp_policy_priority, why), 0);
 	world_run(w, 200 * GP_MSEC);
 	EXPECT_EQ(w->debug.attaches, 1);
@@ -221,7 +224,7 @@ static void mechanism_none_decides_and_is_refused(void **state)
 	EXPECT_EQ(world_state(w, offline), GP_ON);
 }
 
-/* Where reading the wave counters takes longer than they are worth, they are always due. */
+/* Slow reads of the wave counters take longer than their interval, so probes are always due. */
 static void slow_probes_delay_no_decision(void **state)
 {
 	struct world *w = *state;
@@ -240,7 +243,7 @@ static void slow_probes_delay_no_decision(void **state)
 	w->slow_ns = 10 * GP_MSEC;
 	world_run(w, 10 * GP_SEC);
 	EXPECT(w->decider->stats.probes > probes + 10);
-	/* And what has to be done is done. */
+	/* Other work is still done. */
 	world_submit(w, online, 0, 1);
 	world_run(w, GP_SEC);
 	w->slow_ns = 0;
@@ -261,7 +264,7 @@ static void count_probed(void *ctx, const struct gp_rec *rec)
 		p->answers[rec->probed.executing]++;
 }
 
-/* An online process has done its work on a GPU with @xccs, and no waves are counted. */
+/* Measures an online process that has finished its work on a GPU with @xccs and without waves. */
 static void probe_drained(struct world *w, u32 xccs, struct probed *p)
 {
 	const struct gp_trace recorder = { count_probed, p };
@@ -296,7 +299,7 @@ static void no_waves_on_the_only_xcc_is_idle(void **state)
 	EXPECT_EQ(p.answers[GP_EXEC_UNKNOWN], 0);
 }
 
-/* A probe would wait for the action: seconds, if the GPU hangs. */
+/* A probe would wait for the action, which takes seconds if the GPU hangs. */
 static void the_driver_is_not_probed_while_it_acts(void **state)
 {
 	struct world *w = *state;
@@ -311,9 +314,9 @@ static void the_driver_is_not_probed_while_it_acts(void **state)
 	probes = w->decider->stats.probes;
 	world_run(w, GP_SEC);
 	EXPECT_EQ(w->decider->stats.probes, probes);
-	/* The dump has a process of its own: a session that hangs hides no new queues. */
+	/* The dump has its own process, so new queues are found while a session hangs. */
 	EXPECT_EQ(world_find(w, other)->nr_watched, 1);
-	/* What is not asked is waited for, without spinning. */
+	/* Probes wait until the driver is free, without spinning. */
 	waiting = gp_scheduler_of(w->decider->backend)->nr_probes;
 	EXPECT(waiting > 0 && waiting < 4);
 	EXPECT(gp_decider_wake_at(w->decider) > w->decider->now_ns);
@@ -343,7 +346,7 @@ static void the_kill_switch_releases_and_outlasts_the_decider(void **state)
 	world_class(w, online, "online");
 	world_run(w, 100 * GP_MSEC);
 	EXPECT(!w->decider->enabled);
-	EXPECT_EQ(w->debug.attaches, 1);		/* that of before */
+	EXPECT_EQ(w->debug.attaches, 1);		/* the earlier one */
 	EXPECT_EQ(gp_decider_enable(w->decider, true, why), 1);
 	world_run(w, 100 * GP_MSEC);
 	EXPECT_EQ(w->debug.attaches, 2);
@@ -356,7 +359,7 @@ static void a_process_that_ends_while_held_leaves_nothing(void **state)
 
 	world_two_preempted(w, &online, &offline);
 	world_end(w, offline);
-	/* Its end is told by its pidfd, before any scan. */
+	/* The pidfd reports the end before any scan. */
 	w->decider->scan_at_ns = GP_NEVER;
 	world_run(w, 1 * GP_MSEC);
 	EXPECT_EQ(w->decider->nr_processes, 1);
@@ -374,7 +377,7 @@ static void a_process_that_ended_does_not_come_back_while_the_driver_lists_it(vo
 	world_queue(w, i, 0);
 	world_run(w, 20 * GP_MSEC);
 	EXPECT_EQ(w->decider->nr_processes, 1);
-	/* It stays a zombie, and below the driver's directory. */
+	/* It stays a zombie and in the driver's directory. */
 	kill(w->process[i].pid, SIGKILL);
 	while (w->decider->nr_processes)
 		world_run(w, GP_MSEC);
@@ -454,7 +457,7 @@ static void a_process_that_cannot_be_attached_is_no_target(void **state)
 	EXPECT_EQ(w->debug.attaches, 1);
 	EXPECT_EQ(w->holding, 1);
 	EXPECT(strstr(world_find(w, offline)->trouble, "debugger"));
-	/* It is asked again, not at once. */
+	/* The daemon retries after a delay. */
 	w->debug.attach_error = 0;
 	world_run(w, 10 * GP_SEC);
 	EXPECT_EQ(w->debug.attaches, 2);
@@ -475,7 +478,7 @@ static void queues_come_and_go(void **state)
 	world_submit(w, online, 3, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
-	/* The queue it was for vanishes: so does the claim. */
+	/* The queue with the work disappears, so the offline process may run again. */
 	world_queue_gone(w, online, 3);
 	world_run(w, 300 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
@@ -551,7 +554,7 @@ static void online_work_beside_an_unpreemptible_process_is_told_if_configured(vo
 	EXPECT(gp_decider_trouble(w->decider, world_find(w, online), text));
 	EXPECT(strstr(text, "shares a GPU with") && strstr(text, "debug runtime"));
 	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 1);
-	/* A process that need not be preempted is no trouble. */
+	/* A process that must not be preempted is no trouble. */
 	world_class(w, offline, "unmanaged");
 	world_run(w, 50 * GP_MSEC);
 	EXPECT(!gp_decider_trouble(w->decider, world_find(w, online), text));
@@ -576,7 +579,7 @@ static void a_reset_loses_the_processes_of_before_and_none_of_after(void **state
 	EXPECT(!gp_decider_busy(w->decider));
 	EXPECT(strstr(world_find(w, offline)->trouble, "was reset"));
 
-	/* Another pair, as if nothing had been. */
+	/* Another pair works as before. */
 	world_end(w, online);
 	world_pair(w, &online, &later);
 	world_run(w, 30 * GP_MSEC);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * System calls of the decider, its readers, its control socket and its state that fail or are late.
- * Every scenario runs in virtual time, once per fault (sys_sweep.h), with a daemon of its own.
+ * System calls of the decider, its readers, its control socket and its state that fail or are
+ * late. Every scenario runs in virtual time, once per fault (sys_sweep.h), with its own daemon.
  */
 #include <dirent.h>
 #include <malloc.h>
@@ -17,15 +17,15 @@
 #include "tests/shared/sys_sweep.h"
 
 /*
- * How long a daemon may take until everything works again. A reader that failed is replaced after
- * a second, which doubles.
+ * The longest time until everything works again. A failed reader is replaced after a second,
+ * which doubles.
  */
 #define PATIENCE	(20 * GP_SEC)
 #define LEASE		(20 * GP_MSEC)
-/* It looks seldom, because a scenario runs a hundred thousand times. */
+/* Looks are rare, because a scenario runs a hundred thousand times. */
 #define LOOKS		"[policy priority]\nlook_min = 1ms\nlook_max = 2ms\nmin_share = 0\n"
 
-/* A daemon without its loop, and one client. */
+/* A daemon without its main loop, and one client. */
 struct daemon {
 	struct world *w;
 	struct gp_decider_args args;
@@ -34,11 +34,11 @@ struct daemon {
 	char socket[100], state[100];
 	int fd;			/* the client's; -1: not connected */
 	u32 online, offline;
-	bool away;		/* the offline process does not use the GPU now */
-	u64 left;		/* how often it left the GPU */
+	bool away;		/* the offline process does not use the GPU */
+	u64 left;		/* number of times it left the GPU */
 	struct gp_gpu_process *record;	/* of the online process; NULL: not seen yet */
-	u64 held_until_ns;	/* the end of the last lease */
-	u64 late_ns;		/* by which calls were late */
+	u64 held_until_ns;	/* end of the last lease */
+	u64 late_ns;		/* total delay of calls */
 };
 
 static struct sys_sweep_sum sum;
@@ -92,7 +92,7 @@ static struct gp_config *configuration(struct daemon *d, const char *more)
 	return config;
 }
 
-/* Without faults it works. With a fault it may fail: then the supervisor would start it again. */
+/* Starts the daemon. With a fault it may fail; the supervisor would then start it again. */
 static bool start(struct daemon *d)
 {
 	struct gp_control_args control = { .path = d->socket, .identify = identify };
@@ -102,7 +102,7 @@ static bool start(struct daemon *d)
 	const char *why;
 
 	if (!d->args.clock) {
-		/* The callbacks of the world. */
+		/* Sets the world's callbacks. */
 		world_decider(d->w, "");
 		d->args = d->w->decider->args;
 		gp_decider_free(d->w->decider);
@@ -148,7 +148,7 @@ static void stop(struct daemon *d)
 	d->w->decider = NULL;
 	d->methods = NULL;
 	d->control = NULL;
-	/* The readers end with their channels. */
+	/* Readers end with their channels. */
 	for (u32 i = 0; i < WORLD_READERS; i++) {
 		struct world_reader *r = &d->w->reader[i];
 
@@ -166,7 +166,7 @@ static void check(struct daemon *d)
 {
 	const struct gp_decider *h = d->w->decider;
 
-	/* A failed call is not a fact: no process is gone that is there. */
+	/* A failed call proves nothing. A process that still exists must not count as gone. */
 	EXPECT(h->stats.gone <= d->left);
 	EXPECT(!d->record || world_find(d->w, d->online) == d->record);
 }
@@ -198,7 +198,7 @@ static bool is_ready(struct daemon *d)
 	       online->task != GP_NONE && !strcmp(online->class.name, "online");
 }
 
-/* Runs until @state of process @i or for @ns. */
+/* Runs until process @i is in @state, for at most @ns. Returns true if it is. */
 static bool await(struct daemon *d, u32 i, u32 state, u64 ns)
 {
 	u64 until = d->w->now_ns + ns;
@@ -210,7 +210,7 @@ static bool await(struct daemon *d, u32 i, u32 state, u64 ns)
 
 /* ---- the client ---- */
 
-/* Sends @text; true if an answer came. A connection that was closed is no answer. */
+/* Sends @text. Returns true if an answer came. A closed connection counts as no answer. */
 static bool ask(struct daemon *d, const char *text, bool *ret_good)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -296,7 +296,7 @@ static void set_class(struct daemon *d)
 	call(d, "SetClass", parameters);
 }
 
-/* Faults are over: the daemon finds everything. */
+/* Runs after the faults until the daemon knows every process. */
 static void settle(struct daemon *d)
 {
 	u64 until;
@@ -313,11 +313,11 @@ static void settle(struct daemon *d)
 		run(d, 10 * GP_MSEC);
 	EXPECT(is_ready(d));
 	d->record = world_find(d->w, d->online);
-	/* No lease that a client asked for goes on. */
+	/* No lease of a client remains. */
 	EXPECT(await(d, d->offline, GP_ON, PATIENCE));
 }
 
-/* It decides as ever. */
+/* Expects that the daemon decides as before. */
 static void recover(struct daemon *d)
 {
 	settle(d);
@@ -330,7 +330,7 @@ static void recover(struct daemon *d)
 
 /* ---- scenarios ---- */
 
-/* A daemon with both processes. Returns how many descriptors there were before. */
+/* Starts a daemon with both processes. Returns the number of open descriptors before that. */
 static u32 begin(struct daemon *d)
 {
 	u32 before = descriptors();
@@ -349,7 +349,7 @@ static void end(struct daemon *d, u32 before)
 	EXPECT_EQ(descriptors(), before);
 }
 
-/* Online work comes and goes, and a client holds the offline process. */
+/* Online work comes and goes. A client holds the offline process. */
 static void preempt(void *ctx, const struct sys_fault *faults, u32 nr)
 {
 	struct daemon *d = ctx;
@@ -362,13 +362,13 @@ static void preempt(void *ctx, const struct sys_fault *faults, u32 nr)
 		while (!is(d, d->offline, GP_ON) &&
 		       d->w->now_ns < d->held_until_ns + 50 * GP_MSEC + 2 * d->late_ns)
 			run(d, GP_MSEC);
-		/* No process is off longer than its lease and 50 ms, unless a call was late. */
+		/* No process is off for longer than its lease and 50 ms unless a call was late. */
 		EXPECT(is(d, d->offline, GP_ON) || d->late_ns);
 	}
 	end(d, before);
 }
 
-/* Processes come, are described, attached and preempted, leave the GPU and come again. */
+/* Processes start, are described, attached and preempted, leave the GPU and return. */
 static void come_and_go(void *ctx, const struct sys_fault *faults, u32 nr)
 {
 	struct daemon *d = ctx;
@@ -388,7 +388,7 @@ static void come_and_go(void *ctx, const struct sys_fault *faults, u32 nr)
 	end(d, before);
 }
 
-/* The daemon ends without a word and starts again, with classes and holds of the state file. */
+/* Ends the daemon without notice and starts it with the classes and holds of the state file. */
 static void restart(void *ctx, const struct sys_fault *faults, u32 nr)
 {
 	struct daemon *d = ctx;
@@ -407,14 +407,14 @@ static void restart(void *ctx, const struct sys_fault *faults, u32 nr)
 		stop(d);
 		EXPECT(start(d));
 	}
-	/* The class that a client asked for before is there again. */
+	/* The class that a client set earlier is restored. */
 	for (u64 until = d->w->now_ns + PATIENCE; !is_ready(d) && d->w->now_ns < until;)
 		run(d, 10 * GP_MSEC);
 	EXPECT(is_ready(d));
 	end(d, before);
 }
 
-/* Another configuration, another policy, off and on. */
+/* Changes the configuration and the policy, switches off and on. */
 static void configure(void *ctx, const struct sys_fault *faults, u32 nr)
 {
 	struct daemon *d = ctx;
@@ -435,7 +435,7 @@ static void configure(void *ctx, const struct sys_fault *faults, u32 nr)
 	gp_decider_enable(d->w->decider, true, why);
 	run(d, 20 * GP_MSEC);
 	sys_faults_end();
-	/* What failed is done again by the operator. */
+	/* The operator repeats calls that failed. */
 	EXPECT(gp_decider_enable(d->w->decider, true, why) >= 0);
 	EXPECT(call(d, "SetPolicy", "\"policy\":\"priority\""));
 	end(d, before);
@@ -462,7 +462,7 @@ static void clients(void *ctx, const struct sys_fault *faults, u32 nr)
 	work(d);
 	set_class(d);
 	hang_up(d);
-	/* A subscriber is told what happens and leaves in the middle. */
+	/* A subscriber gets events and leaves during them. */
 	call(d, "Status", "");
 	if (d->fd >= 0 && send(d->fd, text[3], strlen(text[3]) + 1, MSG_NOSIGNAL) > 0)
 		work(d);
@@ -476,7 +476,7 @@ static int up(void **state)
 	struct daemon *d = calloc(1, sizeof(*d));
 	void *world;
 
-	/* The tables of a daemon are large: the next daemon gets the same pages. */
+	/* The daemon's tables are large. These settings let the next daemon reuse their pages. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 	gp_log_open(GP_LOG_ERROR);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A gang in the decider: several processes, one task. */
+/* A gang in the decider: one task of several processes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct cast {
 	u32 online, rank[2];
 };
 
-/* An online process and a gang of two with a queue each; the first of the gang is busy. */
+/* Makes an online process and a gang of two with a queue each. The first rank is busy. */
 static void stage(struct world *w, struct cast *c)
 {
 	world_decider(w, CONFIG);
@@ -71,7 +71,7 @@ static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
 	world_submit(w, c.online, 0, 1);
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, c.rank[0]), GP_OFF);
-	/* One more rank comes and cannot be attached: all of them run. */
+	/* One more rank joins and cannot be attached, so the whole gang runs. */
 	w->debug.attach_error = -EALREADY;
 	late = world_process(w);
 	world_queue(w, late, 0);
@@ -87,7 +87,7 @@ static void it_is_no_target_while_one_of_it_cannot_be_stopped(void **state)
 	EXPECT(gp_decider_trouble(w->decider, world_find(w, late), text));
 	EXPECT(!gp_decider_trouble(w->decider, world_find(w, c.online), text));
 	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 3);
-	/* It ends: the others can be stopped again. */
+	/* The rank ends, so the others can be stopped again. */
 	world_end(w, late);
 	world_run(w, 50 * GP_MSEC);
 	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 0);
@@ -107,7 +107,7 @@ static void a_process_that_ends_leaves_the_others_as_they_are(void **state)
 	stage(w, &c);
 	world_submit(w, c.rank[1], 0, 8);
 	world_occupy(w, c.rank[1], 80);
-	world_occupy(w, c.online, 40);		/* it will do its work, not block */
+	world_occupy(w, c.online, 40);		/* it works and is not blocked */
 	world_submit(w, c.online, 0, 1);
 	world_run(w, 2 * GP_MSEC);
 	EXPECT_EQ(world_state(w, c.rank[1]), GP_OFF);
@@ -134,7 +134,7 @@ static void another_class_is_another_task(void **state)
 	EXPECT_EQ(world_find(w, c.rank[1])->attachment, GP_NOT_ATTACHED);
 	world_class(w, c.rank[1], NULL);
 	EXPECT_EQ(task_of(w, c.rank[0]), task_of(w, c.rank[1]));
-	/* It may be attached again after a while, and then all can be stopped. */
+	/* After a while attaching is retried, and then all ranks can be stopped. */
 	world_run(w, 3 * GP_SEC);
 	EXPECT(gp_tasks_attached(w->decider, world_find(w, c.rank[0])));
 }

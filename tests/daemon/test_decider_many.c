@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Thousands of idle processes of one user: a run of the decider does a bounded part of the work,
- * and decisions about another user's processes are as before. The clock is the world's.
+ * Thousands of idle processes of one user. A run of the decider does a bounded part of the work,
+ * and decisions about processes of other users do not change. The clock is the world's.
  */
 #include "decider_world.h"
 #include "tests/shared/sys_faults.h"
 
 enum {
-	MANY	= 12345,	/* the user that has them */
+	MANY	= 12345,	/* the user with the idle processes */
 	IDLE	= 4096,
 	ROUNDS	= 50,
 };
 
 /* The longest interval between two looks in WORLD_LOOKS. */
 #define LOOK_NS		(500 * GP_USEC)
-/* A step of the scanner makes 24 at most, and a run makes 16 of them. */
+/* A step of the scanner makes at most 24 calls, and a run makes 16 steps. */
 #define RUN_CALLS	(16 * 24)
 
 struct result {
-	u64 latest_ns;		/* from a packet to the stop of the other process */
+	u64 latest_ns;		/* longest time from a packet to the stop of the other process */
 	u64 looks, scans, stopped;
-	u64 calls_max;		/* of one run */
+	u64 calls_max;		/* most calls of one run */
 };
 
 static void wait_for(struct world *w, u32 i, u32 state)
@@ -33,7 +33,7 @@ static void wait_for(struct world *w, u32 i, u32 state)
 	}
 }
 
-/* The online process gets a packet, the offline one is stopped; and back. */
+/* The online process gets a packet and the offline one is stopped, then started again. */
 static void preempt(struct world *w, u32 online, u32 offline, struct result *r)
 {
 	u64 began, until;
@@ -52,7 +52,7 @@ static void preempt(struct world *w, u32 online, u32 offline, struct result *r)
 	}
 }
 
-/* The same in a world with @idle processes of another user. */
+/* Measures this in a world with @idle processes of another user. */
 static struct result measure(u32 idle)
 {
 	u32 online, offline, i, tracked = idle < GP_USER_PROCESSES_MAX ? idle :
@@ -79,7 +79,7 @@ static struct result measure(u32 idle)
 	sys_faults_end();
 	EXPECT_EQ(gp_decider_account(w->decider, world_find(w, offline), &a), 0);
 	r.stopped = a.stopped;
-	/* A process that comes now is seen, too. */
+	/* A new process is found, too. */
 	i = world_process(w);
 	world_queue(w, i, 0);
 	world_run(w, 100 * GP_MSEC);
@@ -103,7 +103,7 @@ static void idle_processes_of_one_user_change_nothing_for_another(void **state)
 	EXPECT_EQ(beside.stopped, ROUNDS);
 	EXPECT(beside.latest_ns <= alone.latest_ns + LOOK_NS);
 	EXPECT(beside.looks >= alone.looks - alone.looks / 10);
-	/* All of them are scanned again and again meanwhile, a part in each run. */
+	/* All idle processes are scanned repeatedly meanwhile, a part in each run. */
 	EXPECT(beside.scans >= alone.scans / 2);
 	EXPECT(beside.calls_max > alone.calls_max && beside.calls_max <= RUN_CALLS);
 }
@@ -117,7 +117,7 @@ static void classes_set_by_hand_cost_a_scan_little(void **state)
 	world_decider(w, WORLD_ACTING);
 	sys_faults_begin(NULL);
 	world_run(w, 100 * GP_MSEC);
-	/* Their process has ended, and another has its pid. */
+	/* The processes of these requests have ended, and other processes have their pids. */
 	for (i = 0; i < GP_CLASS_REQUESTS; i++)
 		w->decider->request[i] = old;
 	w->decider->nr_requests = i;

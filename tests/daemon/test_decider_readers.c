@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The decider and the readers of its users: one that hangs harms its own user only. */
+/* The decider and the readers of its users. A reader that hangs affects only its own user. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ static void the_command_line_comes_from_the_reader(void **state)
 	w->hangs = true;
 	w->hung = getuid();
 	world_run(w, 15 * GP_MSEC);
-	/* seen, but nothing is known of it yet: it is not managed */
+	/* the process was found but not described, so it is not managed yet */
 	EXPECT_EQ(world_find(w, a)->task, GP_NONE);
 	EXPECT(strstr(world_find(w, a)->class_from, "not known yet"));
 	EXPECT(!strstr(w->news, "uses the GPU"));
@@ -50,7 +50,7 @@ static void a_class_that_was_asked_for_needs_no_reader(void **state)
 	w->hangs = true;
 	w->hung = getuid();
 	a = world_process(w);
-	world_class(w, a, "offline");	/* it uses no GPU yet */
+	world_class(w, a, "offline");	/* the process uses no GPU yet */
 	EXPECT_EQ(w->readers, 0);
 	world_queue(w, a, 0);
 	world_run(w, 15 * GP_MSEC);
@@ -67,7 +67,7 @@ static void what_is_not_known_is_no_permission(void **state)
 	world_decider(w, "default_class = offline\n" BY_CMDLINE);
 	a = world_process(w);
 	who = (struct gp_process_id){ w->process[a].pid, 0 };
-	/* offline or online: not known */
+	/* the current class is unknown, offline or online */
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, "online"), 1);
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, "offline"), 0);
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, NULL), 0);
@@ -94,13 +94,13 @@ static void a_user_whose_reader_hangs_is_alone_with_it(void **state)
 	world_run(w, 3 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
 	world_complete(w, online, 0, 1);
-	/* its reader is given up: what it is without a command line */
+	/* its reader is abandoned, so it gets the class that applies without a command line */
 	world_run(w, 2 * GP_SEC);
 	EXPECT(!strcmp(world_find(w, theirs)->class.name, "offline"));
 	EXPECT(world_find(w, theirs)->task != GP_NONE);
 	EXPECT(strstr(trouble_of(w, theirs), "does not answer"));
 	EXPECT(!*trouble_of(w, offline));
-	/* and it can be stopped like any other */
+	/* and it can be stopped like other processes */
 	EXPECT_EQ(world_find(w, theirs)->attachment, GP_ATTACHED);
 	world_submit(w, theirs, 0, 8);
 	world_run(w, 5 * GP_MSEC);
@@ -124,7 +124,7 @@ static u32 work_of(struct world *w, u32 i)
 	return seat.work;
 }
 
-/* Also an online process of OTHER, which is returned. */
+/* Also makes an online process of OTHER and returns it. */
 static u32 three(struct world *w, u32 *online, u32 *offline)
 {
 	u32 theirs;
@@ -137,7 +137,7 @@ static u32 three(struct world *w, u32 *online, u32 *offline)
 	return theirs;
 }
 
-/* As with a page over its pointers that never arrives. */
+/* Makes the reader hang, as a page over the pointers that never arrives does. */
 static void hang(struct world *w, u32 theirs)
 {
 	w->hangs = true;
@@ -162,7 +162,7 @@ static void a_process_whose_pointers_cannot_be_read_preempts_no_other(void **sta
 	gp_readers_stats(w->decider->readers, &stats);
 	EXPECT_EQ(stats.silent, 1);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
-	/* the others are decided about as ever */
+	/* decisions about the others do not change */
 	EXPECT_EQ(work_of(w, offline), GP_PENDING);
 	world_submit(w, online, 0, 1);
 	world_run(w, 2 * GP_MSEC);
@@ -181,7 +181,7 @@ static void a_process_whose_pointers_cannot_be_read_preempts_no_other(void **sta
 	EXPECT(!*trouble_of(w, theirs));
 }
 
-/* The longest time from a packet of @online to @offline being off. */
+/* Returns the longest time from a packet of @online until @offline is off. */
 static u64 latency(struct world *w, u32 online, u32 offline)
 {
 	u64 longest = 0, from;
@@ -210,13 +210,13 @@ static void readers_of_one_user_that_hang_delay_no_other_user(void **state)
 	theirs = three(w, &online, &offline);
 	before = latency(w, online, offline);
 	hang(w, theirs);
-	/* not even late yet: its answer is waited for once */
+	/* not late yet, so one look waits for its answer */
 	w->now_ns += GP_MSEC;
 	gp_readers_run(w->decider->readers, w->now_ns);
 	EXPECT(!gp_queues_looked(gp_scheduler_of(w->decider->backend), 0));
 	EXPECT_EQ(gp_readers_state(w->decider->readers, OTHER), GP_READER_GOOD);
 	EXPECT(gp_queues_looked(gp_scheduler_of(w->decider->backend), 0));
-	/* late, abandoned, started again and again */
+	/* late, abandoned and started repeatedly */
 	for (u32 i = 0; i < 3; i++)
 		EXPECT(latency(w, online, offline) <= before);
 	EXPECT_EQ(work_of(w, theirs), GP_UNKNOWN);
@@ -237,7 +237,7 @@ static void whose_pointers_cannot_be_read_is_stopped_like_others(void **state)
 	w->hangs = true;
 	w->hung = OTHER;
 	world_run(w, 50 * GP_MSEC);
-	EXPECT_EQ(work_of(w, theirs), GP_UNKNOWN);	/* and not idle: it is in the way */
+	EXPECT_EQ(work_of(w, theirs), GP_UNKNOWN);	/* unknown counts as busy and not as idle */
 	world_submit(w, online, 0, 1);
 	world_run(w, 2 * GP_MSEC);
 	EXPECT_EQ(world_state(w, theirs), GP_OFF);
@@ -295,7 +295,7 @@ static void whose_queues_find_no_place_is_unknown(void **state)
 	EXPECT(!*trouble_of(w, late));
 }
 
-/* Its own queue is on the GPU while the next one is looked for. */
+/* The known queue still shows work while the dump is searched for the new one. */
 static void a_new_queue_makes_the_others_no_less_known(void **state)
 {
 	struct world *w = *state;
@@ -313,7 +313,7 @@ static void a_new_queue_makes_the_others_no_less_known(void **state)
 	EXPECT_EQ(world_find(w, online)->nr_queues, 2);
 	EXPECT_EQ(work_of(w, online), GP_PENDING);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
-	/* The dump is given up: then it is not known what the process does. */
+	/* When the dump is abandoned, the work of the process is unknown. */
 	world_run(w, 3 * GP_SEC);
 	EXPECT_EQ(work_of(w, online), GP_UNKNOWN);
 	EXPECT_EQ(world_state(w, offline), GP_ON);
@@ -352,7 +352,7 @@ static void keep_seeing(void *ctx, const struct gp_rec *rec)
 		*(u64 *)ctx = rec->arg[0];
 }
 
-/* The decider has not looked for long, but the reader has. */
+/* The decider's last look is long ago, but the reader's is recent. */
 static void work_waits_since_the_last_look_of_the_reader(void **state)
 {
 	struct world *w = *state;
@@ -366,7 +366,7 @@ static void work_waits_since_the_last_look_of_the_reader(void **state)
 	world_submit(w, online, 0, 1);
 	world_run(w, 2 * GP_MSEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
-	/* The world goes on in steps of 1 ms. */
+	/* The world advances in steps of 1 ms. */
 	EXPECT(seeing <= 1010 * GP_USEC);
 }
 
@@ -416,7 +416,7 @@ static void a_reload_reads_command_lines_again(void **state)
 	snprintf(text, sizeof(text), "[daemon]\nstate = %s\n" WORLD_ACTING BY_CMDLINE, w->state);
 	EXPECT_EQ(gp_config_parse("new", text, strlen(text), &config, errors, sizeof(errors)), 0);
 	EXPECT_EQ(gp_decider_reload(w->decider, config, why), 0);
-	/* at once by what is known of it */
+	/* uses known facts at once */
 	EXPECT(!strcmp(world_find(w, a)->class.name, "online"));
 	EXPECT(world_find(w, a)->asked);
 	world_run(w, GP_MSEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What people want of the decider: holds, classes, another configuration. */
+/* Requests of users to the decider: holds, classes, another configuration. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,12 +65,12 @@ static void who_raises(void **state)
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, "interactive"), 1);
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, "idle"), 0);
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, NULL),
-		  1);	/* back to what the rules give */
+		  1);	/* back to the class of the rules */
 	who.start = 1;
 	EXPECT_EQ(gp_decider_raises(w->decider, &who, "idle"), -ESRCH);
 }
 
-/* A user may not hold a process that it started and that runs as another user. */
+/* A user may not hold a process that it started but that runs as another user. */
 static void a_set_uid_program_is_roots(void **state)
 {
 	static const struct {
@@ -110,7 +110,7 @@ static void a_reload_matches_all_processes_again(void **state)
 	EXPECT_EQ(gp_decider_reload(w->decider, config, why), 0);
 	EXPECT(!strcmp(world_find(w, offline)->class.name, "idle"));
 	EXPECT(!strcmp(world_find(w, online)->class.name, "online"));
-	/* What cannot change under a running daemon is refused, and the old one stays. */
+	/* A setting that cannot change at runtime is refused, and the old configuration stays. */
 	EXPECT_EQ(gp_config_parse("new", "[daemon]\nstate = /nowhere\n", 26, &config, errors,
 				  sizeof(errors)), 0);
 	EXPECT_EQ(gp_decider_reload(w->decider, config, why), -EBUSY);
@@ -119,7 +119,7 @@ static void a_reload_matches_all_processes_again(void **state)
 	world_run(w, 50 * GP_MSEC);
 }
 
-/* A GPU that hangs keeps a session of the old backend in the driver for seconds. */
+/* A GPU that hangs blocks a session of the old backend in the driver for seconds. */
 static void a_change_of_the_mechanism_waits_for_no_session(void **state)
 {
 	struct world *w = *state;
@@ -134,7 +134,7 @@ static void a_change_of_the_mechanism_waits_for_no_session(void **state)
 		 WORLD_LOOKS, w->state);
 	EXPECT_EQ(gp_config_parse("new", text, strlen(text), &config, errors, sizeof(errors)), 0);
 	EXPECT_EQ(gp_decider_reload(w->decider, config, why), 0);
-	/* The new backend decides; nothing is attached while the old one may have it. */
+	/* The new backend decides, but attaches nothing that the old one may still have. */
 	world_run(w, 3 * GP_SEC);
 	EXPECT_EQ(w->debug.made, 2);
 	EXPECT_EQ(w->debug.freed, 0);
@@ -161,7 +161,7 @@ static void init_has_no_class(void **state)
 	EXPECT_EQ(gp_decider_set_class(w->decider, &init, "idle", previous, now, why), -ESRCH);
 	EXPECT(strstr(why, "init"));
 	EXPECT_EQ(w->decider->nr_requests, 0);
-	/* A class before the first use of a GPU, as `gpreempt run` sets it. */
+	/* Sets a class before the first use of a GPU, as `gpreempt run` does. */
 	EXPECT_EQ(gp_decider_set_class(w->decider, &own, "idle", previous, now, why), 0);
 	EXPECT_EQ(w->decider->nr_requests, 1);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What one user can do to the others through the decider. */
+/* What one user can do to other users through the decider. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "decider_world.h"
 
-/* An online process, and an offline one that cannot be attached. */
+/* Makes an online process, and an offline one whose attach fails with @err. */
 static void two_with_error(struct world *w, int err, u32 *online, u32 *offline)
 {
 	w->debug.attach_error = err;
@@ -26,12 +26,12 @@ static void a_process_that_cannot_be_attached_is_tried_more_and_more_seldom(void
 	u32 online, offline;
 
 	two_with_error(w, -EAGAIN, &online, &offline);
-	/* After 1, 2, 4, 8, 16 and 32 s, then every 60 s. */
+	/* Retries come after 1, 2, 4, 8, 16 and 32 s, then every 60 s. */
 	world_run(w, 64 * GP_SEC);
 	EXPECT_EQ(w->debug.attaches, 7);
 	world_run(w, 120 * GP_SEC);
 	EXPECT_EQ(w->debug.attaches, 9);
-	/* A runtime that is switched on and off does not start from the beginning. */
+	/* Switching a runtime off and on does not reset the delay. */
 	w->debug.attach_error = 0;
 	world_run(w, 60 * GP_SEC);
 	EXPECT_EQ(w->debug.attaches, 10);
@@ -59,7 +59,7 @@ static void collect(void *ctx, const char *text)
 	strncat(ctx, text, GP_DECIDER_WHY - strlen(ctx) - 1);
 }
 
-/* A backend with room for @tasks, of which a user gets a quarter. */
+/* Makes a backend with room for @tasks, of which a user gets a quarter. */
 static void set_room(struct world *w, u32 tasks)
 {
 	static struct gp_backend_ops ops;
@@ -90,7 +90,7 @@ static void a_user_takes_a_part_of_the_tasks_and_others_get_theirs(void **state)
 	EXPECT(world_find(w, mine[1])->task != GP_NONE);
 	EXPECT(world_find(w, other)->task != GP_NONE);
 	EXPECT_EQ(world_find(w, mine[2])->task, GP_NONE);
-	/* It has a reason, and it is counted. */
+	/* The refused process has a reason and is counted. */
 	EXPECT(gp_decider_trouble(w->decider, world_find(w, mine[2]), text));
 	EXPECT(strstr(text, "too many tasks of its user"));
 	text[0] = 0;
@@ -98,7 +98,7 @@ static void a_user_takes_a_part_of_the_tasks_and_others_get_theirs(void **state)
 	EXPECT(strstr(text, "1 processes found no place") && !strstr(text, "(" ));
 	EXPECT_EQ(gp_decider_unplaced(w->decider, text), 1);
 	EXPECT_EQ(gp_decider_unpreemptible(w->decider, text), 1);
-	/* A place that becomes free is taken. */
+	/* A place that becomes free is used. */
 	world_end(w, mine[0]);
 	world_run(w, 2 * GP_SEC);
 	EXPECT(world_find(w, mine[2])->task != GP_NONE);
@@ -127,7 +127,7 @@ static void a_user_takes_a_part_of_the_queues_and_others_get_theirs(void **state
 		;
 	EXPECT_EQ(i, 16384 / 8);
 	EXPECT(strstr(r->trouble, "too many queues of its user"));
-	/* The look makes its task unknown. Another user has a part of its own. */
+	/* The look makes its task unknown. Another user has its own share. */
 	gp_scheduler_look(w->decider->backend, 0);
 	EXPECT(world_sched(w)->tasks[r->task].unknown);
 	s->share.at_ns = 0;
@@ -158,12 +158,12 @@ static void processes_of_a_user_whose_holder_hangs_preempt_no_process(void **sta
 	EXPECT(!text[0]);
 	gp_decider_troubles(w->decider, true, collect, text);
 	EXPECT(strstr(text, "holder hangs"));
-	/* It is back. */
+	/* The holder answers again. */
 	world_complete(w, online, 0, 1);
 	w->debug.troubles++;
 	world_run(w, 300 * GP_MSEC);
 	world_submit(w, online, 0, 1);
-	/* It occupies nothing, and is soon taken for blocked. */
+	/* The process occupies nothing, so it soon counts as blocked. */
 	for (u32 i = 0; i < 30 && world_state(w, offline) != GP_OFF; i++)
 		world_run(w, 100 * GP_USEC);
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
@@ -194,7 +194,7 @@ static void a_process_of_a_user_whose_holder_hangs_can_be_stopped(void **state)
 	EXPECT_EQ(world_state(w, offline), GP_OFF);
 }
 
-/* An online process, an offline one that cannot be preempted, and one that can. */
+/* Makes an online process, an offline one that cannot be preempted, and one that can. */
 static void three(struct world *w, const char *config, u32 *online, u32 *stubborn, u32 *offline)
 {
 	w->debug.attach_error = -EOPNOTSUPP;
@@ -235,7 +235,7 @@ static void beside_an_unpreemptible_process_none_is_online_if_configured(void **
 	text[0] = 0;
 	gp_decider_troubles(w->decider, false, collect, text);
 	EXPECT(strstr(text, "1 processes have a lower priority"));
-	/* It is online again as soon as the other one has ended. */
+	/* The process is online again as soon as the other one has ended. */
 	world_complete(w, online, 0, 1);
 	world_end(w, stubborn);
 	world_run(w, 300 * GP_MSEC);

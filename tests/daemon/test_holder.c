@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A real holder process on a driver that the test is (fake_driver.h). */
+/* A real holder process on a simulated driver (fake_driver.h). */
 #include <dirent.h>
 #include <poll.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void start_holder(uid_t user)
 	EXPECT_EQ(gp_children_connect(channel), 0);
 	gp_children_own(GP_ROLE_HOLDER, &owner);
 	EXPECT_EQ(gp_channel_pair(ends), 0);
-	/* Room for some messages to us only. */
+	/* Leaves room for only some messages to the test. */
 	EXPECT_EQ(setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &(int){ 1 }, sizeof(int)), 0);
 	EXPECT_EQ(gp_children_start(GP_ROLE_HOLDER, 1, user, ends[1]), 0);
 	close(ends[1]);
@@ -82,7 +82,7 @@ static void wait_readable(int fd)
 	EXPECT_EQ(poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, GP_TEST_PATIENCE_MS), 1);
 }
 
-/* The next reply that is not about queues. */
+/* Returns the next reply that is not about queues. */
 static struct gp_holder_reply reply(int channel)
 {
 	union {
@@ -111,7 +111,7 @@ static bool has_ended(int channel)
 	return n == -EPIPE;
 }
 
-/* Asks for a session of target @i. Our end of its channel. */
+/* Requests a session of target @i. Returns the test's end of its channel. */
 static int open_session(u32 i)
 {
 	struct gp_holder_request r = GP_MESSAGE(struct gp_holder_request, GP_HOLDER_OPEN,
@@ -141,7 +141,7 @@ static void ask(int session, u32 kind, u64 until_ns)
 	EXPECT_EQ(gp_channel_send(session, &r.is, NULL, 0), 0);
 }
 
-/* How a hold until then ends. */
+/* Holds until @until_ns and returns the result. */
 static int hold(int session, u64 until_ns)
 {
 	struct gp_holder_reply m;
@@ -234,7 +234,7 @@ static void a_lease_ends_by_itself_and_a_renewal_that_is_too_long_does_not_count
 	EXPECT_EQ(reply(s).is.kind, GP_HOLDER_EXPIRED);
 	EXPECT_EQ(driver->target[0].held, 0);
 	EXPECT(driver->resumed_ns >= until);
-	/* The session goes on. */
+	/* The session continues. */
 	EXPECT_EQ(hold(s, fake_now() + 9 * GP_SEC), 0);
 	ask(s, GP_HOLDER_RELEASE, 0);
 	EXPECT_EQ(reply(s).is.kind, GP_HOLDER_RELEASED);
@@ -254,14 +254,14 @@ static void the_end_of_a_channel_releases_what_it_held(void **state)
 	close(s);
 	AWAIT(!driver->target[0].enabled && !driver->target[0].held);
 	EXPECT_EQ(driver->target[1].held, 7);
-	/* Of the control channel: all, and the holder ends. */
+	/* The end of the control channel ends all sessions and the holder. */
 	close(holder.control);
 	holder.control = -1;
 	AWAIT(!driver->target[1].enabled && !driver->target[1].held);
 	EXPECT(has_ended(t));
 	AWAIT(supervisor_is_gone() || holder.ended);
 	EXPECT_EQ(holder.status, 0);
-	/* RESUME came before DISABLE, which comes after many other calls. */
+	/* RESUME came before DISABLE. Many other calls precede DISABLE. */
 	EXPECT_EQ(driver->left_off, 0);
 	close(t);
 }
@@ -325,7 +325,7 @@ static void no_answer_is_lost_because_the_decider_is_busy(void **state)
 	(void)state;
 	for (r.serial = 0; r.serial < GP_HOLDER_ERRANDS; r.serial++)
 		EXPECT_EQ(gp_channel_send(holder.control, &r.is, NULL, 0), 0);
-	/* Those that fit. The others wait. */
+	/* Takes as many as fit. The others wait. */
 	wait_readable(holder.control);
 	usleep(100000);
 	for (u32 i = 0; i < GP_HOLDER_ERRANDS; i++) {
@@ -375,7 +375,7 @@ static void a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other(vo
 	driver->hangs = 0;
 	m = reply(holder.control);
 	EXPECT(m.is.kind == GP_HOLDER_STUCK && !m.ns);
-	/* What came so late is over at once. */
+	/* The answer came so late that the lease has expired. */
 	EXPECT_EQ(reply(s).is.kind, GP_HOLDER_HELD);
 	EXPECT_EQ(reply(s).is.kind, GP_HOLDER_EXPIRED);
 	EXPECT_EQ(driver->target[0].held, 0);
@@ -383,7 +383,7 @@ static void a_session_that_hangs_in_the_driver_is_reported_and_harms_no_other(vo
 	close(t);
 }
 
-/* The thread of the only session of the holder. */
+/* Returns the thread of the holder's only session. */
 static pid_t session_thread(void)
 {
 	char path[300];
@@ -414,19 +414,22 @@ static void a_holder_whose_session_misses_the_end_of_its_lease_ends_itself(void 
 	AWAIT(!supervisor_is_gone());
 	tid = session_thread();
 	EXPECT_EQ(hold(s, fake_now() + 200 * GP_MSEC), 0);
-	/* The thread stands still, and not in the driver. */
+	/* Stops the thread outside the driver. */
 	EXPECT_EQ(ptrace(PTRACE_SEIZE, tid, 0, 0), 0);
 	EXPECT_EQ(ptrace(PTRACE_INTERRUPT, tid, 0, 0), 0);
-	/* We trace it, so we see its end before the supervisor sees the holder's. */
+	/* The test traces the thread, so it sees its end before the supervisor can. */
 	AWAIT(waitpid(tid, NULL, __WALL | WNOHANG) < 0);
 	AWAIT(supervisor_is_gone() || holder.ended);
 	EXPECT(WIFEXITED(holder.status) && WEXITSTATUS(holder.status) == 3);
-	/* Resumed by another thread: this driver does nothing when a debugger ends. */
+	/*
+	 * Another thread resumed the queues, because this driver does nothing when a debugger
+	 * ends.
+	 */
 	EXPECT_EQ(driver->target[0].held, 0);
 	close(s);
 }
 
-/* The session says that it left, and everything runs. */
+/* Expects that the session reports its end and that all queues run. */
 static void expect_left(int session, int err)
 {
 	struct gp_holder_reply m = reply(session);
@@ -498,7 +501,10 @@ static void a_holder_that_ends_although_a_session_hangs_resumes_its_process(void
 	close(holder.control);
 	holder.control = -1;
 	AWAIT(supervisor_is_gone() || holder.ended);
-	/* So the supervisor wakes those that wait for it in the driver. */
+	/*
+	 * The exit code lets the supervisor wake processes that wait for the holder in the
+	 * driver.
+	 */
 	EXPECT(WIFEXITED(holder.status) && WEXITSTATUS(holder.status) == 4);
 	EXPECT_EQ(driver->resumes, 1);
 	close(s);
@@ -592,7 +598,7 @@ static void a_stop_that_the_hardware_refuses_is_refused_counted_and_undone(void 
 	driver->fails = NO_TARGET;
 	EXPECT_EQ(outcome_of(h, 64 * 4, 1), GP_DONE);
 	EXPECT(driver->target[0].held == 7 && driver->target[1].held == 7);
-	/* A start that fails is refused, and its session ends, which resumes the process. */
+	/* A failed start is refused. Its session ends, which resumes the process. */
 	driver->no_memory = 1u << KFD_IOC_DBG_TRAP_RESUME_QUEUES;
 	EXPECT_EQ(outcome_of(h, 64 * 5, 0), GP_REFUSED);
 	driver->no_memory = 0;
@@ -638,7 +644,7 @@ static void the_table_is_honest(void **state)
 }
 
 #define WITH(claim)	CLAIM_WITH(claim, fake_driver_up, fake_driver_down)
-/* With a holder of our own user, which ends with the test. */
+/* Runs a test with a holder of the test's own user, which ends with the test. */
 #define WITH_HOLDER(claim)	CLAIM_WITH(claim, holder_up, holder_down)
 
 PROVE(

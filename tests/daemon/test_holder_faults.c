@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * System calls of holders, their sessions and the decider's side of them that fail or are late, on
- * a simulated driver (holder_sim.h). Every scenario runs once per fault (sys_sweep.h).
+ * System calls that fail or are late: those of holders, of their sessions and of the decider's
+ * side of them. The driver is simulated (holder_sim.h). Every scenario runs once per fault
+ * (sys_sweep.h).
  */
 #include <dirent.h>
 #include <poll.h>
@@ -19,7 +20,7 @@
 
 #define LEASE		(100 * GP_MSEC)
 #define LATE		(50 * GP_MSEC)
-/* A holder that dies soon is started again after a second, which doubles up to a minute. */
+/* A holder that dies early is restarted after a second, which doubles up to a minute. */
 #define PATIENCE	(200 * GP_SEC)
 #define STEP		(20 * GP_MSEC)
 
@@ -28,17 +29,17 @@ enum { TASKS = SIM_TARGETS };
 /* One process per task. Task 1 is target 0. */
 struct task {
 	bool wanted, attached;
-	u64 again_ns;		/* when to attach again */
+	u64 again_ns;		/* time of the next attach */
 	u64 action;		/* under way; 0: none */
 	u64 begun_ns;
 	bool out;
-	u32 outcome;		/* of the last one */
+	u32 outcome;		/* of the last action */
 };
 
 static struct {
 	struct gp_holders *h;
 	struct gp_mechanism *m;
-	int supervisor;		/* our end */
+	int supervisor;		/* the test's end */
 	struct task task[TASKS];
 	u64 actions;
 	bool silent;		/* the decider does not run */
@@ -73,7 +74,7 @@ static void add(u32 i)
 	struct task *t = &world.task[i];
 
 	t->wanted = true;
-	/* Attached at once, or later. */
+	/* Attaches now or sets the time of a retry. */
 	t->again_ns = gp_holders_process_add(world.h, i + 1, &p) ? sim.now_ns + GP_SEC : 0;
 }
 
@@ -95,10 +96,10 @@ static void take_answer(const struct gp_answer *a)
 	const struct sim_target *target = &sim.target[a->task - 1];
 
 	if (a->action != t->action)
-		return;		/* late */
+		return;		/* late answer */
 	t->action = 0;
 	t->outcome = a->outcome;
-	/* What the core is told is so. */
+	/* The reported result must match the driver's state. */
 	if (a->outcome == GP_DONE && !sim.late_ns && t->attached)
 		EXPECT(target->held == (t->out ? (1u << target->queues) - 1 : 0));
 }
@@ -117,7 +118,7 @@ static void decide(void)
 
 		if (t->wanted && t->again_ns && sim.now_ns >= t->again_ns)
 			add(i);
-		/* Nothing that was begun is lost. */
+		/* Every action gets an answer. */
 		EXPECT(!t->action || sim.now_ns < t->begun_ns + 2 * GP_SEC + sim.late_ns);
 	}
 }
@@ -136,7 +137,7 @@ static void check(void)
 	for (u32 i = 0; i < SIM_TARGETS; i++) {
 		const struct sim_target *t = &sim.target[i];
 
-		/* A call that was late is the exception. */
+		/* Only a late call may exceed the lease. */
 		if (t->held && sim.now_ns > t->until_ns + LATE + sim.late_ns)
 			fail_msg("process %u is off %llu us after its lease", i,
 				 (unsigned long long)(sim.now_ns - t->until_ns) / 1000);
@@ -174,7 +175,7 @@ static void run(u64 ns)
 		step(until);
 }
 
-/* Runs until @cond, which may act, at most for PATIENCE. */
+/* Runs until @cond, which may have side effects, is true, for at most PATIENCE. */
 #define RUN_UNTIL(cond)							\
 do {									\
 	u64 until_ = sim.now_ns + PATIENCE;				\
@@ -240,7 +241,7 @@ static bool open_holders(void)
 	return true;
 }
 
-/* The decider is connected to the supervisor. Returns how many descriptors there were before. */
+/* Connects the decider to the supervisor. Returns the number of open descriptors before that. */
 static u32 begin(void)
 {
 	u32 before = descriptors();
@@ -261,7 +262,7 @@ static bool all_attached(void)
 	return world.task[0].attached && world.task[1].attached;
 }
 
-/* Faults are over: everything works, and everything is left behind as it was. */
+/* After the faults: expects that everything works and that nothing is left behind. */
 static void end(u32 before)
 {
 	sys_faults_end();
@@ -273,7 +274,7 @@ static void end(u32 before)
 			add(i);
 	for (u32 i = 0; i < TASKS; i++) {
 		RUN_UNTIL(all_attached() && !world.task[i].action);
-		/* A session that failed in between is attached again. */
+		/* A session that failed is attached again. */
 		RUN_UNTIL(all_attached() && move_and_wait(i, true));
 		RUN_UNTIL(move_and_wait(i, false));
 		EXPECT(!sim.target[i].held);
@@ -306,7 +307,7 @@ static void new_queue(u32 i)
 
 /* ---- scenarios ---- */
 
-/* Processes are attached, stopped, renewed and started. */
+/* Attaches, stops, renews and starts processes. */
 static void attach(void *ctx, const struct sys_fault *faults, u32 nr)
 {
 	u32 before = begin();
@@ -323,7 +324,7 @@ static void attach(void *ctx, const struct sys_fault *faults, u32 nr)
 	end(before);
 }
 
-/* The faults begin when all processes are attached. */
+/* Begins the faults after all processes are attached. */
 static u32 begin_attached(const struct sys_fault *faults, u32 nr)
 {
 	u32 before = begin();
@@ -334,7 +335,7 @@ static u32 begin_attached(const struct sys_fault *faults, u32 nr)
 	return before;
 }
 
-/* A process is off for some leases, gets a queue meanwhile, and the decider falls silent. */
+/* Holds a process for some leases. It gets a queue meanwhile, and the decider stops running. */
 static void hold(void *ctx, const struct sys_fault *faults, u32 nr)
 {
 	u32 before = begin_attached(faults, nr);
@@ -356,7 +357,7 @@ static void hold(void *ctx, const struct sys_fault *faults, u32 nr)
 	end(before);
 }
 
-/* A process that is off is left, another one's holder is killed. */
+/* Leaves a process that is off and kills the holder of another one. */
 static void leave(void *ctx, const struct sys_fault *faults, u32 nr)
 {
 	u32 before = begin_attached(faults, nr);
@@ -392,7 +393,7 @@ static int down(void **state)
 static void sweep(const char *name, void (*scenario)(void *ctx, const struct sys_fault *faults,
 						     u32 nr))
 {
-	/* All writes are to eventfds, which fail only when they are full. */
+	/* Every write is to an eventfd and fails only when it is full. */
 	const struct sys_sweep s = {
 		.name = name, .scenario = scenario, .late_ns = { 3 * GP_MSEC, 300 * GP_MSEC },
 		.spared = BIT_ULL(GP_SYS_write), .sample = 700, .rounds = 50,

@@ -80,7 +80,7 @@ static void a_process_whose_lease_ended_while_it_was_held_runs_and_is_left(void 
 	u64 action;
 
 	s = first_of(w, 1, 10, ALICE, &control);
-	/* A lease that ends after the release is no news. */
+	/* An expiry after the release is ignored. */
 	stop(w, s, 1);
 	action = begin(w, 0, "", "1");
 	r = asked(s, GP_HOLDER_RELEASE);
@@ -88,7 +88,7 @@ static void a_process_whose_lease_ended_while_it_was_held_runs_and_is_left(void 
 	answers(w, s, &r, 0);
 	expect_answer(w, action, 1, GP_DONE);
 	run(w);
-	/* We were stopped meanwhile. The scheduler has to decide again. */
+	/* The daemon was stopped meanwhile, so the scheduler must decide again. */
 	stop(w, s, 1);
 	w->now_ns += 3 * LEASE;
 	says(s, GP_HOLDER_EXPIRED, 0);
@@ -98,7 +98,7 @@ static void a_process_whose_lease_ended_while_it_was_held_runs_and_is_left(void 
 	while (is_asked(s, &r))
 		EXPECT_EQ(r.is.kind, GP_HOLDER_RENEW);
 	EXPECT(has_ended(s));
-	/* Starting it is done. */
+	/* The process runs already, so its start is answered at once. */
 	action = begin(w, 0, "", "1");
 	expect_answer(w, action, 1, GP_DONE);
 	close(s);
@@ -118,7 +118,7 @@ static void the_lease_of_a_process_that_cannot_be_released_ends(void **state)
 	r = asked(s, GP_HOLDER_RELEASE);
 	answers(w, s, &r, -EIO);
 	expect_answer(w, action, 1, GP_REFUSED);
-	/* It can be tried again. No lease is renewed meanwhile. */
+	/* The release can be retried. No lease is renewed meanwhile. */
 	w->now_ns += LEASE / 2;
 	run(w);
 	action = begin(w, 0, "", "1");
@@ -147,7 +147,7 @@ static void a_process_that_hangs_leaves_an_action_that_the_others_have_done(void
 	s[1] = first_of(w, 2, 11, BOB, &control[1]);
 	s[2] = attached(w, control[1], 3, 12, BOB);
 	stop(w, s[2], 3);
-	/* Alice's process hangs; Bob's one stops, and his other one waits for both. */
+	/* Alice's process hangs. Bob's process stops, and his other one waits for both. */
 	action = begin(w, 0, "12", "3");
 	asked(s[0], GP_HOLDER_HOLD);
 	r = asked(s[1], GP_HOLDER_HOLD);
@@ -161,12 +161,12 @@ static void a_process_that_hangs_leaves_an_action_that_the_others_have_done(void
 	w->now_ns += GP_MSEC;
 	answers(w, s[2], &r, 0);
 	expect_answer(w, action, 3, GP_DONE);
-	/* The GPU works, so other processes may be asked about. */
+	/* The GPU works, so sessions of other processes may call the driver. */
 	EXPECT(!gp_holders_acting(w->h, 0));
 	w->now_ns += 99 * GP_MSEC;
 	expect_answer(w, action, 1, GP_REFUSED);
 	expect_event(w, GP_HOLDERS_LEFT, 10, -ETIME);
-	/* No process of Alice is attached for a second. Bob's are. */
+	/* Processes of Alice are not attached for a second. Processes of Bob are. */
 	EXPECT_EQ(gp_holders_task_add(w->h, 5, 3), 0);
 	EXPECT_EQ(gp_holders_process_add(w->h, 5, &(struct gp_holders_process){
 		.pid = 13, .start = 130, .user = ALICE }), -ECANCELED);
@@ -188,7 +188,7 @@ static void a_gang_is_stopped_as_a_whole_or_not_at_all(void **state)
 	u64 action;
 
 	make_gang(w, control, s);
-	/* At once, and answered when both have stopped. */
+	/* Both ranks are asked at once. The answer comes when both have stopped. */
 	action = begin(w, 0, "1", "");
 	r[0] = asked(s[0], GP_HOLDER_HOLD);
 	r[1] = asked(s[1], GP_HOLDER_HOLD);
@@ -202,7 +202,7 @@ static void a_gang_is_stopped_as_a_whole_or_not_at_all(void **state)
 		answers(w, s[i], &r[i], 0);
 	}
 	expect_answer(w, action, 1, GP_DONE);
-	/* One cannot be: the other one goes on, before that is answered. */
+	/* One rank cannot be stopped. The other one is released before the answer. */
 	action = begin(w, 0, "1", "");
 	r[0] = asked(s[0], GP_HOLDER_HOLD);
 	r[1] = asked(s[1], GP_HOLDER_HOLD);
@@ -217,14 +217,14 @@ static void a_gang_is_stopped_as_a_whole_or_not_at_all(void **state)
 	EXPECT_EQ(stats.sessions.suspends, 3);
 	EXPECT_EQ(stats.sessions.resumes, 3);
 	EXPECT_EQ(stats.sessions.suspend_failures, 1);
-	/* A process that is gone is off. */
+	/* A process that has ended counts as stopped. */
 	action = begin(w, 0, "1", "");
 	r[0] = asked(s[0], GP_HOLDER_HOLD);
 	r[1] = asked(s[1], GP_HOLDER_HOLD);
 	answers(w, s[0], &r[0], -ESRCH);
 	answers(w, s[1], &r[1], 0);
 	expect_answer(w, action, 1, GP_DONE);
-	/* One that may not be stopped, and none is. */
+	/* If one process may not be stopped, none is. */
 	EXPECT_EQ(gp_holders_process_add(w->h, 1, &(struct gp_holders_process){
 		.pid = 99, .watch_only = true }), 0);
 	action = begin(w, 0, "1", "");
@@ -274,7 +274,7 @@ static void tasks_start_when_those_that_stop_have_stopped(void **state)
 	end_gang(w, (int[]){ control, dup(control) }, s);
 }
 
-/* Task 1 hangs in the driver from here on; task 2 is of another user. */
+/* Makes task 1 hang in the driver. Task 2 belongs to another user. */
 static u64 hang(struct world *w, int control[2], int s[2])
 {
 	u64 action;
@@ -303,7 +303,7 @@ static void at_the_deadline_waiting_ends_and_a_late_answer_is_passed_on(void **s
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_HELD,
 					      .command_ns = 1, .done_ns = 2);
 
-	/* The only request so far. */
+	/* the number of the only request so far */
 	m.serial = 1;
 	w->now_ns += 40 * GP_MSEC;
 	EXPECT_EQ(gp_channel_send(s[0], &m.is, NULL, 0), 0);
@@ -322,7 +322,7 @@ static void a_process_that_hangs_its_session_is_given_up_and_stops_no_other_task
 	int control[2], s[2];
 	u64 action = hang(w, control, s), other;
 
-	/* The device is free for others as soon as the deadline has passed. */
+	/* The device accepts other actions as soon as the deadline has passed. */
 	other = begin(w, 0, "2", "");
 	r = asked(s[1], GP_HOLDER_HOLD);
 	answers(w, s[1], &r, 0);
@@ -339,7 +339,7 @@ static void a_process_that_hangs_its_session_is_given_up_and_stops_no_other_task
 	EXPECT(gp_holders_in_trouble(w->h, ALICE) && !gp_holders_in_trouble(w->h, BOB));
 	gp_holders_stats(w->h, &stats);
 	EXPECT_EQ(stats.stuck, 1);
-	/* As long as it may be the GPU that hangs, the driver is not asked about it. */
+	/* The GPU may be what hangs, so the decider makes no driver calls for it. */
 	EXPECT(gp_holders_acting(w->h, 0) && gp_holders_attaching(w->h));
 	w->now_ns += 11 * GP_SEC;
 	EXPECT(!gp_holders_acting(w->h, 0) && !gp_holders_attaching(w->h));
@@ -411,7 +411,7 @@ static void queues_come_in_several_messages_and_only_in_order(void **state)
 	for (u32 i = 0; i < 20; i++)
 		EXPECT_EQ(got[i].queue_id, 500 + i);
 	EXPECT_EQ(gp_holders_queues(w->h, 10, got, 3), 20);
-	/* More than there may be, out of order, more than are said to be there: not taken. */
+	/* Refuses queues beyond the limit, out of order, or beyond the announced total. */
 	q.total = 5000;
 	EXPECT_EQ(gp_channel_send(s, &q.is, NULL, 0), 0);
 	q.total = 40;
@@ -452,7 +452,7 @@ static void descriptors_of_a_process_come_from_the_holder_of_its_user(void **sta
 	close(kfd.pidfd);
 	close(kfd.kfd_fd);
 	EXPECT_EQ(gp_holders_next_kfd(w->h, &kfd), -EAGAIN);
-	/* Its holder hangs on the process. What comes later is closed. */
+	/* The holder hangs on the process. Descriptors that arrive later are closed. */
 	EXPECT_EQ(gp_holders_ask_kfd(w->h, &p), 0);
 	m.serial = asked(control, GP_HOLDER_GET_KFD).serial;
 	EXPECT_EQ(gp_holders_wake_at(w->h), w->now_ns + 2 * GP_SEC);
@@ -461,7 +461,7 @@ static void descriptors_of_a_process_come_from_the_holder_of_its_user(void **sta
 	EXPECT(kfd.err == -ETIME && kfd.pidfd < 0);
 	EXPECT_EQ(gp_channel_send(control, &m.is, fds, 2), 0);
 	EXPECT_EQ(gp_holders_next_kfd(w->h, &kfd), -EAGAIN);
-	/* Its holder dies: an error is an answer, too. */
+	/* The holder dies, which is reported as an error. */
 	EXPECT_EQ(gp_holders_ask_kfd(w->h, &p), 0);
 	holder_dies(w);
 	EXPECT_EQ(gp_holders_next_kfd(w->h, &kfd), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The holders of several users, and what one user does to the others, in virtual time. */
+/* The holders of several users, and how one user affects others, in virtual time. */
 #include "holders_world.h"
 
 static void a_stuck_session_is_trouble_of_its_user(void **state)
@@ -14,7 +14,7 @@ static void a_stuck_session_is_trouble_of_its_user(void **state)
 	EXPECT_EQ(gp_channel_send(control[0], &m.is, NULL, 0), 0);
 	run(w);
 	EXPECT(gp_holders_in_trouble(w->h, ALICE) && !gp_holders_in_trouble(w->h, BOB));
-	/* One message says it all, whatever was said before. */
+	/* Each message replaces the earlier ones. */
 	m.ns = m.count = 0;
 	EXPECT_EQ(gp_channel_send(control[0], &m.is, NULL, 0), 0);
 	run(w);
@@ -78,7 +78,7 @@ static void a_holder_whose_failed_start_is_not_reported_is_started_again(void **
 
 	add(w, 1, 10, ALICE);
 	run(w);
-	/* The supervisor can neither fork nor send: the end of the channel is all that comes. */
+	/* The supervisor can neither fork nor send, so only the end of the channel arrives. */
 	EXPECT_EQ(gp_channel_recv(w->supervisor, &m, sizeof(m), fds), (int)sizeof(m));
 	close(fds[0]);
 	expect_event(w, GP_HOLDERS_NOT_ATTACHED, 10, -ECONNRESET);
@@ -135,7 +135,7 @@ static void attaching_and_leaving_take_turns_but_one_that_is_off_is_left_at_once
 		close(s[i]);
 	run(w);
 	EXPECT(!gp_holders_attaching(w->h));
-	/* At the end none waits for its turn. */
+	/* On leave all sessions end at once, without waiting for turns. */
 	w->now_ns += 10 * GP_MSEC;
 	s[0] = attached(w, control, 4, 13, ALICE);
 	w->now_ns += 10 * GP_MSEC;
@@ -146,7 +146,7 @@ static void attaching_and_leaving_take_turns_but_one_that_is_off_is_left_at_once
 	EXPECT(!gp_holders_leave(w->h));
 	close(s[1]);
 	EXPECT(gp_holders_leave(w->h));
-	/* A holder without a process is let go after a while. */
+	/* A holder without a process is ended after a while. */
 	w->now_ns += 6 * GP_SEC;
 	run(w);
 	EXPECT(has_ended(control));
@@ -161,7 +161,7 @@ static void users_take_turns_and_leaving_does_not_wait_for_attaching(void **stat
 	s[0] = first_of(w, 1, 10, ALICE, &alice);
 	w->now_ns += 10 * GP_MSEC;
 	s[1] = first_of(w, 2, 11, BOB, &bob);
-	/* Alice has many processes in line before the one of Bob. */
+	/* Alice has many processes queued before Bob's. */
 	for (u32 i = 0; i < 100; i++)
 		add(w, 10 + i, 100 + (pid_t)i, ALICE);
 	add(w, 3, 12, BOB);
@@ -193,7 +193,7 @@ static void a_flood_of_one_process_loses_no_event_of_another(void **state)
 	s[0] = first_of(w, 1, 10, ALICE, &control[0]);
 	w->now_ns += 10 * GP_MSEC;
 	s[1] = first_of(w, 2, 11, BOB, &control[1]);
-	/* The owner asks for answers, which reads the channels, and for no events. */
+	/* The owner polls for answers, which reads the channels, but does not take events. */
 	for (u32 i = 0; i < 1200; i++) {
 		EXPECT_EQ(gp_channel_send(s[0], &m.is, NULL, 0), 0);
 		if (i % 32 == 31)
@@ -226,7 +226,7 @@ static void a_run_reads_a_bounded_number_of_messages_of_a_process(void **state)
 	expect_silence(w);
 	EXPECT_EQ(gp_holders_next(w->h, &e), 0);
 	EXPECT_EQ(e.count, 32);
-	/* What was read of a deleted process is not told; what was not read is not either. */
+	/* Events of a deleted process are dropped, both read and unread ones. */
 	expect_silence(w);
 	EXPECT_EQ(gp_holders_process_del(w->h, 10), 0);
 	run(w);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The daemon's log and its messages to systemd: fields, limits, and that they never block. */
+/* The daemon's log and its messages to systemd: fields, limits, and no blocking. */
 #include "tests/shared/gp_test.h"
 
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static int down(void **state)
 	return 0;
 }
 
-/* Everything on stderr so far. */
+/* Returns everything written to stderr so far. */
 static const char *written(void)
 {
 	static char text[1 << 20];
@@ -70,7 +70,7 @@ static u32 lines(const char *text)
 	return n;
 }
 
-/* A datagram socket at @path, like the journal's and systemd's. */
+/* Makes a datagram socket at @path, like those of the journal and systemd. */
 static int receiver(void)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -127,11 +127,11 @@ static void a_line_in_the_journal_has_fields(void **state)
 			    "SYSLOG_IDENTIFIER=gpreemptd\nGPREEMPT_PID=7\nGPREEMPT_USER=1001\n"
 			    "GPREEMPT_CLASS=offline\nGPREEMPT_GPU=3\n");
 	assert_string_equal(written(), "");
-	/* Without the native socket the journal reads stderr. */
+	/* Without its native socket, the journal gets stderr. */
 	unlink(path);
 	gp_log(GP_LOG_ERROR, "here");
 	assert_string_equal(written(), "<3>gpreemptd: error: here\n");
-	/* Another stderr than systemd's is not the journal's. */
+	/* A stderr that is not systemd's does not reach the journal. */
 	setenv("JOURNAL_STREAM", "1:1", 1);
 	gp_log(GP_LOG_ERROR, "there");
 	assert_string_equal(written(), "gpreemptd: error: there\n");
@@ -154,7 +154,7 @@ static void a_full_log_does_not_block_and_is_counted(void **state)
 	snprintf(text, sizeof(text), "gpreemptd: warning: %u lines of the log were dropped\n"
 		 "gpreemptd: the next\n", 20000 - got);
 	assert_string_equal(written(), text);
-	/* The same with a journal that does not read. */
+	/* Repeats this with a journal that does not read. */
 	with_journal();
 	gp_log_replace(path, clock_of_test);
 	for (i = 0; i < 20000; i++)
@@ -180,7 +180,7 @@ static void a_user_cannot_flood_the_log(void **state)
 	for (i = 0; i < 10000; i++)
 		gp_log_about(GP_LOG_INFO, &alice, "class offline, class idle");
 	EXPECT_EQ(lines(written()), GP_LOG_BURST);
-	/* Others are not affected, and lines about no process are not limited. */
+	/* Other users are not affected, and lines about no process are not limited. */
 	gp_log_about(GP_LOG_INFO, &bob, "is held");
 	gp_log(GP_LOG_INFO, "something");
 	EXPECT_EQ(lines(written()), 2);
@@ -190,7 +190,7 @@ static void a_user_cannot_flood_the_log(void **state)
 	text = written();
 	EXPECT(strstr(text, "9968 lines about processes of user 1001 were suppressed"));
 	EXPECT_EQ(lines(text), 1 + 2);
-	/* As many users as fit do not lift each other's limits. */
+	/* Up to GP_LOG_USERS users do not reset each other's limits. */
 	now += 100 * GP_SEC;
 	for (i = 0; i < GP_LOG_USERS * 100; i++) {
 		struct gp_log_subject s = { .user = 5000 + i % GP_LOG_USERS, .gpu = -1 };
@@ -215,7 +215,7 @@ static void systemd_that_does_not_read_does_not_block_the_daemon(void **state)
 	EXPECT_EQ(gp_notify("WATCHDOG=1"), -EAGAIN);
 	while (recv(fd, text, sizeof(text), 0) > 0)
 		;
-	/* What was not sent is sent first with the next; the watchdog is not repeated. */
+	/* Unsent messages precede the next one. The watchdog message is not repeated. */
 	EXPECT_EQ(gp_notify("WATCHDOG=1"), 0);
 	n = recv(fd, text, sizeof(text) - 1, 0);
 	EXPECT(n > 0);

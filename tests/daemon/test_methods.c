@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What gpreemptd answers. */
+/* The answers of gpreemptd. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,7 +105,7 @@ static void a_policy_is_tried_set_and_refused(void **state)
 	char error[64];
 	json_t *a;
 
-	/* A trial says what would be, and changes nothing. */
+	/* A dry run returns the result without a change. */
 	a = room_call(r, "SetPolicy",
 		      "{\"policy\":\"fair\",\"parameters\":{\"slice\":\"7ms\"},\"dry_run\":true}",
 		      NULL);
@@ -120,13 +120,16 @@ static void a_policy_is_tried_set_and_refused(void **state)
 	room_text(a, "policy", "fair");
 	EXPECT_EQ(r->w->decider->param[GP_SLICE], 3 * GP_MSEC);
 	json_decref(a);
-	/* One bad word, and nothing of the call is done. */
+	/* One invalid word makes the whole call fail. */
 	json_decref(room_call(r, "SetPolicy",
 			      "{\"policy\":\"fifo\",\"parameters\":{\"slice\":\"3 parsec\"}}",
 			      error));
 	EXPECT(!strcmp(error, "InvalidParameter"));
 	EXPECT(world_sched(r->w)->policy == &gp_policy_fair);
-	/* What the configuration may not say: looks that never come, a lease below a heartbeat. */
+	/*
+	 * Values that the configuration refuses, too: endless look intervals, a lease below a
+	 * heartbeat.
+	 */
 	for (u32 i = 0; i < 3; i++) {
 		json_decref(room_call(r, "SetPolicy", wrong[i], error));
 		EXPECT(!strcmp(error, "InvalidParameter"));
@@ -189,9 +192,9 @@ static void one_user_leaves_room_for_the_classes_of_others(void **state)
 	uid_t uid[2] = { getuid(), getuid() + 1 };
 	int root = r->fd, plain;
 
-	h->scan_at_ns = GP_NEVER;	/* a process that has ended would be forgotten */
+	h->scan_at_ns = GP_NEVER;	/* keeps processes that have ended */
 	room_pid(text, sizeof(text), r, r->offline, ",\"class\":\"idle\"");
-	room_spin(r);		/* root is let in before */
+	room_spin(r);		/* root's connection is accepted first */
 	r->peer.privileged = false;
 	plain = room_connect(r->socket);
 	room_spin(r);
@@ -203,7 +206,7 @@ static void one_user_leaves_room_for_the_classes_of_others(void **state)
 			fail_msg("%u: he had room", i);
 		r->fd = root;
 		json_decref(room_call(r, "SetClass", text, NULL));
-		/* What it has may be changed. */
+		/* A process that has a class request already can still change its class. */
 		r->fd = plain;
 		json_decref(room_call(r, "SetClass", text, NULL));
 		EXPECT_EQ(h->nr_requests, of[i / 2] + 1);
@@ -310,7 +313,7 @@ static void a_recording_client_is_not_told_that_the_daemon_ends(void **state)
 	EXPECT(world_sched(r->w)->trace.emit);
 	gp_methods_connect(r->methods, NULL);
 	EXPECT(!world_sched(r->w)->trace.emit);
-	/* More than is kept before it is sent: looks, samples, and a process that ends. */
+	/* Looks, samples and the end of a process fill more than the buffer. */
 	world_submit(r->w, r->online, 0, 1);
 	world_run(r->w, 200 * GP_MSEC);
 	world_end(r->w, r->offline);

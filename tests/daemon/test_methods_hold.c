@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Holds, as a client of the socket asks for them and waits for them. */
+/* Holds that a client of the socket requests and waits for. */
 #include <string.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ static void a_hold_is_not_answered_while_it_runs_on_another_gpu(void **state)
 	char text[128];
 	json_t *a;
 
-	/* The process is not known there, so it is not stopped. */
+	/* The process is unknown there, so it is not stopped. */
 	other->there = false;
 	room_pid(text, sizeof(text), r, r->offline, ",\"lease_ns\":500000000,\"wait\":true");
 	room_ask(fd, "Hold", text, false);
@@ -92,7 +92,7 @@ static void renewing_a_hold_does_not_undo_a_release(void **state)
 	EXPECT(!strcmp(error, "NotHeld"));
 	world_run(r->w, 2 * GP_MSEC);
 	EXPECT_EQ(world_state(r->w, r->offline), GP_ON);
-	/* A lease that ended is not renewed either. */
+	/* An expired lease cannot be renewed either. */
 	json_decref(room_call(r, "Hold", hold, NULL));
 	world_run(r->w, GP_SEC);
 	json_decref(room_call(r, "Hold", renew, error));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Who may call which method, and what each user sees: the tables of gpreemptd(8). */
+/* The permitted methods and visible fields of each user: the tables of gpreemptd(8). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const char *const actor_names[NR_ACTORS] = {
 	"root", "a member of the group", "the owner", "another user",
 };
 
-/* A connection of @actor; the processes of the room are those of this test's user. */
+/* Makes a connection of @actor. The processes of the room belong to this test's user. */
 static int connect_as(struct room *r, enum actor actor)
 {
 	uid_t uid = actor == ROOT ? 0 : actor == OWNER ? getuid() : getuid() + (uid_t)actor;
@@ -29,7 +29,7 @@ static int connect_as(struct room *r, enum actor actor)
 	return fd;
 }
 
-/* The answer of @method to @actor. */
+/* Calls @method as @actor and returns the answer. */
 static json_t *call_as(struct room *r, enum actor actor, const char *method,
 		       const char *parameters, char *error)
 {
@@ -45,7 +45,7 @@ static json_t *call_as(struct room *r, enum actor actor, const char *method,
 
 /* ---- permissions ---- */
 
-/* Y: allowed, n: PermissionDenied; for root, member, owner, stranger. P: the offline process. */
+/* Y: allowed, n: PermissionDenied; for root, member, owner, stranger. P is the offline process. */
 static const struct {
 	const char *method, *parameters;
 	char may[NR_ACTORS + 1];
@@ -68,7 +68,7 @@ static const struct {
 	{ "Release", "{P}", "YYYn" },
 	{ "Trigger", "{P}", "YYYn" },
 	{ "SetClass", "{P,\"class\":\"idle\"}", "YYYn" },
-	{ "Register", "{P}", "YYnn" },		/* gives back what the rules give */
+	{ "Register", "{P}", "YYnn" },		/* resets to the class of the rules */
 	{ "Enable", "{}", "YYnn" },
 	{ "Disable", "{}", "YYnn" },
 	{ "Enable", "{}", "YYnn" },
@@ -76,7 +76,7 @@ static const struct {
 	{ "org.varlink.service.GetInfo", "{}", "YYYY" },
 };
 
-/* @text with P replaced by the pid of process @i. */
+/* Copies @text with P replaced by the pid of process @i. */
 static void with_pid(struct room *r, u32 i, const char *text, char *to, size_t size)
 {
 	const char *p = strchr(text, 'P');
@@ -97,11 +97,11 @@ static void every_method_is_refused_to_users_who_may_not_call_it(void **state)
 
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		with_pid(r, r->offline, calls[i].parameters, text, sizeof(text));
-		/* The weakest first: what is refused must not have been done. */
+		/* Weakest actor first, so that a refused call that took effect is noticed. */
 		for (a = NR_ACTORS; a--;) {
 			bool may = calls[i].may[a] == 'Y';
 
-			/* Every user begins with a process that may be lowered. */
+			/* Every user begins with a process whose class may be lowered. */
 			if (!strcmp(calls[i].method, "SetClass") && strstr(text, "offline"))
 				json_decref(call_as(r, ROOT, "Register", text, error));
 			json_decref(call_as(r, a, calls[i].method, text, error));
@@ -119,7 +119,7 @@ static void every_method_is_refused_to_users_who_may_not_call_it(void **state)
 
 /* ---- what a user sees: the table of man/gpreemptd.8.scd ---- */
 
-/* Is "a.b" in @o, where a may be an array, of which the first entry counts? */
+/* True if @o has "a.b". If a is an array, its first entry counts. */
 static bool has(const json_t *o, const char *path)
 {
 	char name[64];
@@ -134,8 +134,8 @@ static bool has(const json_t *o, const char *path)
 }
 
 /*
- * Does @actor see @field of Status.trouble: the lines, or the name of the offline process anywhere
- * in the answer? That process cannot be preempted.
+ * True if @actor sees @field of Status.trouble (the lines, or the name of the offline process
+ * anywhere in the answer). That process cannot be preempted.
  */
 static bool sees_trouble(struct room *r, enum actor actor, const char *field)
 {
@@ -155,7 +155,7 @@ static bool sees_trouble(struct room *r, enum actor actor, const char *field)
 	return found;
 }
 
-/* Does @actor see @field in the answer to @method? List: of the offline process. */
+/* True if @actor sees @field in the answer to @method. For List, in the offline process. */
 static bool sees(struct room *r, enum actor actor, const char *method, const char *field)
 {
 	char text[64] = "{}", error[64];
@@ -177,7 +177,7 @@ static bool sees(struct room *r, enum actor actor, const char *method, const cha
 	return found;
 }
 
-/* The next message that comes within a while; NULL: none. */
+/* Returns the next message, or NULL if none comes within a while. */
 static json_t *hear(struct room *r, int fd)
 {
 	char bytes[1];
@@ -191,7 +191,7 @@ static json_t *hear(struct room *r, int fd)
 	return NULL;
 }
 
-/* Makes an event of @kind: about the offline process, or about none. */
+/* Causes an event of @kind, about the offline process or about none. */
 static void make_event(struct room *r, const char *kind)
 {
 	static const struct {
@@ -232,7 +232,7 @@ static void make_event(struct room *r, const char *kind)
 		room_spin(r);
 }
 
-/* Does @actor receive an event of @kind ("state.cause_pid": with that field)? */
+/* True if @actor receives an event of @kind ("state.cause_pid": with that field). */
 static bool hears(struct room *r, enum actor actor, const char *kind)
 {
 	char name[32], text[64];
@@ -295,7 +295,7 @@ static void check_row(struct room *r, const char *method, char *fields, const bo
 	}
 }
 
-/* All that List may tell of a process. */
+/* Sets every field that List may show of a process. */
 static void give_everything(struct room *r)
 {
 	struct gp_gpu_process *p = world_find(r->w, r->offline);
@@ -307,7 +307,7 @@ static void give_everything(struct room *r)
 	snprintf(p->gang, sizeof(p->gang), "a gang");
 }
 
-/* Methods that change something: the row must say what the table of calls says. */
+/* For methods that change something, the row must agree with the table of calls. */
 static void check_calls(char *names, const bool want[3])
 {
 	char *name, *rest = names;
@@ -324,8 +324,8 @@ static void check_calls(char *names, const bool want[3])
 }
 
 /*
- * Rows of the manual: "|  Method: field, field", or "|  Method, Method", and three lines ":  yes"
- * or ":  no", for root and the group, the owner, other users.
+ * Rows of the manual: "|  Method: field, field", or "|  Method, Method", then three lines ":  yes"
+ * or ":  no", for root and the group, the owner, and other users.
  */
 static void every_user_sees_what_the_manual_says(void **state)
 {
@@ -363,7 +363,7 @@ static void every_user_sees_what_the_manual_says(void **state)
 	EXPECT(rows >= 15);
 }
 
-/* What is not in the table must not be there either. */
+/* Fields missing from the table must not appear. */
 static void another_users_process_has_no_further_fields(void **state)
 {
 	static const char *const allowed = " pid class gpus seats ", *const seat = " gpu state ";
@@ -392,7 +392,7 @@ static void another_users_process_has_no_further_fields(void **state)
 	json_decref(a);
 }
 
-/* Texts name processes to root and the group only: look at all of the answer. */
+/* Only root and the group see names in texts. Checks the whole answer. */
 static void no_text_names_another_users_process(void **state)
 {
 	struct room *r = *state;
@@ -416,7 +416,7 @@ static void no_text_names_another_users_process(void **state)
 		free(text);
 		json_decref(a);
 	}
-	/* Nor does the trouble of an online process that runs beside it. */
+	/* The trouble of an online process beside it does not name it either. */
 	r->w->decider->config->daemon.unpreemptible = GP_UNPREEMPTIBLE_NOT_BESIDE;
 	r->w->decider->attach_due = true;
 	world_run(r->w, GP_MSEC);
@@ -480,7 +480,7 @@ static void invalid_parameters_are_refused_before_anything_is_done(void **state)
 	assert_string_equal(world_find(r->w, r->offline)->class.name, "offline");
 }
 
-/* Every method of the description exists, and the description has no other. */
+/* The description and the service have the same methods. */
 static void the_service_describes_itself(void **state)
 {
 	struct room *r = *state;
@@ -495,7 +495,7 @@ static void the_service_describes_itself(void **state)
 		at += strlen("\nmethod ");
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, "("), at);
 		json_decref(room_call(r, name, "{\"no\":1}", error));
-		/* No method takes that parameter; a stream must be called with more. */
+		/* No method accepts that parameter. A streaming method must be called with more. */
 		if (strcmp(error, "InvalidParameter") && strcmp(error, "ExpectedMore"))
 			fail_msg("%s: '%s'", name, error);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Real readers: what they read and what they refuse. */
+/* Real readers: what they read, and what they refuse. */
 #include <string.h>
 
 #include "readers_world.h"
@@ -21,7 +21,7 @@ static void pointers_come_out_as_they_are(void **state)
 	rw_look(s->w, s->me);
 	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, 2), 2);
 	EXPECT(x[0].rptr == 3 && x[0].wptr == 5 && x[1].rptr == 8 && x[1].wptr == 8);
-	/* a queue with its pointers apart that was idle: both ends are right in one look */
+	/* an idle queue with separate pointers: one look reads both correctly */
 	s->t.m->far_read[1] = 9;
 	s->t.m->far_write[1] = 10;
 	rw_look(s->w, s->me);
@@ -48,7 +48,7 @@ static void a_write_wakes_the_decider_and_a_read_does_not(void **state)
 	changes = s->w->count[GP_READERS_CHANGED];
 	gp_readers_interval(s->w->rs, s->me, MS(1));
 	s->t.m->near[0][0] = 1;
-	/* it is seen and stands in the page; only the answer to the question wakes */
+	/* the reader writes it to the page; only the answer to a look wakes the decider */
 	do {
 		rw_turn(s->w);
 		EXPECT_EQ(gp_readers_samples(s->w->rs, watch, &x, 1), 1);
@@ -69,7 +69,7 @@ static void a_barrier_at_the_head_is_seen(void **state)
 	s->t.m->near[0][1] = 1;
 	rw_look(s->w, s->me);
 	EXPECT(gp_readers_samples(s->w->rs, watch, &x, 1) == 1 && x.at_barrier);
-	rw_look(s->w, s->me);		/* still, though nothing moved */
+	rw_look(s->w, s->me);		/* still, although nothing moved */
 	EXPECT(gp_readers_samples(s->w->rs, watch, &x, 1) == 1 && x.at_barrier);
 	s->t.m->near[0][0] = 1;
 	rw_look(s->w, s->me);
@@ -90,7 +90,7 @@ static void queues_come_and_go_while_others_continue(void **state)
 		s->t.m->near[i][1] = 10 + i;
 	rw_look(s->w, s->me);
 	EXPECT_EQ(gp_readers_watch(s->w->rs, &who, &wanted, &watch), 0);
-	/* the one that stayed is known, the new one not yet */
+	/* the remaining queue is known, the new one not yet */
 	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, 2), -EAGAIN);
 	EXPECT(!x[0].read && x[1].read && x[1].wptr == 11);
 	rw_look(s->w, s->me);
@@ -106,7 +106,7 @@ static void a_process_that_ends_is_gone_at_once(void **state)
 
 	rw_look(s->w, s->me);
 	kill(s->t.pid, SIGKILL);
-	/* no look is asked for: its pidfd tells */
+	/* no look is requested; the pidfd reports the end */
 	RW_UNTIL(s->w, s->w->count[GP_READERS_GONE] == 1);
 	EXPECT_EQ(s->w->last[GP_READERS_GONE].who.pid, s->t.pid);
 	RW_UNTIL(s->w, gp_readers_samples(s->w->rs, watch, x, 2) == -EAGAIN);
@@ -157,7 +157,7 @@ static void a_pid_of_another_process_is_gone(void **state)
 	struct gp_reader_sample x;
 	struct gp_watch *watch = NULL;
 
-	who.start--;		/* as if the pid had been reused since */
+	who.start--;		/* as if the pid had been reused */
 	EXPECT_EQ(gp_readers_watch(s->w->rs, &who, &wanted, &watch), 0);
 	rw_look(s->w, s->me);
 	RW_UNTIL(s->w, s->w->count[GP_READERS_GONE] == 1);
@@ -178,7 +178,7 @@ static void processes_of_another_user_are_refused(void **state)
 	if (s->me)
 		skip();
 	rw_target(&t, 1001, NULL);
-	watch = rw_watch(s->w, &t, 0, 1);		/* it says 0, and is 1001's */
+	watch = rw_watch(s->w, &t, 0, 1);		/* claims user 0, but belongs to 1001 */
 	rw_look(s->w, 0);
 	RW_UNTIL(s->w, s->w->count[GP_READERS_ERROR] == 1);
 	EXPECT_EQ(s->w->last[GP_READERS_ERROR].error, EPERM);
@@ -189,7 +189,7 @@ static void processes_of_another_user_are_refused(void **state)
 	EXPECT_EQ(s->w->last[GP_READERS_ERROR].error, EPERM);
 	gp_readers_unwatch(s->w->rs, watch);
 
-	/* its own reader reads it, and so does that of the user whose namespace it is in */
+	/* its own reader can read it, and that of the user whose namespace it is in */
 	watch = rw_watch(s->w, &t, 1001, 1);
 	rw_look(s->w, 1001);
 	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, &x, 1), 1);
@@ -229,7 +229,7 @@ static void texts_are_described_and_clean(void **state)
 	rw_target_end(&t);
 }
 
-/* Overwrites its own arguments for ever: that is what /proc/PID/cmdline shows. */
+/* Overwrites its own arguments forever, which changes /proc/PID/cmdline. */
 static void flicker(struct rw_memory *m)
 {
 	extern char **environ;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Readers that lie, and deciders that do: here the test itself is one end of the channel. Also
- * how often readers are replaced.
+ * Readers and deciders that send invalid data. The test is one end of the channel. Also tests how
+ * often readers are replaced.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static int receive_hello(struct liar *l)
 	EXPECT_EQ(recvmsg(l->channel, &m, 0), sizeof(o));
 	EXPECT(o.kind == GP_ORDER_HELLO && o.hello.slots == GP_READER_SLOTS);
 	memcpy(fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
-	/* it is sealed: not even a reader can cut the page that the decider has mapped */
+	/* the page is sealed, so that not even a reader can truncate the decider's mapping */
 	EXPECT(ftruncate(fd[0], 0));
 	l->page = mmap(NULL, sizeof(*l->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd[0], 0);
 	l->wakefd = fd[1];
@@ -52,7 +52,7 @@ static void wake(const struct liar *l)
 	EXPECT_EQ(write(l->wakefd, &one, sizeof(one)), sizeof(one));
 }
 
-/* A reader has been made and beats. */
+/* Waits until a reader has been made and has beaten. */
 static void step_in(struct liar *l)
 {
 	l->channel = rw_reader(l->w, l->user)->channel;
@@ -107,16 +107,16 @@ static void values_of_a_liar_stay_values(void **state)
 	slot[1] = slot[0];
 	EXPECT_EQ(gp_readers_samples(l->w->rs, watch, x, 2), 2);
 	EXPECT(x[0].rptr == 5 && x[0].wptr == 5);	/* never ahead */
-	/* of an earlier user of the slot */
+	/* from an earlier user of the slot */
 	slot[1].generation = 7;
 	EXPECT_EQ(gp_readers_samples(l->w->rs, watch, x, 2), -EAGAIN);
 	EXPECT(x[0].read && !x[1].read);
-	/* a lock that is never released makes the slot unread and blocks nothing */
+	/* a slot whose lock is never released is skipped and does not block */
 	slot[1] = slot[0];
 	slot[1].sequence = 3;
 	EXPECT_EQ(gp_readers_samples(l->w->rs, watch, x, 2), -EAGAIN);
 	EXPECT(!x[1].read);
-	/* answers to questions that were never asked */
+	/* answers to requests that were never made */
 	l->page->answered = ~0ull;
 	wake(l);
 	rw_turn(l->w);
@@ -131,7 +131,7 @@ static void nonsense_from_a_reader_ends_it(void **state)
 		u32 version, kind;
 		size_t bytes;
 	} bad[] = {
-		{ 1, GP_REPORT_GONE, 3 },				/* too short for a head */
+		{ 1, GP_REPORT_GONE, 3 },				/* too short for a header */
 		{ 2, GP_REPORT_GONE, offsetof(struct gp_report, subject) },
 		{ 1, 0, offsetof(struct gp_report, subject) },
 		{ 1, 99, offsetof(struct gp_report, subject) },
@@ -175,13 +175,13 @@ static void texts_of_a_liar_are_cleaned_again(void **state)
 	step_in(l);
 	r.pid = who.pid;
 	r.start = who.start;
-	r.value = 1;			/* the number of the question */
-	memset(&r.subject, 0x1b, sizeof(r.subject));	/* and no 0 at any end */
+	r.value = 1;			/* the number of the request */
+	memset(&r.subject, 0x1b, sizeof(r.subject));	/* without a terminating 0 */
 	EXPECT_EQ(send(l->channel, &r, sizeof(r), 0), gp_report_bytes(GP_REPORT_SUBJECT));
 	RW_UNTIL(l->w, l->w->count[GP_READERS_SUBJECT] == 1);
 	EXPECT_EQ(strlen(l->w->subject.exe), GP_READER_PATH - 1);
 	EXPECT(!strchr(l->w->subject.cmdline, 0x1b) && !strchr(l->w->subject.gang, 0x1b));
-	/* the same again was not asked for */
+	/* a second copy was not requested */
 	EXPECT_EQ(send(l->channel, &r, sizeof(r), 0), gp_report_bytes(GP_REPORT_SUBJECT));
 	RW_UNTIL(l->w, gp_readers_state(l->w->rs, l->user) == GP_READER_ABANDONED);
 	step_out(l);
@@ -239,7 +239,7 @@ static void readers_are_replaced_ever_more_slowly_and_four_may_be_stuck(void **s
 	l->w->no_kill = true;
 	rw_watch(l->w, &l->t, l->user, 1);
 	for (i = 0; i < 100; i++)
-		rw_later(l->w, MS(100));		/* none of them ever beats */
+		rw_later(l->w, MS(100));		/* none of the readers ever beats */
 	EXPECT_EQ(l->w->nr_readers, GP_READERS_STUCK);
 	for (i = 0; i < GP_READERS_STUCK; i++)
 		EXPECT_EQ(l->w->reader[i].killed, 1);
@@ -251,7 +251,7 @@ static void readers_are_replaced_ever_more_slowly_and_four_may_be_stuck(void **s
 	rw_later(l->w, 3600 * GP_SEC);
 	EXPECT_EQ(l->w->nr_readers, GP_READERS_STUCK);
 	EXPECT_EQ(gp_readers_state(l->w->rs, l->user), GP_READER_ABANDONED);
-	/* one comes out of the kernel at last, and dies: its channel closes */
+	/* one returns from the kernel and dies, so its channel closes */
 	close(l->w->reader[1].channel);
 	l->w->reader[1].channel = -1;
 	RW_UNTIL(l->w, l->w->nr_readers == GP_READERS_STUCK + 1);
@@ -402,7 +402,7 @@ static void a_reader_refuses_orders_that_make_no_sense(void **state)
 	}
 	EXPECT_EQ(send(x.fd, long_one, sizeof(long_one), 0), sizeof(long_one));
 	expect_error(&x, EPROTO);
-	/* and goes on */
+	/* and continues */
 	EXPECT_EQ(send(x.fd, &look, sizeof(look), 0), sizeof(look));
 	AWAIT(__atomic_load_n(&x.page->answered, __ATOMIC_ACQUIRE) == 42);
 	EXPECT_EQ(hang_up(&x), 0);

@@ -56,7 +56,7 @@ static void the_dump_comes_as_its_reader_sees_it(void **state)
 	EXPECT_EQ(gp_readers_dump(w->rs, 120), 0);
 	RW_UNTIL(w, w->count[GP_READERS_DUMPED] == 2);
 	EXPECT_EQ(w->mqd[0].pid, 120);
-	/* one that cannot be read, and one that is none */
+	/* an unreadable dump, and a file that is no dump */
 	unlink(path);
 	EXPECT_EQ(gp_readers_dump(w->rs, 0), 0);
 	RW_UNTIL(w, w->count[GP_READERS_DUMPED] == 3);
@@ -108,14 +108,14 @@ static void a_dump_that_hangs_is_given_up_and_users_go_on(void **state)
 
 /* ---- rights ---- */
 
-/* gp_confine_syscalls() does nothing elsewhere. */
+/* gp_confine_syscalls() does nothing on other machines. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 enum { FILTERS = 1 };
 #else
 enum { FILTERS = 0 };
 #endif
 
-/* What a confined process may not do; returns the first thing it could. */
+/* Tries what a confined process may not do. Returns the first thing that succeeded. */
 static int try_everything(pid_t victim)
 {
 	static const int calls[] = {
@@ -175,8 +175,8 @@ static void only_printable_utf8_is_left(void **state)
 	} table[] = {
 		{ "plain text", "plain text" }, { "\x1b[2J\n\t\x7f", "?[2J???" },
 		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
-		{ "\xc2\x9b" "1m", "??1m" },		/* a control sequence of its own */
-		{ "\xc0\xaf\xe0\x80\xaf", "?????" },	/* long forms */
+		{ "\xc2\x9b" "1m", "??1m" },		/* a control sequence */
+		{ "\xc0\xaf\xe0\x80\xaf", "?????" },	/* overlong forms */
 		{ "\xed\xa0\x80", "???" }, { "\xf4\x90\x80\x80", "????" },
 		{ "\xe2\x82", "??" }, { "\xff", "?" }, { "", "" },
 	};
@@ -190,7 +190,7 @@ static void only_printable_utf8_is_left(void **state)
 		gp_reader_clean(text, sizeof(text));
 		EXPECT_EQ(strcmp(text, table[i].out), 0);
 	}
-	memset(text, 0xe2, sizeof(text));	/* no end, and half a character at it */
+	memset(text, 0xe2, sizeof(text));	/* without an end, and cut within a character */
 	gp_reader_clean(text, sizeof(text));
 	EXPECT_EQ(strlen(text), sizeof(text) - 1);
 }

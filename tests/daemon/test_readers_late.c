@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Readers that hang, die or run out of descriptors, and whatever happens at random. */
+/* Readers that hang, die or run out of descriptors, and random events. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "readers_world.h"
 
-/* Its reader waits in the kernel for a page that never comes. */
+/* Watches a target whose reader waits in the kernel for a page that never arrives. */
 static struct gp_watch *watch_hanging(struct readers_world *w, struct rw_target *t, uid_t user)
 {
 	struct gp_reader_wanted wanted = { .count = 1, .wake = GP_WAKE_WRITE };
@@ -17,7 +17,7 @@ static struct gp_watch *watch_hanging(struct readers_world *w, struct rw_target 
 	rw_target(t, user, rw_hang);
 	AWAIT(__atomic_load_n(&t->m->page, __ATOMIC_ACQUIRE));
 	if (t->m->page == 1)
-		skip();		/* userfaultfd is not for us */
+		skip();		/* userfaultfd is not permitted */
 	ring = rw_near(t, 0);
 	ring.read_at = t->m->page;
 	ring.write_at = t->m->page + 8;
@@ -59,7 +59,7 @@ static void a_hung_reader_is_unknown_then_abandoned_then_replaced(void **state)
 	watch = watch_hanging(s->w, &t, 1001);
 	first = rw_reader(s->w, 1001)->pid;
 	AWAIT(waits_in_the_kernel(first));
-	rw_later(s->w, 1);			/* its last beat is seen */
+	rw_later(s->w, 1);			/* handles its last beat */
 	rw_later(s->w, MS(20) - 2);
 	EXPECT_EQ(gp_readers_state(s->w->rs, 1001), GP_READER_GOOD);
 	rw_later(s->w, 2);
@@ -73,11 +73,11 @@ static void a_hung_reader_is_unknown_then_abandoned_then_replaced(void **state)
 	waitpid(first, NULL, 0);		/* process_vm_readv() waits killably */
 	rw_reader(s->w, 1001)->pid = 0;
 
-	/* the other user notices nothing */
+	/* the other user is not affected */
 	rw_look(s->w, 0);
 	EXPECT_EQ(gp_readers_samples(s->w->rs, fine, &x, 1), 1);
 
-	/* a second after the first start the next one comes */
+	/* the next reader starts a second after the first */
 	rw_later(s->w, MS(700));
 	EXPECT_EQ(s->w->nr_readers, 2);
 	rw_later(s->w, MS(200));
@@ -105,7 +105,7 @@ static void a_hung_reader_that_goes_on_in_time_is_kept(void **state)
 	} while (gp_readers_state(s->w->rs, s->me) == GP_READER_GOOD);
 	EXPECT_EQ(gp_readers_state(s->w->rs, s->me), GP_READER_LATE);
 	kill(pid, SIGCONT);
-	/* time stands still until it beats again */
+	/* time does not advance until it beats again */
 	do {
 		rw_turn(s->w);
 		gp_readers_interval(s->w->rs, s->me, MS(1) + (s->w->count[0]++ & 1));
@@ -135,7 +135,7 @@ static void a_question_fails_when_the_reader_is_abandoned(void **state)
 	EXPECT_EQ(s->w->count[GP_READERS_ERROR], 1);
 	EXPECT_EQ(s->w->last[GP_READERS_ERROR].error, ETIMEDOUT);
 	EXPECT_EQ(s->w->last[GP_READERS_ERROR].who.pid, s->t.pid);
-	/* asked again, the next reader answers */
+	/* the next reader answers a repeated request */
 	EXPECT_EQ(gp_readers_describe(s->w->rs, &who), 0);
 	rw_later(s->w, GP_SEC);
 	RW_UNTIL(s->w, s->w->count[GP_READERS_SUBJECT] == 2);
@@ -160,7 +160,7 @@ static void a_reader_that_dies_is_replaced_and_told_everything_again(void **stat
 	EXPECT_EQ(x[4].wptr, 44);
 }
 
-/* A reader with @files descriptors, one process that takes some of them, and then another. */
+/* Runs a reader with @files descriptors. One process takes some of them, then another one. */
 static void starve(const struct rw_target *t, u32 files, u32 *errors)
 {
 	struct gp_ring_pointers rings[] = { rw_near(t, 0), rw_near(t, 1) };
@@ -203,7 +203,7 @@ static void without_descriptors_a_process_is_unknown_and_not_gone(void **state)
 	struct rw_stage *s = *state;
 	u32 files, errors = 0;
 
-	/* from too few to start to enough for all */
+	/* from too few to start up to enough for all */
 	for (files = 4; files < 16; files++)
 		starve(&s->t, files, &errors);
 	EXPECT(errors >= 3);
@@ -225,7 +225,7 @@ static void thousands_of_queues_are_told_although_the_channel_is_full(void **sta
 	EXPECT_EQ(gp_readers_watch(s->w->rs, &who, &wanted, &watch), 0);
 	rw_look(s->w, s->me);
 	EXPECT_EQ(gp_readers_samples(s->w->rs, watch, x, GP_READER_SLOTS), GP_READER_SLOTS);
-	/* no more than that, and what there is stays */
+	/* there are no more, and the existing ones stay */
 	rw_target(&t, s->me, NULL);
 	who = rw_who(&t, s->me);
 	wanted.count = 1;
@@ -340,7 +340,7 @@ static void any_step(struct chance *c)
 	}
 }
 
-/* After everything calmed down each sample is what stands in memory. */
+/* When the faults are over, each sample equals the memory. */
 static void expect_truth(struct chance *c, u32 i)
 {
 	struct gp_reader_sample x[RW_QUEUES];
@@ -355,7 +355,7 @@ static void expect_truth(struct chance *c, u32 i)
 	}
 }
 
-/* A reader that was stopped may be late now; the next one comes within a minute. */
+/* A reader that was stopped may be late now. The next one comes within a minute. */
 static void calm_down(struct chance *c)
 {
 	u32 i, state;
@@ -369,11 +369,11 @@ static void calm_down(struct chance *c)
 		rw_turn(c->w);
 		rw_later(c->w, state == GP_READER_ABANDONED ? GP_SEC :
 			 state == GP_READER_LATE ? MS(1) : 1);
-		i = ~0u;	/* time passed for the others too */
+		i = ~0u;	/* time advanced for the others, too */
 	}
 }
 
-/* A reader that was killed may be found dead only now. */
+/* A killed reader may be found dead only now. */
 static void look(struct chance *c, uid_t user)
 {
 	const struct gp_readers_event *looked = &c->w->last[GP_READERS_LOOKED];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Who gets which class, and what is said about it. */
+/* Which class a process gets, and the explanation. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void patterns_match_as_the_shell_does(void **state)
 {
 	static const struct {
 		const char *pattern, *text;
-		int text_kind, path_kind;	/* expected: as text, as path */
+		int text_kind, path_kind;	/* expected results: as text, as path */
 	} cases[] = {
 		{ "abc", "abc", 1, 1 },
 		{ "abc", "abcd", 0, 0 },
@@ -60,7 +60,7 @@ static void a_pattern_of_a_folder_matches_what_is_in_it(void **state)
 {
 	static const struct {
 		const char *pattern, *path;
-		size_t in;	/* bytes of the folder that matches; 0: none */
+		size_t in;	/* bytes of the matching folder; 0: none */
 	} cases[] = {
 		{ "/a", "/a", 2 }, { "/a", "/a/b/c", 2 }, { "/a", "/ab", 0 },
 		{ "/a*", "/ab/c", 3 }, { "/a/*", "/a", 0 }, { "/a/*", "/a/b/c", 4 },
@@ -76,7 +76,7 @@ static void a_pattern_of_a_folder_matches_what_is_in_it(void **state)
 	}
 }
 
-/* Tries everything; only for short ones. */
+/* Matches by trying everything. Only for short patterns. */
 static bool slow(const char *p, const char *t, bool path)
 {
 	if (!*p)
@@ -374,7 +374,7 @@ static void an_unmanaged_process_may_become_what_offline_is_here(void **state)
 	gp_config_free(config);
 }
 
-/* Each difference alone, in both directions. */
+/* Checks each difference alone, in both directions. */
 static void lower_means_lower_in_everything(void **state)
 {
 	static const struct gp_class base = { 5, 100, GP_LATENCY_CRITICAL, 10, 4, 8 };

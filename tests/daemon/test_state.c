@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What survives a restart of the daemon, and files that must not harm it. */
+/* State that survives a restart of the daemon, and files that must not harm it. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,14 +89,14 @@ static void a_file_is_replaced_at_once_or_not_at_all(void **state)
 	EXPECT_EQ(gp_state_save(path, &state_now), 0);
 	EXPECT_EQ(stat(path, &st), 0);
 	EXPECT_EQ(st.st_mode & 0777, 0600);
-	/* The rest of a daemon that died while it wrote is no obstacle. */
+	/* The temporary file of a daemon that died while writing does not block the next write. */
 	EXPECT_EQ(symlink("/etc/passwd", temporary), 0);
 	state_now.restarts = 2;
 	EXPECT_EQ(gp_state_save(path, &state_now), 0);
 	EXPECT_EQ(access(temporary, F_OK), -1);
 	EXPECT_EQ(gp_state_load(path, &state_read, why), 0);
 	EXPECT_EQ(state_read.restarts, 2);
-	/* Neither a link nor a folder nor a huge file is read. */
+	/* Links, folders and huge files are not read. */
 	EXPECT_EQ(unlink(path), 0);
 	EXPECT_EQ(symlink(r->state, path), 0);
 	EXPECT(gp_state_load(path, &state_read, why) < 0);
@@ -146,10 +146,10 @@ static void classes_policy_and_holds_survive_a_restart(void **state)
 	for (u32 i = 0; i < 20; i++)
 		room_spin(r);
 	EXPECT_EQ(world_state(r->w, r->offline), GP_OFF);
-	/* For the rest of the lease and no longer. */
+	/* The hold lasts for the rest of the lease and no longer. */
 	world_run(r->w, GP_SEC);
 	EXPECT_EQ(world_state(r->w, r->offline), GP_ON);
-	/* The configuration again. */
+	/* Loads the configuration again. */
 	gp_methods_reloaded(r->methods);
 	gp_methods_end(r->methods, "the test ends it");
 	room_restart(r);
@@ -196,7 +196,7 @@ static void a_hold_that_cannot_be_renewed_is_written_once(void **state)
 
 	gp_methods_after(r->methods);
 	EXPECT_EQ(gp_state_load(r->state, &state_now, why), 0);
-	/* The class of the first may not be preempted; the second has ended. */
+	/* The class of the first process may not be preempted. The second has ended. */
 	state_now.nr_holds = 2;
 	state_now.hold[0] = (struct gp_kept_hold){
 		online, r->w->decider->now_ns + 60 * GP_SEC };
@@ -226,7 +226,7 @@ static void a_policy_set_while_the_state_cannot_be_read_is_kept(void **state)
 	json_decref(room_call(r, "SetPolicy", "{\"policy\":\"fifo\"}", NULL));
 	world_run(r->w, 200 * GP_MSEC);
 	gp_methods_after(r->methods);
-	/* No link is followed, but what it names may be good. */
+	/* A link is not followed, even if its target is a valid file. */
 	EXPECT_EQ(rename(r->state, kept), 0);
 	EXPECT_EQ(symlink(kept, r->state), 0);
 	room_restart(r);
@@ -250,7 +250,7 @@ static void a_broken_state_does_not_stop_the_daemon(void **state)
 	fclose(f);
 	room_restart(r);
 	EXPECT_EQ(restarts(r, why, sizeof(why)), 0);
-	/* It is replaced by a good one. */
+	/* A valid file replaces it. */
 	gp_methods_after(r->methods);
 	EXPECT_EQ(gp_state_load(r->state, &state_read, why), 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The supervisor with deciders and children that misbehave, and what systemd is cw_told. */
+/* The supervisor with misbehaving deciders and children, and its messages to systemd. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -30,12 +30,12 @@ struct shared {
 	u32 lives;
 	u32 ended_well;
 	int daemon;
-	u64 now_ns;		/* the supervisor's time, if not 0: the test moves it */
+	u64 now_ns;		/* the supervisor's time, which the test moves; 0: real time */
 	uid_t poked;
-	u32 restarts;		/* as the decider was told */
+	u32 restarts;		/* the number reported to the decider */
 	char reason[96];
 	int child;		/* a pid */
-	u32 turns;		/* how often poll() found neither an event nor its time */
+	u32 turns;		/* poll() calls that found neither an event nor a timeout */
 };
 
 static struct shared *shared;
@@ -43,8 +43,8 @@ static struct shared *shared;
 typedef int (*decider_main)(void *ctx, struct gp_heart *heart);
 
 /*
- * Virtual time. The linker redirects the supervisor's clock_gettime() and poll(). A machine that
- * keeps the daemon or the supervisor waiting does not change virtual time.
+ * Virtual time. The linker redirects the supervisor's clock_gettime() and poll(). A busy machine
+ * does not change virtual time.
  */
 int __real_clock_gettime(clockid_t clock, struct timespec *ret);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
@@ -76,8 +76,8 @@ int __wrap_poll(struct pollfd *fds, nfds_t nr, int ms)
 }
 
 /*
- * In the daemon: waits until the supervisor has read every beat, has seen the current time, and
- * waits in poll(). It has no limit: the supervisor may also kill the daemon here.
+ * In the daemon: waits until the supervisor has read every beat, has seen the current time and
+ * waits in poll(). It has no limit, because the supervisor may also kill the daemon here.
  */
 static void settle(const struct gp_heart *heart)
 {
@@ -122,7 +122,7 @@ static u64 now(void)
 
 /* ---- roles of the tests ---- */
 
-/* Echoes its user, then waits for the end of its channel. */
+/* Sends its user back, then waits for the end of its channel. */
 static int echo_main(int channel, uid_t user)
 {
 	struct gp_supervisor_message m =
@@ -135,7 +135,7 @@ static int echo_main(int channel, uid_t user)
 	return 5;
 }
 
-/* Does not care that its channel has ended. */
+/* Ignores the end of its channel. */
 static int deaf_main(int channel, uid_t user)
 {
 	(void)channel;
@@ -165,7 +165,7 @@ static int supervise(decider_main child)
 	});
 }
 
-/* The supervisor in a process of its own. */
+/* Starts the supervisor in its own process. */
 static pid_t start_supervisor(decider_main child)
 {
 	pid_t pid = fork();
@@ -178,7 +178,7 @@ static pid_t start_supervisor(decider_main child)
 	return pid;
 }
 
-/* Its exit code. */
+/* Runs the supervisor and returns its exit code. */
 static int keep(decider_main child)
 {
 	pid_t pid = start_supervisor(child);
@@ -209,7 +209,7 @@ static void a_normal_end_is_the_supervisors(void **state)
 	EXPECT_EQ(shared->lives, 1);
 }
 
-/* The first life is stopped while it is busy; the second ends well. */
+/* The first decider is stopped while it is busy. The second ends well. */
 static int stops_once(void *ctx, struct gp_heart *heart)
 {
 	(void)ctx;
@@ -232,7 +232,7 @@ static void a_busy_decider_that_is_stopped_is_ended_and_started_again(void **sta
 	EXPECT(now() - began >= HEARTBEAT);
 }
 
-/* A standard error that is full and not read; what it was is returned. */
+/* Makes stderr a full pipe without a reader. Returns the old stderr. */
 static int stuff_stderr(void)
 {
 	int was = dup(STDERR_FILENO), ends[2];
@@ -243,7 +243,7 @@ static int stuff_stderr(void)
 	EXPECT_EQ(fcntl(ends[1], F_SETFL, 0), 0);
 	dup2(ends[1], STDERR_FILENO);
 	close(ends[1]);
-	/* The reading end stays open, so the pipe is not broken. */
+	/* The reading end stays open, so that the pipe is not broken. */
 	return was;
 }
 
@@ -283,7 +283,7 @@ static int sleeps_at_rest(void *ctx, struct gp_heart *heart)
 	settle(heart);
 	gp_heart_rest(heart);
 	settle(heart);
-	/* In small steps: the supervisor takes a large one for a machine that stood still. */
+	/* In small steps, because the supervisor takes a large one for a suspended machine. */
 	for (u32 i = 0; i < 12; i++)
 		advance(heart, HEARTBEAT / 4);
 	return 0;
@@ -315,7 +315,7 @@ static void a_busy_decider_that_is_heard_of_lives(void **state)
 	EXPECT_EQ(shared->lives, 1);
 }
 
-/* Busy and silent: for a moment less than a heartbeat, then for as long as it may not be. */
+/* Busy and silent: first for slightly less than a heartbeat, then for longer than allowed. */
 static int falls_silent(void *ctx, struct gp_heart *heart)
 {
 	(void)ctx;
@@ -338,7 +338,7 @@ static void a_busy_decider_that_is_silent_for_a_heartbeat_is_restarted(void **st
 	EXPECT_EQ(shared->ended_well, 1);
 }
 
-/* No process ran for two heartbeats; then the daemon beats again, in time. */
+/* No process ran for two heartbeats. Then the daemon beats again, in time. */
 static int stands_still(void *ctx, struct gp_heart *heart)
 {
 	(void)ctx;
@@ -377,7 +377,7 @@ static void it_gives_up_after_a_few_ends(void **state)
 	EXPECT_EQ(shared->lives, GP_SUPERVISOR_ENDS + 1);
 }
 
-/* So seldom that not more than GP_SUPERVISOR_ENDS are within a minute. */
+/* At most GP_SUPERVISOR_ENDS crashes are within a minute. */
 static int crashes_seldom(void *ctx, struct gp_heart *heart)
 {
 	if (shared->lives > 3 * GP_SUPERVISOR_ENDS)
@@ -393,7 +393,7 @@ static void a_decider_that_crashes_seldom_is_always_restarted(void **state)
 	EXPECT_EQ(shared->lives, 3 * GP_SUPERVISOR_ENDS + 1);
 }
 
-/* As often as the driver shows one more of many GPUs. */
+/* Asks for a restart many times, as when the driver adds GPUs one by one. */
 static int wants_again(void *ctx, struct gp_heart *heart)
 {
 	(void)ctx;
@@ -408,7 +408,7 @@ static void a_decider_that_wants_it_is_started_again(void **state)
 	EXPECT_EQ(shared->lives, 3 * GP_SUPERVISOR_ENDS + 1);
 }
 
-/* Signals of the supervisor are the daemon's; without its supervisor it is told to end. */
+/* The supervisor forwards its signals. The daemon gets SIGTERM when the supervisor ends. */
 static void on_term(int sig)
 {
 	(void)sig;
@@ -493,7 +493,7 @@ static void a_decider_whose_supervisor_dies_dies_too(void **state)
 	AWAIT(kill(shared->daemon, 0));
 }
 
-/* The supervisor can open nothing more when the first decider has died. */
+/* The supervisor has no free descriptor when the first decider dies. */
 static int dies_when_files_are_short(void *ctx, struct gp_heart *heart)
 {
 	(void)ctx;
@@ -582,12 +582,12 @@ static void a_supervisor_ends_with_its_caller_and_ends_its_children(void **state
 	pid = cw_greeting().pid;
 	cw_start(GP_ROLE_READER, 1);
 	gp_children_disconnect();
-	/* The deaf one is killed, and our child's child is gone then. */
+	/* The child that ignores its channel is killed, and with it the child's child. */
 	AWAIT(waitpid(-1, NULL, WNOHANG) > 0);
 	AWAIT(kill(pid, 0));
 }
 
-/* A message that no decider sends. */
+/* Sends a message that no decider sends. */
 static int sends(void *ctx, const void *bytes, size_t size, struct gp_heart *heart)
 {
 	(void)ctx;
@@ -638,7 +638,7 @@ static void a_decider_that_sends_a_malformed_message_is_killed_and_started_again
 	}
 }
 
-/* The first one has a child that does not care, and dies. */
+/* The first decider has a child that ignores its channel, and dies. */
 static int dies_with_a_child(void *ctx, struct gp_heart *heart)
 {
 	(void)ctx;

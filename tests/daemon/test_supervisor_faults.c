@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * System calls of the supervisor that fail: a child is started and killed, and the decider, which
- * is the test, learns both. The supervisor is a process of its own, which inherits the faults.
+ * System calls of the supervisor that fail. A child is started and killed, and the decider learns
+ * both. The test is the decider. The supervisor is its own process, which inherits the faults.
  */
 #include <poll.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 #include "tests/shared/gp_test.h"
 #include "tests/shared/sys_faults.h"
 
-/* As many calls of a kind as the supervisor makes in this scenario, and more. */
+/* More calls of a kind than the supervisor makes in this scenario. */
 enum { CALLS = 8 };
 
 static struct {
-	u64 failed, ended;	/* the child that was */
+	u64 failed, ended;	/* the child that failed, the child that ended */
 	u64 last;
 } seen;
 
@@ -74,7 +74,7 @@ static void try(const struct sys_fault *fault)
 	int channel, err;
 
 	memset(&seen, 0, sizeof(seen));
-	/* fork() number 1 makes the supervisor. */
+	/* The first fork() makes the supervisor. */
 	sys_faults_begin(fault);
 	err = gp_supervisor_fork(roles, &channel);
 	sys_faults_end();
@@ -83,7 +83,7 @@ static void try(const struct sys_fault *fault)
 		return;
 	EXPECT_EQ(gp_children_connect(channel), 0);
 	gp_children_own(GP_ROLE_HOLDER, &owner);
-	/* The second child comes after the fault at the latest. */
+	/* The second child starts after the fault at the latest. */
 	while (!start_and_kill())
 		EXPECT(seen.last < CALLS);
 	EXPECT(start_and_kill() || seen.last < CALLS);

@@ -79,7 +79,7 @@ void process_world_put_process(struct process_world *w, int pid)
 	process_world_put_queue(w, pid, 9, "54702", "0");
 }
 
-/* All idle processes of a user share a directory, because tests have thousands of them. */
+/* All idle processes of a user share a directory, because tests make thousands of them. */
 void process_world_put_idle(struct process_world *w, int pid, uid_t uid)
 {
 	char text[64], path[PATH_MAX];

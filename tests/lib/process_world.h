@@ -11,26 +11,26 @@ struct process_world {
 	struct fake_tree *tree;
 	char kfd[128], proc[128], etc[128];
 	struct gp_scanner *scanner;
-	const struct gp_process *p;	/* what the last scan found */
+	const struct gp_process *p;	/* result of the last scan */
 	u32 count;
 };
 
 int process_world_up(void **state);
 int process_world_down(void **state);
-/* Another scanner on the same files. @user_max: as in gp_scan_args. */
+/* Creates another scanner on the same files. @user_max: as in gp_scan_args. */
 struct gp_scanner *process_world_scanner(struct process_world *w, u32 user_max);
 
-/* /proc/PID of the user 1000. */
+/* Writes /proc/PID of user 1000. */
 void process_world_put_proc(struct process_world *w, int pid, const char *name, u64 start);
 void process_world_put_user(struct process_world *w, int pid, uid_t uid);
 void process_world_put_queue(struct process_world *w, int pid, u32 id, const char *gpu,
 			     const char *type);
-/* A process in /proc and sysfs with three queues on one GPU. */
+/* Writes a process in /proc and sysfs with three queues on one GPU. */
 void process_world_put_process(struct process_world *w, int pid);
-/* A process without a queue, in a user namespace. */
+/* Writes a process without a queue, in a user namespace. */
 void process_world_put_idle(struct process_world *w, int pid, uid_t uid);
 
-/* One whole scan that must succeed. */
+/* Makes one whole scan, which must succeed. */
 void process_world_scan(struct process_world *w, u32 what);
 
 #endif /* PROCESS_WORLD_H */

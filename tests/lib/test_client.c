@@ -14,7 +14,7 @@
 
 static pthread_t thread;
 static atomic_bool stop;
-static atomic_int publish;	/* that many events */
+static atomic_int publish;	/* number of events to publish */
 
 static u64 clock_ns(void)
 {
@@ -207,7 +207,10 @@ static void events_arrive_by_a_descriptor(void **state)
 	gp_daemon_close(d);
 }
 
-/* More than its buffer holds, while it does not read: then it hears how many were lost. */
+/*
+ * Publishes more events than the client's buffer holds. The client then learns how many were
+ * lost.
+ */
 static void lost_events_are_counted(void **state)
 {
 	enum { MANY = 20000 };
@@ -224,7 +227,7 @@ static void lost_events_are_counted(void **state)
 	AWAIT(!publish);
 	p.fd = gp_events_fd(events);
 	while (got + lost < MANY + one_more) {
-		/* The daemon reports the last loss with the next event, so it needs one more. */
+		/* The daemon reports the last loss with the next event. */
 		if (poll(&p, 1, 100) == 0) {
 			publish = 1;
 			AWAIT(!publish);

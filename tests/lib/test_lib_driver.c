@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Debug sessions with drivers that the lab's cannot be (fake_driver.h). */
+/* Debug sessions with drivers that the lab cannot provide (fake_driver.h). */
 #include <string.h>
 #include <unistd.h>
 
@@ -56,7 +56,7 @@ static void a_suspend_that_is_done_by_half_is_undone(void **state)
 	driver->fails = 1;
 	EXPECT_EQ(gp_session_suspend(&s, 0, 1, &done), -EIO);
 	EXPECT(strstr(gp_strerror(-EIO), "did not let go of a queue"));
-	/* The one that failed, too: the driver holds it for suspended. */
+	/* Includes the queue whose suspend failed, because the driver marks it as suspended. */
 	EXPECT_EQ(driver->target[0].held, 0);
 	EXPECT_EQ(driver->suspends, 1);
 	EXPECT_EQ(driver->resumes, 1);

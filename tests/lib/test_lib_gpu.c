@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* GPUs as found in a sysfs that the test writes. */
+/* Finding GPUs in a sysfs that the test writes. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -103,7 +103,7 @@ static void what_cannot_be_read_is_left_out(void **state)
 	put_node(t, 6, "10\n", CARD("256", "1"));
 	put_node(t, 7, "11\n", CARD("512", "1"));
 	EXPECT_EQ(gp_gpus_read(t->path, g, 1, &count), 0);
-	EXPECT_EQ(count, 2);		/* more than there was room for */
+	EXPECT_EQ(count, 2);		/* the buffer was too small */
 	EXPECT_EQ(g[0].gpu_id, 10);
 }
 
@@ -187,7 +187,7 @@ static void gpus_are_selected_by_index_and_address(void **state)
 			EXPECT_EQ(bad - table[i].text, table[i].bad);
 	}
 	EXPECT_EQ(gp_gpus_select(three, 0, "all", &mask, NULL), -ENOENT);
-	/* A daemon that has some of the GPUs names them by the same indexes. */
+	/* A daemon with some of the GPUs uses the same indexes. */
 	EXPECT_EQ(gp_gpus_select(three + 1, 2, "0", &mask, NULL), -ENOENT);
 	EXPECT_EQ(gp_gpus_select(three + 1, 2, "2", &mask, NULL), 0);
 	EXPECT_EQ(mask, 2);
@@ -209,7 +209,7 @@ static void calls_that_fail_for_want_of_descriptors_are_counted(void **state)
 	EXPECT_EQ(errno, EMFILE);
 	EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
 	EXPECT_EQ(gp_sys_failures(), failures + 1);
-	/* That something does not exist is no failure. */
+	/* A missing file is no failure. */
 	EXPECT_EQ(gp_sys->openat(AT_FDCWD, "/no/such/file", O_RDONLY), -1);
 	EXPECT_EQ(gp_sys_failures(), failures + 1);
 	gp_sys = before;

@@ -50,7 +50,7 @@ static void put_compute(struct text *t, u32 gpu_id, u32 xccs, bool aql)
 	for (u32 i = 0; i < xccs; i++) {
 		word[39] = i;
 		put_words(t, word, 512);
-		word[139] = 0xdead;	/* the others are not looked at */
+		word[139] = 0xdead;	/* ignored by the parser */
 	}
 }
 
@@ -66,7 +66,7 @@ static void put_sdma(struct text *t, u32 gpu_id, u32 copies)
 		put_words(t, word, 128);
 }
 
-/* In pieces of @step bytes. */
+/* Parses the text in pieces of @step bytes. */
 static int parse(struct text *t, size_t step, pid_t only, struct gp_mqd_list *l, u32 *line)
 {
 	struct gp_mqd_parser p;
@@ -214,7 +214,10 @@ static void long_lines_and_zeros_are_refused(void **state)
 	EXPECT_EQ(gp_mqd_parser_end(&p), 0);
 }
 
-/* Whatever byte is changed: an answer or a refusal, no more queues than lines, and no crash. */
+/*
+ * Changes each byte. The parser must answer or refuse without a crash and return at most one
+ * queue per line.
+ */
 static void one_wrong_byte_does_no_harm(void **state)
 {
 	u64 seed = gp_test_seed(1), random = seed;

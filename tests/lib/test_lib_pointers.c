@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Pointers of another process: a child that shares nothing but the pages it had. */
+/* Reading the pointers of another process, a child that shares only some pages with the test. */
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,9 +11,9 @@
 #include "lib/pointers.h"
 #include "uapi/aql.h"
 
-enum { QUEUES = 700, RING = 4096 };	/* more pieces than fit into one call */
+enum { QUEUES = 700, RING = 4096 };	/* more pieces than one call accepts */
 
-/* What the child has, in memory that both see; it only sleeps. */
+/* Memory shared with the child, which only sleeps. */
 struct shared {
 	struct {
 		u64 write;		/* ROCr: at 56 and 128 of one page */
@@ -122,7 +122,7 @@ static void an_aql_read_pointer_is_never_ahead(void **state)
 
 	watch(w, &one, 1);
 	w->m->near[0].write = 5;
-	w->m->near[0].read = 6;		/* it moved between the two being read */
+	w->m->near[0].read = 6;		/* it moved between the two reads */
 	look(w);
 	EXPECT(w->r[0].rptr == 5 && w->r[0].wptr == 5);
 }
@@ -140,12 +140,12 @@ static void pm4_pointers_count_on_where_the_ring_wraps(void **state)
 	EXPECT_EQ(w->r[0].wptr - w->r[0].rptr, 12);
 	rptr = w->r[0].rptr;
 	wptr = w->r[0].wptr;
-	w->m->pm4_write = 1030;		/* one that counts on; the read pointer wraps */
+	w->m->pm4_write = 1030;		/* counts past the ring; the read pointer wraps */
 	w->m->pm4_read = 6;
 	look(w);
 	EXPECT(w->r[0].wptr == wptr + 10 && w->r[0].rptr == rptr + 22);
 	EXPECT(w->r[0].flags & GP_RING_MOVED);
-	w->m->pm4_write = 4;		/* and one that wraps itself: to 1028 + 1024 */
+	w->m->pm4_write = 4;		/* wraps, which means 1028 + 1024 */
 	look(w);
 	EXPECT_EQ(w->r[0].wptr, wptr + 10 + 1022);
 	EXPECT_EQ(w->r[0].wptr - w->r[0].rptr, 1022);
@@ -233,7 +233,7 @@ static void barriers_at_the_read_pointer_are_seen(void **state)
 		EXPECT_EQ(gp_pointers_barriers(w->set), 0);
 		EXPECT_EQ(!!(w->r[0].flags & GP_RING_AT_BARRIER), table[i].barrier);
 	}
-	/* drained: what lies there is of no interest */
+	/* the queue is drained, so its packets are ignored */
 	w->m->ring[4].word[0] = GP_AQL_BARRIER_AND;
 	w->m->near[0].read = 68;
 	look(w);
@@ -246,7 +246,7 @@ static void a_ring_that_cannot_be_read_leaves_its_pointers_known(void **state)
 	struct world *w = *state;
 	struct gp_ring_pointers one = ring(GP_RING_AQL, &w->m->near[0].read, &w->m->near[0].write);
 
-	watch(w, &one, 1);		/* its ring is at 0x1000, where nothing is */
+	watch(w, &one, 1);		/* its ring is at 0x1000, which is not mapped */
 	w->m->near[0].write = 1;
 	for (u32 i = 0; i < 2; i++) {
 		look(w);
@@ -265,7 +265,7 @@ static void a_queue_with_nothing_pending_needs_no_read_pointer(void **state)
 	look(w);
 	look(w);
 	EXPECT(w->r[0].half);
-	/* work came, and some of it is done: both ends are right in this very look */
+	/* work arrives and is partly done; one look shows both pointers correctly */
 	w->m->far_write[0] = 5;
 	w->m->far_read[0] = 4;
 	look(w);
@@ -291,7 +291,7 @@ static void queues_that_stay_continue_in_a_new_set(void **state)
 	w->m->pm4_write = w->m->pm4_read = 1020;
 	watch(w, two, 1);
 	look(w);
-	w->m->pm4_write = w->m->pm4_read = 4;	/* once around the ring of 1024 dwords */
+	w->m->pm4_write = w->m->pm4_read = 4;	/* one full round of the ring of 1024 dwords */
 	look(w);
 	wptr = w->r[0].wptr;
 	old = w->set;

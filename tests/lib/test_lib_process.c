@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* GPU processes as found in a sysfs and a /proc that the test writes. */
+/* Finding GPU processes in a sysfs and a /proc that the test writes. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,7 +82,7 @@ static void a_queue_with_a_used_id_is_another_queue(void **state)
 	process_world_put_process(w, 20);
 	process_world_scan(w, 0);
 	birth = w->p[0].queues[1].birth;
-	/* moved away, so that its inode cannot be reused */
+	/* moves the directory, so that its inode is not reused */
 	snprintf(old, sizeof(old), "%s/proc/20/queues/9", w->kfd);
 	snprintf(kept, sizeof(kept), "%s/kept", w->kfd);
 	EXPECT_EQ(rename(old, kept), 0);
@@ -139,12 +139,12 @@ static void what_vanishes_or_is_odd_is_left_out(void **state)
 	fake_tree_put(w->tree, "1\n", "kfd/proc/21/pasid");	/* not in /proc: it has ended */
 	fake_tree_put(w->tree, "1\n", "kfd/proc/x22/pasid");
 	fake_tree_put(w->tree, "1\n", "kfd/proc/0/pasid");
-	fake_tree_put(w->tree, "1", "kfd/proc/20/queues/4/gpuid");	/* half made */
+	fake_tree_put(w->tree, "1", "kfd/proc/20/queues/4/gpuid");	/* incomplete */
 	process_world_put_queue(w, 20, 5, "12x", "0");
 	process_world_scan(w, GP_SCAN_USAGE);
 	EXPECT_EQ(w->count, 1);
 	EXPECT_EQ(w->p[0].nr_queues, 3);
-	/* the half made one is complete a scan later */
+	/* the incomplete queue is complete one scan later */
 	process_world_put_queue(w, 20, 4, "1", "0");
 	process_world_scan(w, 0);
 	EXPECT_EQ(w->p[0].nr_queues, 4);
@@ -185,18 +185,18 @@ static void the_end_of_one_process_leaves_the_others(void **state)
 		process_world_put_proc(w, i << 13, "x", 1);
 	for (u32 round = 0; round < 150; round++) {
 		for (int i = 1; i < 300; i++) {
-			/* First many come, then few change at a time. */
+			/* First many processes come, then few change at a time. */
 			if (gp_test_random(&seed) % (round ? 200 : 2))
 				continue;
 			is_there[i] = !is_there[i];
-			/* Pids that fall on few places of the scanner's hash table. */
+			/* These pids share few slots of the scanner's hash table. */
 			snprintf(path, sizeof(path), "kfd/proc/%d", i << 13);
 			if (is_there[i])
 				fake_tree_dir(w->tree, path);
 			else
 				fake_tree_remove(w->tree, path);
 		}
-		/* The second scan has to find each process again after the first removed others. */
+		/* The second scan must find each process after the first scan removed others. */
 		process_world_scan(w, 0);
 		process_world_scan(w, 0);
 		for (u32 i = 1, at = 0; i < 300; i++) {

@@ -8,7 +8,7 @@
 
 enum { ALICE = 1000, BOB = 1001, CROWD = GP_PROCESSES_MAX, BOBS = 5000 };
 
-/* How many calls of so many steps a scan takes. */
+/* Returns how many calls of @steps steps a scan takes. */
 static u32 scan_in_steps(struct process_world *w, u32 what, u32 steps)
 {
 	for (u32 calls = 1; calls < 100000; calls++) {
@@ -52,7 +52,7 @@ static void another_users_process_is_found_beside_4096_of_one_user(void **state)
 	process_world_put_user(w, BOBS, BOB);
 	calls = scan_in_steps(w, 0, STEPS);
 	EXPECT(find(w, BOBS) && find(w, BOBS)->is_new && find(w, BOBS)->nr_queues == 3);
-	/* A process that is left out costs no step of its own. */
+	/* A skipped process costs no step of its own. */
 	EXPECT(calls <= (CROWD / 128 + GP_USER_PROCESSES_MAX + 6) / STEPS + 1);
 	EXPECT_EQ(w->count, GP_USER_PROCESSES_MAX + 1);
 
@@ -98,7 +98,7 @@ static void a_process_with_queues_displaces_an_idle_one_of_its_user(void **state
 	process_world_scan(w, 0);
 	process_world_put_process(w, 500);
 	process_world_put_process(w, 501);
-	/* Three scans look at 300 processes. */
+	/* Three scans examine 300 processes. */
 	for (u32 i = 0; i < 4; i++)
 		scan_in_steps(w, 0, 1);
 	EXPECT(find(w, 500) && find(w, 500)->nr_queues == 3 && find(w, 501));
@@ -106,7 +106,7 @@ static void a_process_with_queues_displaces_an_idle_one_of_its_user(void **state
 	EXPECT_EQ(w->count, 21);
 	EXPECT(gp_scanner_user(w->scanner, 0, &user));
 	EXPECT(user.tracked == 20 && user.left_out == 282 && !user.busy);
-	/* When all have queues, those left out are counted. */
+	/* When all have queues, the skipped ones are counted. */
 	for (int i = 502; i < 530; i++)
 		process_world_put_process(w, i);
 	for (u32 i = 0; i < 8; i++)
@@ -123,7 +123,7 @@ static void many_users_leave_room_for_users_who_have_few(void **state)
 	struct process_world *w = *state;
 	u32 nr = 0;
 
-	/* Eight users with 512 processes each, who would fill the table. */
+	/* Eight users with 512 processes each would fill the table. */
 	for (int i = 1; i <= CROWD; i++)
 		process_world_put_idle(w, i, ALICE + (uid_t)i % 8);
 	process_world_scan(w, 0);
@@ -177,7 +177,7 @@ static void an_incomplete_scan_changes_nothing_that_is_seen(void **state)
 	w->p = gp_scanner_processes(w->scanner, &w->count);
 	EXPECT_EQ(w->count, 50);
 	EXPECT(!find(w, 7) && find(w, 60) && find(w, 60)->is_new && !find(w, 8)->is_new);
-	/* A whole scan in the middle of another begins anew. */
+	/* A complete scan during a stepwise one starts again. */
 	process_world_put_queue(w, 60, 3, "1", "0");
 	for (u32 i = 0; i < 60; i++)
 		EXPECT(gp_scanner_step(w->scanner, 0, 1) >= 0);
@@ -193,7 +193,7 @@ static void a_change_seen_by_an_abandoned_scan_is_still_told(void **state)
 	process_world_scan(w, 0);
 	process_world_put_queue(w, 20, 3, "1", "0");
 	process_world_put_process(w, 21);
-	/* A piece of the directory, 20 and its queue, identity of 21, 21, two of its queues. */
+	/* A part of the directory, 20 and its queue, identity of 21, 21, two of its queues. */
 	EXPECT_EQ(gp_scanner_step(w->scanner, 0, 7), 0);
 	process_world_scan(w, 0);
 	EXPECT(find(w, 20)->queues_changed && !find(w, 20)->is_new);
@@ -306,8 +306,8 @@ static void move(const struct process_world *w, const char *from, const char *to
 }
 
 /*
- * Two processes are known; process 3 is new, process 1 has a new queue and lost one, process 2 is
- * unchanged. One call of the scan that sees this fails.
+ * Two processes are known. Process 3 is new. Process 1 has a new queue and lost one. Process 2 is
+ * unchanged. One call of the scan fails.
  */
 static void faulty_scan(struct process_world *w, const struct sys_fault *fault)
 {
@@ -394,7 +394,7 @@ static u32 pick(struct random_world *r, u32 below)
 	return (u32)(gp_test_random(&r->seed) % below);
 }
 
-/* A process comes or goes, or one of its queues does. */
+/* Adds or removes a process or one of its queues. */
 static void change(struct random_world *r)
 {
 	u32 i = 1 + pick(r, RANDOM);
@@ -414,7 +414,7 @@ static void change(struct random_world *r)
 	*is = !*is;
 }
 
-/* Scans in steps of any size. True: the scan is complete. */
+/* Scans in steps of random size. Returns true if the scan is complete. */
 static bool random_scan(struct random_world *r, bool with_fault)
 {
 	struct sys_fault fault = {
@@ -482,7 +482,7 @@ static void without_descriptors_everything_stays_as_it_was(void **state)
 		err = gp_scanner_run(w->scanner, 0, &w->p, &w->count);
 		sys_faults_end();
 		EXPECT_EQ(err, n == 1 ? -EMFILE : 0);
-		/* Process 5 ended, which is a fact; the others keep their queues. */
+		/* Process 5 has ended. The other processes keep their queues. */
 		EXPECT_EQ(w->count, n == 1 ? 20 : 19);
 		for (u32 i = 0; n > 1 && i < w->count; i++)
 			EXPECT(w->p[i].nr_queues == 3 && !w->p[i].queues_changed);
@@ -497,7 +497,7 @@ static void a_process_appears_when_its_queues_are_known(void **state)
 	struct process_world *w = *state;
 
 	process_world_put_process(w, 1);
-	/* The directory, stat and status can be opened, and nothing else. */
+	/* Only the directory, stat and status can be opened. */
 	sys_faults_begin(&fault);
 	process_world_scan(w, 0);
 	sys_faults_end();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What of debug sessions needs no driver: ptrace, and a driver that knows no debug call
+ * The parts of debug sessions that need no driver: ptrace, and a driver without debug calls
  * (/dev/null).
  */
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static void on_signal(int sig)
 	signals = signals + 1;
 }
 
-/* A child that exits with how many SIGUSR1 it got, when told by SIGTERM. */
+/* Makes a child that exits on SIGTERM with its number of SIGUSR1 as exit code. */
 static pid_t make_child(void)
 {
 	sigset_t mask, before;
@@ -62,7 +62,7 @@ static int end_child(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* The rest of the line @field of /proc/PID/status. */
+/* Stores the rest of the line @field of /proc/PID/status. */
 static void status_of(pid_t pid, const char *field, char *ret, size_t size)
 {
 	char path[64], line[128];
@@ -101,7 +101,7 @@ static int seize_it(void *ctx)
 	int err = gp_seize(pid, 0);
 
 	EXPECT(is_traced(pid));
-	kill(pid, SIGUSR1);	/* stops it, until this thread ends */
+	kill(pid, SIGUSR1);	/* stops the child until this thread ends */
 	AWAIT(is_in_state(pid, 't'));
 	return err;
 }
@@ -160,7 +160,7 @@ static void a_session_that_cannot_be_had_leaves_no_trace(void **state)
 	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
 		.kfd_fd = fd, .pid = pid, .start = start, .stay_attached = true }), -ENOSYS);
 	EXPECT(!is_traced(pid));
-	/* another process with its pid */
+	/* another process with the same pid */
 	EXPECT_EQ(gp_session_open(&s, &(struct gp_session_args){
 		.kfd_fd = fd, .pid = pid, .start = start + 1 }), -ESRCH);
 	AWAIT(!is_traced(pid));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The user who answers for a process, by an /etc and a /proc that the test writes. */
+/* The user who is accountable for a process, from an /etc and a /proc that the test writes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -66,11 +66,11 @@ static void a_mapped_uid_belongs_to_the_owner_of_its_range(void **state)
 	EXPECT_EQ(user_of(w, 2, 165536), 1001);
 	EXPECT_EQ(user_of(w, 2, 165546), 1001);
 	EXPECT_EQ(user_of(w, 2, 165556), 165556);
-	/* Also if the process has ended: then only its uid is known. */
+	/* Also if the process has ended, because then only its uid is known. */
 	EXPECT_EQ(user_of(w, 77, 100000), -ESRCH);
 	EXPECT_EQ(gp_user_of_uid(w->subuids, 100000), 1000);
 	EXPECT_EQ(gp_user_of_uid(w->subuids, 99999), 99999);
-	/* Owners whom /etc/passwd does not have count as one user per range. */
+	/* Owners missing from /etc/passwd count as one user per range. */
 	EXPECT_EQ(user_of(w, 2, 500099), 500000);
 	EXPECT_EQ(user_of(w, 2, 600001), 600000);
 	EXPECT_EQ(user_of(w, 2, 600006), 600005);

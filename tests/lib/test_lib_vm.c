@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Which processes may be suspended, in a sysfs and a /proc that the test writes. */
+/* Which processes may be suspended, from a sysfs and a /proc that the test writes. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -14,7 +14,7 @@
 
 enum { PID = 77, PASID = 32769, OTHER = 32770 };
 
-/* Three GPUs, and a process whose record the driver has on the first two. */
+/* Three GPUs, and a process that the driver has records of on the first two. */
 static int up(void **state)
 {
 	struct fake_tree *t = fake_tree_make();
@@ -50,7 +50,7 @@ static void open_file(struct fake_tree *t, u32 fd, const char *what)
 		      fd);
 }
 
-/* As amdgpu shows the open file number @client of the render node @minor. */
+/* Adds an open file as amdgpu shows it: number @client of the render node @minor. */
 static void open_render(struct fake_tree *t, u32 fd, u32 minor, u32 client, u32 pasid)
 {
 	char text[256], what[64];
@@ -63,7 +63,10 @@ static void open_render(struct fake_tree *t, u32 fd, u32 minor, u32 client, u32 
 	fake_tree_put(t, text, "%d/fdinfo/%u", PID, fd);
 }
 
-/* To suspend its queues on @gpu_id (0: all). It has one on each of @queued, which 0 ends. */
+/*
+ * Asks whether the queues on @gpu_id (0: all) may be suspended. The process has a queue on each
+ * GPU of @queued, a list ended by 0.
+ */
 static int asked(struct fake_tree *t, u32 gpu_id, const u32 *queued, bool *always)
 {
 	struct gp_vm_args args = {
@@ -99,10 +102,10 @@ static void one_that_has_it_on_one_of_two_is_not(void **state)
 static void an_open_render_node_alone_proves_nothing(void **state)
 {
 	open_render(*state, 4, 128, 1, PASID);
-	/* Opened and never handed to the driver: it has a PASID of its own. */
+	/* A file that was opened but never passed to the driver has a PASID of its own. */
 	open_render(*state, 5, 129, 2, OTHER);
 	EXPECT_EQ(ASKED(*state, 0, 11), 0);
-	/* A driver that does not say which. */
+	/* A driver that does not report the PASID. */
 	open_file(*state, 5, "/dev/dri/renderD129");
 	EXPECT_EQ(ASKED(*state, 0, 11), 0);
 }
@@ -111,7 +114,7 @@ static void a_second_descriptor_or_node_of_one_gpu_proves_nothing_about_another(
 {
 	open_render(*state, 4, 128, 1, PASID);
 	open_render(*state, 5, 128, 1, PASID);
-	/* A file of any GPU can be handed to the driver for the first. */
+	/* A file of any GPU can be passed to the driver for the first GPU. */
 	open_render(*state, 6, 129, 1, PASID);
 	EXPECT_EQ(ASKED(*state, 0, 11), 0);
 }
@@ -147,7 +150,7 @@ static void the_gpus_of_the_call_decide(void **state)
 	EXPECT_EQ(ASKED(*state, 33, 11, 33), 1);
 	EXPECT_EQ(ASKED(*state, 11, 11, 33), 0);
 	EXPECT_EQ(ASKED(*state, 0, 33, 11), 0);
-	EXPECT_EQ(ASKED(*state, 22, 11, 33), 1);	/* nothing there to suspend */
+	EXPECT_EQ(ASKED(*state, 22, 11, 33), 1);	/* no queue to suspend */
 }
 
 static void a_gpu_that_cannot_be_seen_may_be_anywhere(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The wire: bytes however they come, and what is no message. */
+/* The wire format: messages in pieces of any size, and invalid messages. */
 #include "tests/shared/gp_test.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static struct gp_varlink_reader reader(size_t max)
 
 enum { TEXT = 512 };
 
-/* Appends all messages there are, as text, one per line, to @to of TEXT bytes. */
+/* Appends all available messages as text, one per line, to @to of TEXT bytes. */
 static void drain(struct gp_varlink_reader *r, char *to)
 {
 	size_t n = strlen(to);
@@ -83,7 +83,7 @@ static void the_longest_message_fits_and_one_byte_more_does_not(void **state)
 			json_decref(message);
 		}
 		gp_varlink_reader_fini(&r);
-		/* It is not necessary to wait for its end. */
+		/* A message that is too long is refused before its end arrives. */
 		r = reader(MAX);
 		EXPECT_EQ(gp_varlink_feed(&r, text, MAX + longer), longer ? -EMSGSIZE : 0);
 		gp_varlink_reader_fini(&r);

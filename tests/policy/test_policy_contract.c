@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A policy is not trusted: whatever rule it breaks, fifo takes over and all are released. */
+/* A policy is not trusted. If it breaks a rule, fifo replaces it and all tasks are released. */
 #include <string.h>
 
 #include "tests/core/core_world.h"
@@ -11,7 +11,7 @@ static const struct actor actors[] = {
 	{ "away", BATCH(1), .devices = 2 }, { .name = NULL },
 };
 
-/* What the policy under test does from the moment it is told to. */
+/* The misbehaviour of the policy under test, once enabled. */
 static enum crime {
 	NONE, FOR_NO_TASK, FOR_ITSELF, OTHER_DEVICE, FOR_OTHER_DEVICE, FIRM_TASK, FOR_HELD,
 	FOR_IDLE, WAKE_PAST, FOR_EVER,
@@ -56,7 +56,7 @@ static bool always(const struct gp_sched *s, const struct gp_device *d)
 
 static const struct gp_policy bad = { .name = "bad", .watch = always, .decide = bad_decide };
 
-/* train is off for infer when the policy turns bad. */
+/* train is off for infer when the policy starts to misbehave. */
 static void begin(void)
 {
 	const char *why;
@@ -103,7 +103,7 @@ static void a_policy_that_breaks_a_rule_is_ejected_and_its_holds_released(void *
 	commit(FIRM_TASK, "held a task that may not be preempted");
 	commit(WAKE_PAST, "wanted to wake in the past");
 
-	/* two that hold each other */
+	/* two tasks that hold each other */
 	crime = NONE;
 	world = cw_new(&(struct cast){ .actors = two, .devices = 2, .flags = 1,
 				       .policy = &gp_policy_fifo });
@@ -173,7 +173,7 @@ static void one_device_that_ejects_releases_all_devices(void **state)
 	EXPECT_EQ(gp_sched_set_policy(world->s, &bad, US(30), &why), 0);
 	SCENE(world, { 30, WAIT, NO_TASK, 0, "1:+away", "oooro" });
 	EXPECT(world->s->ejected);
-	/* another policy may follow; the reason is then history */
+	/* another policy may follow; the reason is kept as history */
 	crime = NONE;
 	EXPECT_EQ(gp_sched_set_policy(world->s, &gp_policy_priority, US(40), &why), 0);
 	EXPECT(!world->s->ejected);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Promises of GPU time: none that cannot be kept, and those that were made are. */
+/* Reservations of GPU time: impossible ones are refused, accepted ones are met. */
 #include <string.h>
 
 #include "tests/core/core_home.h"
@@ -30,7 +30,7 @@ static void what_cannot_be_kept_is_not_promised(void **state)
 	u32 task = 77;
 
 	(void)state;
-	/* 40 + 20 % are promised, 5 % are never: 36 % are too much */
+	/* 40 + 20 % are reserved and 5 % are never promised, so 36 % are too much */
 	memcpy(before, w->mem, w->size);
 	EXPECT_EQ(gp_task_add(w->s, 1, &class, MS(1), &task, &why), -ENOSPC);
 	assert_string_equal(why,
@@ -39,11 +39,11 @@ static void what_cannot_be_kept_is_not_promised(void **state)
 	EXPECT_EQ(task, 77);
 	EXPECT_EQ(memcmp(before, w->mem, w->size), 0);
 
-	/* a deadline before the period's end makes it denser */
+	/* a deadline before the end of the period raises its density */
 	class = promise(100, 20);
 	class.deadline_ns = MS(50);
 	EXPECT_EQ(gp_task_add(w->s, 1, &class, MS(1), &task, &why), -ENOSPC);
-	/* nor by a change of class */
+	/* a change of class cannot exceed the limit either */
 	class = promise(50, 30);
 	EXPECT_EQ(gp_task_set_class(w->s, w->task[SECOND], &class, MS(1), &why), -ENOSPC);
 	EXPECT_EQ(memcmp(before, w->mem, w->size), 0);
@@ -97,7 +97,7 @@ static void the_earliest_deadline_goes_first(void **state)
 	EXPECT_EQ(gp_sched_set(w->s, GP_STALL_AFTER, 10 * GP_SEC), 0);
 	cw_play(w, story, sizeof(story) / sizeof(story[0]));
 	cw_free(w);
-	/* due at 1 + 100 ms; second, from 60 ms on, at 110 ms only: it has to wait */
+	/* due at 1 + 100 ms; second is due at 110 ms from 60 ms on, so it waits */
 	w = cw_new(&cast);
 	EXPECT_EQ(gp_sched_set(w->s, GP_STALL_AFTER, 10 * GP_SEC), 0);
 	SCENE(w,
@@ -115,7 +115,7 @@ static void a_task_that_used_up_its_budget_waits_for_its_next_period(void **stat
 		{  1000, ARRIVE,   FIRST,  9,    "-batch",        "oos" },
 		{  1010, DONE,     BATCH1, 0,    "",              "oo." },
 		{ 40999, WAIT,     NO_TASK, 0,   "",              "oo." },
-		/* no task has a promise now: all share as the hardware likes */
+		/* no task has a reservation now, so all share as the hardware does */
 		{ 41000, WAIT,     NO_TASK, 0,   "+batch",        "oor" },
 		{ 41010, DONE,     BATCH1, 0,    "",              "ooo" },
 		{ 100999, WAIT,     NO_TASK, 0,   "",              "ooo" },
@@ -129,7 +129,7 @@ static void a_task_that_used_up_its_budget_waits_for_its_next_period(void **stat
 	cw_free(w);
 }
 
-/* A home that wakes late shifts nothing: work that goes on is released at the beat. */
+/* A late wake of the home does not shift periods. Continuous work is released on schedule. */
 static void periods_keep_their_beat(void **state)
 {
 	static const struct line story[] = {
@@ -154,7 +154,7 @@ static void periods_keep_their_beat(void **state)
 	cw_free(w);
 }
 
-/* Two tasks that always have work, and one that was promised nothing. */
+/* Two tasks always have work. One task has no reservation. */
 static void every_task_gets_at_least_what_it_was_promised(void **state)
 {
 	struct gp_class a = promise(20, 6), b = promise(50, 15);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Weighted shares, measured second by second with switches that take their time. */
+/* Weighted shares, measured each second, with switches that take time. */
 #include "tests/core/core_home.h"
 #include "tests/core/core_world.h"
 
 static const struct gp_class one = { .weight = 1, .flags = GP_PREEMPTIBLE };
 static const struct gp_class three = { .weight = 3, .flags = GP_PREEMPTIBLE };
 
-/* How far a share may be from the weight's: of itself, or of the GPU. */
+/* The permitted deviation of a share from its weight, relative to the share or to the GPU. */
 enum within { ONE_PERCENT_OF_IT, ONE_PERCENT_OF_ALL };
 
-/* Work of each task in the last second, as a share of all, against its weight. */
+/* Compares each task's share of the work in the last second with its weight. */
 static void check_shares(struct home *h, const u64 *weights, const u64 *before,
 			 enum within within)
 {
@@ -60,7 +60,7 @@ static void three_to_one_within_1_percent_in_every_second(void **state)
 		h.m.takes_ns = takes;
 		home_task(&h, 0, &three);
 		home_task(&h, 0, &one);
-		/* where a switch is dear, slices are longer than a percent of a second */
+		/* if a switch is expensive, a slice is longer than a percent of a second */
 		seconds(&h, weights, 10, takes < US(100) ? ONE_PERCENT_OF_IT : ONE_PERCENT_OF_ALL);
 		EXPECT(h.actions > 100);
 		home_fini(&h);
@@ -95,7 +95,7 @@ static void devices_are_shared_independently(void **state)
 	home_give(&h, 0, 10 * GP_SEC);
 	home_give(&h, 1, 10 * GP_SEC);
 	home_run(&h, GP_SEC);
-	/* each alone on its device: none is ever stopped */
+	/* each task is alone on its device, so none is stopped */
 	EXPECT_EQ(h.actions, 0);
 	EXPECT_EQ(home_done(&h, 0), GP_SEC);
 	EXPECT_EQ(home_done(&h, 1), GP_SEC);
@@ -112,7 +112,7 @@ static void idling_earns_nothing(void **state)
 	home_task(&h, 0, &one);
 	home_task(&h, 0, &one);
 	home_give(&h, 0, 100 * GP_SEC);
-	/* five seconds alone do not count against the first */
+	/* five seconds alone do not count against the first task */
 	home_run(&h, 5 * GP_SEC);
 	EXPECT_EQ(h.actions, 0);
 	seconds(&h, equal, 5, ONE_PERCENT_OF_IT);
@@ -131,7 +131,7 @@ static void so_after_weeks_on_the_gpu(void **state)
 	home_task(&h, 0, &three);
 	home_task(&h, 0, &one);
 	seconds(&h, weights, 1, ONE_PERCENT_OF_ALL);
-	/* The first word of a seat is its virtual time: half a second before it wraps. */
+	/* The first word of a seat is its virtual time. Sets it half a second before it wraps. */
 	weeks = ~0ull - h.s->seats[0].scratch[0] - GP_SEC / 2 * 10000;
 	for (i = 0; i < 2; i++)
 		h.s->seats[i].scratch[0] += weeks;
@@ -199,7 +199,7 @@ static void a_task_that_fell_idle_while_stopping_comes_back(void **state)
 	      { 50, ARRIVE,   1,  9,   "-b",   "oso" },
 	      { 60, ARRIVE,   2,  9,   "",     "oso" },
 	      { 70, DRAIN,    1,  0,   "",     "oso" },
-	      /* c leaves as it should; b was done in time, there is nothing to hold */
+	      /* c is stopped as it should; b was done in time, so nothing is held */
 	      { 80, DONE,     1,  0,   "-c +b", "ors" },
 	      { 90, DONE,     1,  0,   "",     "oos" });
 	cw_free(w);

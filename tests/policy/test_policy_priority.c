@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Who waits for whom, for how long at most, and how long after the last work. */
+/* Which task waits for which, the longest wait, and the linger after the last work. */
 #include "tests/core/core_world.h"
 
 enum { TRAIN, INFER, BATCH2 };
@@ -19,7 +19,7 @@ static const struct cast cast = {
 static void a_hint_clears_the_gpu_just_in_time(void **state)
 {
 	static const struct line story[] = {
-		/* one stop of 40 us teaches what a stop takes: 40 and a quarter more */
+		/* one stop of 40 us teaches its cost: 40 us and a quarter more */
 		{    0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
 		{  100, ARRIVE,   INFER,  1,    "-train", "soo" },
 		{  140, DONE,     TRAIN,  0,    "",       ".oo" },
@@ -85,7 +85,7 @@ static void a_hint_that_makes_no_sense_is_refused(void **state)
 
 /* ---- linger ---- */
 
-/* Work for 10 us, then silence of gap us, n times; returns the time of the last drain. */
+/* Submits work for 10 us, then nothing for gap us, n times. Returns the time of the last drain. */
 static u64 requests(struct core_world *w, u64 us, u64 gap, u32 n)
 {
 	while (n--) {
@@ -101,7 +101,7 @@ static u64 requests(struct core_world *w, u64 us, u64 gap, u32 n)
 	return us;
 }
 
-/* When is train started after the drain at @us? */
+/* Returns when train starts after the drain at @us. */
 static u64 linger_us(struct core_world *w, u64 us, u64 most)
 {
 	u64 at;
@@ -147,7 +147,7 @@ static void ski_rental_lingers_for_what_a_switch_costs(void **state)
 	cw_free(w);
 }
 
-/* A stop of 10 ms beside one of 40 us, whichever came first, is no price of stopping. */
+/* A stop of 10 ms beside one of 40 us, in either order, hardly changes the learnt cost. */
 static void a_cost_far_from_the_others_is_hardly_believed(void **state)
 {
 	static const u64 stop_us[][2] = { { 40, 10000 }, { 10000, 40 } };
@@ -183,7 +183,7 @@ static void the_learnt_linger_covers_short_gaps_and_not_long_ones(void **state)
 	(void)state;
 	SCENE(w, { 0, SET, GP_LINGER, GP_LINGER_LEARNT, "", NULL },
 	      { 0, ARRIVE, TRAIN, 9, "", NULL });
-	/* 15 us are shorter than what a return costs: a stop of 10, and 5 x 10 of latency */
+	/* 15 us are shorter than the cost of a return: a stop of 10, and 5 x 10 of latency */
 	us = requests(w, 0, 15, 40);
 	EXPECT_EQ(cw_seat(w, TRAIN)->state, GP_OFF);
 	EXPECT(linger_us(w, us, 5000) > 15);
@@ -241,7 +241,7 @@ static void a_task_just_started_keeps_the_gpu_for_a_turn_unless_latency_is_criti
 	PLAY(&cast, story);
 }
 
-/* It waited for the turn of another, not at a barrier. */
+/* The task waited for another task's turn and not at a barrier. */
 static void waiting_for_a_turn_is_not_being_blocked(void **state)
 {
 	static const struct cast patient = {
@@ -261,7 +261,7 @@ static void waiting_for_a_turn_is_not_being_blocked(void **state)
 	PLAY(&patient, story);
 }
 
-/* The time before a task was there is no time it was kept off. */
+/* The time before a task existed does not count as time off. */
 static void a_task_that_comes_late_is_owed_nothing(void **state)
 {
 	struct core_world *w = cw_new(&cast);
@@ -283,8 +283,8 @@ struct shares {
 };
 
 /*
- * infer has work @busy us of every @period us, and progresses only alone; train
- * always has work. A switch takes 30 us.
+ * infer has work for @busy us of every @period us and progresses only alone. train always has
+ * work. A switch takes 30 us.
  */
 static struct shares colocate(struct core_world *w, u64 busy, u64 period, u64 length)
 {
@@ -329,7 +329,7 @@ static void below_a_task_that_never_ends_others_get_their_share_in_time(void **s
 	EXPECT(got.on_ns >= MS(2000) * 45 / 1000);
 	EXPECT(got.on_ns <= MS(2000) * 60 / 1000);
 	EXPECT(!w->s->ejected);
-	/* what it waited for others' turns is not the latency of a stop */
+	/* the wait for turns of other tasks is not the latency of a stop */
 	cw_account(w, TRAIN, &train);
 	cw_account(w, INFER, &infer);
 	EXPECT_EQ(infer.preempted_others, train.stops_asked);
@@ -338,7 +338,7 @@ static void below_a_task_that_never_ends_others_get_their_share_in_time(void **s
 	cw_free(w);
 }
 
-/* Two victims, stopped at different times: a turn for one is no preemption. */
+/* Two victims are stopped at different times. A turn of one does not count as a preemption. */
 static void a_turn_is_not_counted_as_a_preemption(void **state)
 {
 	static const struct actor four[] = {
@@ -395,7 +395,7 @@ static void looks_are_the_closer_the_closer_the_arrivals(void **state)
 	requests(w, us, 50000, 60);
 	far = w->s->devices[0].look_ns;
 	EXPECT_EQ(far, US(50));
-	/* no task to preempt: relaxed */
+	/* no task to preempt, so looks are rare */
 	SCENE(w, { 8000000, WAIT, NO_TASK, 0, NULL, NULL });
 	if (cw_seat(w, TRAIN)->state == GP_STARTING)
 		SCENE(w, { 8000010, DONE, TRAIN, 0, "", "ooo" });

@@ -45,11 +45,11 @@ static void a_small_victim_goes_when_the_other_does_not_execute(void **state)
 		{  210, EXECUTES, TRAIN,  100,  "",       "ooo" },
 		{  250, LOOK,     NO_TASK, 0,   "",       "ooo" },
 		{  300, ARRIVE,   INFER,  1,    "?infer ?train", "ooo" },
-		/* that may be the gap between two kernels: another look has to see none */
+		/* that may be the gap between two kernels, so another look must see no waves */
 		{  310, EXECUTES_NOT, INFER, 0, "",       "ooo" },
 		{  330, LOOK,     NO_TASK, 0,   "-train", "soo" },
 	};
-	/* on its way back it holds slots that are not counted */
+	/* a starting task holds slots that are not counted */
 	static const struct line starting[] = {
 		{    0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
 		{  200, WAIT,     NO_TASK, 0,   "?train", "ooo" },
@@ -68,7 +68,7 @@ static void a_small_victim_goes_when_the_other_does_not_execute(void **state)
 
 static void a_victim_that_was_small_between_two_kernels_goes_when_it_has_grown(void **state)
 {
-	/* it is looked at again as soon as a task is starved */
+	/* it is probed again as soon as another task starves */
 	static const struct line grown[] = {
 		{    0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
 		{  200, WAIT,     NO_TASK, 0,   "?train", "ooo" },
@@ -76,7 +76,7 @@ static void a_victim_that_was_small_between_two_kernels_goes_when_it_has_grown(v
 		{  300, ARRIVE,   INFER,  1,    "?infer ?train", "ooo" },
 		{  310, EXECUTES, TRAIN,  900,  "-train", "soo" },
 	};
-	/* and again when it grew after that: a few waves of the other found a place */
+	/* and again when it grew after that, because a few waves of the other task found slots */
 	static const struct line grows[] = {
 		{    0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
 		{  200, WAIT,     NO_TASK, 0,   "?train", "ooo" },
@@ -89,7 +89,7 @@ static void a_victim_that_was_small_between_two_kernels_goes_when_it_has_grown(v
 		{  460, EXECUTES, TRAIN,  900,  "-train", "soo" },
 	};
 
-	/* at once, however long it has been as it is and would be left alone otherwise */
+	/* at once, although it has not changed for long and would otherwise not be probed */
 	static const struct line old[] = {
 		{     0, ARRIVE,   TRAIN,  9,    "",       "ooo" },
 		{   200, WAIT,     NO_TASK, 0,   "?train", "ooo" },

@@ -8,12 +8,12 @@ enum { MOST = 16 };
 /* Longer than any stop or start that works. */
 #define PATIENCE	(200 * GP_MSEC)
 
-/* What was asked, and what came of it. */
+/* A request and its answers. */
 struct asked {
 	struct gp_action action;
 	u32 tasks[BENCH_TASKS + 1];
 	u64 begun_ns;
-	u32 answers[BENCH_TASKS];	/* how many for each task */
+	u32 answers[BENCH_TASKS];	/* per task */
 	struct gp_answer last[BENCH_TASKS];
 	u64 came_ns[BENCH_TASKS];
 };
@@ -23,7 +23,7 @@ static int poll(struct bench *b, struct gp_answer *ret)
 	return b->m->ops->poll(b->m, b->now(b), ret);
 }
 
-/* begin() with nr_out tasks of @tasks out and the others in. */
+/* Calls begin() to stop the first nr_out tasks of @tasks and start the others. */
 static int begin(struct bench *b, struct asked *x, const char *out, const char *in)
 {
 	u32 n = 0;
@@ -40,12 +40,12 @@ static int begin(struct bench *b, struct asked *x, const char *out, const char *
 	x->action.deadline_ns = b->now(b) + PATIENCE;
 	x->begun_ns = b->now(b);
 	err = b->m->ops->begin(b->m, &x->action, b->now(b));
-	/* The array was the caller's until now. */
+	/* The array belongs to the caller again. */
 	memset(x->tasks, 0xee, sizeof(x->tasks));
 	return err;
 }
 
-/* Lets time pass until @until_ns and collects the answers that come. */
+/* Lets time pass until @until_ns and collects answers. */
 static void collect(struct bench *b, struct asked *x, u64 until_ns)
 {
 	struct gp_answer a;
@@ -64,7 +64,7 @@ static void collect(struct bench *b, struct asked *x, u64 until_ns)
 	}
 }
 
-/* Exactly these tasks were answered, once each, and like this. */
+/* Expects exactly one answer for each of these tasks, with these results. */
 static void answered(const struct asked *x, const char *tasks, u32 outcome)
 {
 	u32 i;
@@ -90,7 +90,7 @@ static void do_it(struct bench *b, const char *out, const char *in)
 		EXPECT_EQ(x.last[*in - '0'].outcome, GP_DONE);
 }
 
-/* Does @task get on with its work? */
+/* True if the work of @task progresses. */
 static bool gets_on(struct bench *b, u32 task)
 {
 	u64 before = b->work(b, task);
@@ -99,7 +99,7 @@ static bool gets_on(struct bench *b, u32 task)
 	return b->work(b, task) > before;
 }
 
-/* The same of one that is on: on a busy machine it may need a while to be seen. */
+/* True if the work of a running @task progresses. On a busy machine that may take a while. */
 static bool seen_to_get_on(struct bench *b, u32 task)
 {
 	u32 i;
@@ -110,7 +110,7 @@ static bool seen_to_get_on(struct bench *b, u32 task)
 	return false;
 }
 
-/* Is it right with @task, which is on while another is off? */
+/* True if @task, which is on while another is off, behaves as the mechanism promises. */
 static bool others_get_on(struct bench *b, u32 task)
 {
 	if (b->stops_all)
@@ -216,7 +216,7 @@ static void an_unknown_task_refuses_the_whole_action(struct bench *b)
 	b->advance(b, b->now(b) + PATIENCE + GP_MSEC);
 	EXPECT_EQ(poll(b, &a), -EAGAIN);
 	EXPECT(seen_to_get_on(b, 0));
-	/* and it is still there for what makes sense */
+	/* valid requests still work */
 	do_it(b, "0", "");
 }
 
@@ -231,7 +231,7 @@ static void times_of_an_answer_are_in_order(struct bench *b)
 	for (i = 0; i < 3; i += 2) {
 		a = &x.last[i];
 		EXPECT(a->command_ns >= x.begun_ns && a->switched_ns >= a->command_ns);
-		/* All of the parts between, or none of them. */
+		/* An answer has all of the intermediate times or none. */
 		if (a->saved_ns) {
 			EXPECT(a->acted_ns >= a->command_ns && a->saved_ns >= a->acted_ns);
 			EXPECT(a->switched_ns >= a->saved_ns);
@@ -265,7 +265,10 @@ static void at_the_deadline_waiting_ends(struct bench *b)
 		return;
 	b->hang(b);
 	EXPECT_EQ(begin(b, &x, "01", ""), 0);
-	/* On a busy machine a wait may end past the deadline, too: what came says when it came. */
+	/*
+	 * On a busy machine a wait may end past the deadline, so the times in the answers are
+	 * checked.
+	 */
 	collect(b, &x, x.action.deadline_ns - 1);
 	collect(b, &x, x.action.deadline_ns);
 	answered(&x, "01", GP_TIMED_OUT);
@@ -279,7 +282,7 @@ static void refused_is_as_it_was(struct bench *b)
 	if (!b->refuse)
 		return;
 	b->refuse(b, 1);
-	/* first, since a mechanism may take one after the other, and it is refused once */
+	/* first, because a mechanism may handle tasks in sequence and refuses this one once */
 	EXPECT_EQ(begin(b, &x, "10", ""), 0);
 	collect(b, &x, b->now(b) + PATIENCE + GP_MSEC);
 	EXPECT_EQ(x.answers[0], 1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The promises of core/mechanism.h, as tests of any mechanism. A mechanism is put
- * on trial by a bench: something that makes tasks with work that never ends, lets
- * time pass and can say how far the work of a task has come.
+ * Tests the contract of core/mechanism.h on any mechanism. A bench makes tasks with endless work,
+ * lets time pass and measures how far the work of a task has progressed.
  */
 #ifndef CONFORMANCE_H
 #define CONFORMANCE_H
@@ -18,9 +17,9 @@ struct bench {
 	u64 (*now)(struct bench *b);
 	void (*advance)(struct bench *b, u64 until_ns);
 	u64 (*work)(struct bench *b, u32 task);
-	/* The next action never ends. NULL: that cannot be had. */
+	/* Makes the next action hang. NULL: not supported. */
 	void (*hang)(struct bench *b);
-	/* The next stop of @task is refused. NULL: that cannot be had. */
+	/* Makes the mechanism refuse the next stop of @task. NULL: not supported. */
 	void (*refuse)(struct bench *b, u32 task);
 	void (*fini)(struct bench *b);
 
@@ -28,19 +27,19 @@ struct bench {
 	u64 actions;			/* begun so far */
 };
 
-/* What makes benches of one kind. */
+/* Creates benches of one kind. */
 struct bench_kind {
 	const char *name;
 	struct bench *(*make)(const struct bench_kind *kind);
 	u32 arg;
 };
 
-/* A promise and the test of it. */
+/* A promise and its test. */
 struct promise {
 	const char *text;
 	void (*test)(struct bench *b);
 };
 
-extern const struct promise promises[];	/* ends with a text of NULL */
+extern const struct promise promises[];	/* ended by a text of NULL */
 
 #endif /* CONFORMANCE_H */

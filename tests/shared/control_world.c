@@ -15,7 +15,7 @@
 
 /* ---- the daemon ---- */
 
-/* Methods that name a process. */
+/* True for methods that name a process. */
 static bool has_target(const char *name)
 {
 	static const char *const names[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The transport of the control socket in a folder of its own, with callbacks that only note
- * what they are asked, a clock that the test holds, and clients of any user.
+ * The transport of the control socket in a folder of its own. Its callbacks only record requests.
+ * The test controls the clock and can connect clients of any user.
  */
 #ifndef GP_CONTROL_WORLD_H
 #define GP_CONTROL_WORLD_H
@@ -22,47 +22,50 @@ struct control_world {
 	char dir[64], path[96];
 	u64 now_ns;
 	u64 slowest_ns;		/* run of the control socket, in real time */
-	struct gp_peer peer;	/* of the next connection; .pid < 0: as the kernel says */
-	/* what the daemon does and has seen */
+	struct gp_peer peer;	/* of the next connection; .pid < 0: from the kernel */
+	/* the daemon's behaviour and its observations */
 	bool defer;		/* answer later */
 	int refuse;		/* fail every call with this errno */
 	u32 processes;		/* in List */
-	u32 untold;		/* the one that cannot be told; 0: none */
-	u32 large;		/* bytes of each of them, more or less */
-	u64 slow_ns;		/* processor time that each of them takes */
-	u32 told;		/* entries of lists so far */
-	u32 asked;		/* calls that reached it */
-	char last[32];		/* the method of the last of them */
+	u32 untold;		/* process without a valid entry; 0: none */
+	u32 large;		/* approximate bytes of each entry */
+	u64 slow_ns;		/* processor time for each entry */
+	u32 told;		/* entries of lists sent so far */
+	u32 asked;		/* calls that reached the daemon */
+	char last[32];		/* method of the last call */
 	struct gp_process_id target;
-	u64 number;		/* its lease, or when a hint begins */
+	u64 number;		/* lease, or start of a hint */
 	gp_token token;
 	u32 gone;
 };
 
-/* @limits: what is not 0 in it holds. Does not return on failure. */
+/* Creates a world. Nonzero members of @limits replace the defaults. Does not return on failure. */
 struct control_world *world_new(const struct gp_control_args *limits);
-/* After gp_control_free(): open it once more, which is to return @expected. */
+/* Opens the socket again after gp_control_free() and expects the result @expected. */
 void world_rebind(struct control_world *w, int expected);
 void world_free(struct control_world *w);
-/* Set-up and tear-down of a claim: *@state is a world with the default limits. */
+/* Set-up and tear-down of a test. *@state is a world with the default limits. */
 int world_up(void **state);
 int world_down(void **state);
 struct gp_control_stats world_stats(const struct control_world *w);
-/* @times runs of the control socket. */
+/* Runs the control socket @times times. */
 void world_run(struct control_world *w, u32 times);
-/* A connection of that user; taken in already unless it was refused. */
+/* Connects as that user. The connection is accepted on return unless it was refused. */
 int world_connect(struct control_world *w, uid_t uid, bool privileged);
-/* The same of a uid that counts for @user. */
+/* Connects as a uid that counts as @user. */
 int world_connect_as(struct control_world *w, uid_t uid, uid_t user);
-/* One message, or NULL if the connection was closed or nothing came in 10000 runs. */
+/* Returns one message, or NULL if the connection was closed or nothing came in 10000 runs. */
 json_t *world_receive(struct control_world *w, struct gp_varlink_reader *r, int fd);
-/* Bytes and a NUL, as many as fit. */
+/* Sends the text with its NUL, as far as it fits. */
 void world_send(int fd, const char *text);
-/* One call, "Status" of org.gpreempt or with a full name, and its answer as above. */
+/* Sends one call, "Status" of org.gpreempt or a full name, and returns the answer as above. */
 json_t *world_ask(struct control_world *w, int fd, const char *method, const char *parameters);
-/* The last part of the error's name, "" if it is none; consumes @reply. "closed": NULL. */
+/*
+ * Returns the last part of the error's name, "" if @reply is no error, "closed" if it is NULL.
+ * Consumes @reply.
+ */
 const char *world_error(json_t *reply);
-/* Has the other side closed it? Reads what there is. */
+/* True if the daemon has closed the connection. Reads everything that is available. */
 bool world_closed(struct control_world *w, int fd);
 
 #endif /* GP_CONTROL_WORLD_H */

@@ -2,16 +2,15 @@
 /*
  * usage: fake_daemon SOCKET WORLD [UID]
  *
- * The real control socket with a made-up daemon behind it, for black-box tests of
- * commands. WORLD is a JSON file with the answers: "status", "list", "stats" and
- * "policy" as the methods give them. What changes something is printed, one line each,
- * and is remembered as far as the answers show it: holds, classes, the switch. With a UID
- * every client is taken for that user, without privilege.
+ * The real control socket with a simulated daemon, for black-box tests of commands. WORLD is a
+ * JSON file with the answers "status", "list", "stats" and "policy". Each change is printed on
+ * one line. Holds, classes and the switch are remembered as far as the answers show them. With a
+ * UID every client counts as that user, without privilege.
  *
- * Process 13 never gets off the GPU. Process 15 gets off after a client hints at its work, or after
- * others were held "slow_until" times. Policy "busy" is refused with EBUSY. A lease is at most
- * "lease_ns" of WORLD, or a second. A hold lasts until its release, so that a busy machine
- * changes nothing.
+ * Process 13 never leaves the GPU. Process 15 leaves it after a client hints at its work, or
+ * after other processes were held "slow_until" times. Policy "busy" is refused with EBUSY. A
+ * lease is at most "lease_ns" of WORLD, or a second. A hold lasts until its release, so that a
+ * busy machine changes nothing.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -28,10 +27,10 @@
 
 enum { STUCK = 13, SLOW = 15, MOST_LEASE_NS = 1000000000 };
 
-/* The client that waits for SLOW to be off; 0: none. */
+/* The client that waits until SLOW is off; 0: none. */
 static gp_token slow_waiter;
 static bool slow_gets_off;
-static json_int_t others_held;	/* how often, while it waits */
+static json_int_t others_held;	/* number of other holds during the wait */
 
 static struct gp_control *control;
 static json_t *world;
@@ -74,7 +73,7 @@ static json_t *process(pid_t pid)
 	return NULL;
 }
 
-/* The process is now in that state on GPU 0, because of process 102. */
+/* Publishes that the process is in @state on GPU 0 because of process 102. */
 static void publish(pid_t pid, const char *state)
 {
 	json_t *event = json_pack("{s:I, s:s, s:s, s:i, s:O, s:i, s:s, s:i}", "at_ns",
@@ -86,8 +85,8 @@ static void publish(pid_t pid, const char *state)
 }
 
 /*
- * What the scheduler would have recorded: process 102 (task 1) had work in its queue for a
- * millisecond, and 101 (task 0) made room for it within 300 us, of which one call took 200.
+ * Publishes the records of a preemption. Process 102 (task 1) had work in its queue for a
+ * millisecond. Process 101 (task 0) was stopped for it within 300 us, of which one call took 200.
  */
 static void publish_records(void)
 {
@@ -257,7 +256,7 @@ static u64 most_lease_ns(void)
 	return lease ? (u64)json_integer_value(lease) : MOST_LEASE_NS;
 }
 
-/* Another process was held while a client waits for SLOW. */
+/* Counts holds of other processes while a client waits for SLOW. */
 static void count_other(void)
 {
 	json_t *until = json_object_get(world, "slow_until");
@@ -266,7 +265,7 @@ static void count_other(void)
 		slow_gets_off = true;
 }
 
-/* Grants less than it is asked for, so that renewing is seen soon. */
+/* Grants a shorter lease than requested, so that the test soon sees a renewal. */
 static int hold(struct gp_call *call, const struct gp_arguments *a, json_t **ret)
 {
 	pid_t pid = (pid_t)a->pid;
@@ -346,7 +345,7 @@ static int disable(struct gp_call *call, const struct gp_arguments *a, json_t **
 	return switch_to(false, ret);
 }
 
-/* '-': anyone, 'p': the owner of the process, 'r': root. */
+/* '-': every user, 'p': the owner of the process, 'r': root. */
 static const struct {
 	const char *name;
 	char right;
@@ -367,7 +366,7 @@ static int check_process(struct gp_call *call, struct gp_arguments *a)
 	if (!a->pid)
 		a->pid = call->peer->pid;
 	one = process((pid_t)a->pid);
-	/* A process that registers need not use a GPU yet. */
+	/* A process may register before it uses a GPU. */
 	own = !one || (uid_t)json_integer_value(json_object_get(one, "uid")) == call->peer->uid;
 	snprintf(call->why, GP_WHY_MAX, "process %d: not found", (int)a->pid);
 	if (!one && kill((pid_t)a->pid, 0))

@@ -25,7 +25,7 @@
 	"location_id 64\ndomain 0\ndrm_render_minor 128\nnum_xcc 4\n"
 
 struct fake_driver *driver;
-static struct fake_tree *tree;	/* in the place of the driver's sysfs */
+static struct fake_tree *tree;	/* replaces the driver's sysfs */
 
 u64 fake_now(void)
 {
@@ -59,7 +59,7 @@ static int enable(struct fake_target *t, struct kfd_ioctl_dbg_trap_args *a)
 	if (fake_tracer_of(t->pid) != gettid())
 		return EPERM;
 	t->enabled = true;
-	/* What a holder may do: dup() it may not. */
+	/* Duplicates the descriptor with fcntl(), because a holder may not call dup(). */
 	t->fd = fcntl((int)a->enable.dbg_fd, F_DUPFD_CLOEXEC, 0);
 	info->runtime_state = DEBUG_RUNTIME_STATE_ENABLED;
 	driver->last_ns = fake_now();
@@ -91,12 +91,12 @@ static int snapshot(struct kfd_ioctl_dbg_trap_args *a)
 	return 0;
 }
 
-/* As the driver does it: one that failed is suspended for it, too. */
+/* Like the driver, marks a queue whose suspend failed as suspended. */
 static int suspend(struct fake_target *t, const struct kfd_ioctl_dbg_trap_args *a)
 {
 	u32 *ids = (void *)(uintptr_t)a->suspend_queues.queue_array_ptr;
 
-	/* As on a page that its owner does not give: nothing else is kept waiting. */
+	/* Waits as on a page that never arrives, without blocking other calls. */
 	while (driver->hangs >> (t - driver->target) & 1) {
 		pthread_mutex_unlock(&driver->lock);
 		usleep(1000);
@@ -131,7 +131,7 @@ static int resume(struct fake_target *t, const struct kfd_ioctl_dbg_trap_args *a
 	return 0;
 }
 
-/* An errno. */
+/* Returns an errno. */
 static int answer(struct kfd_ioctl_dbg_trap_args *a)
 {
 	struct fake_target *t = NULL;
@@ -161,7 +161,7 @@ static int answer(struct kfd_ioctl_dbg_trap_args *a)
 	return 0;
 }
 
-/* In the place of the C library's. */
+/* Replaces the C library's function. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	struct kfd_ioctl_dbg_trap_args *a;
@@ -230,7 +230,7 @@ void fake_driver_opens_other_gpu(u32 i)
 	fake_tree_put(tree, "0\n", "proc/%d/vram_%d", driver->target[i].pid, OTHER_GPU);
 }
 
-/* In the place of the C library's: the linker redirects it. */
+/* Replaces the C library's function. The linker redirects the calls. */
 int __real_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),
 			  void *arg);
 int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),
@@ -242,7 +242,7 @@ int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn
 	return driver->no_threads ? EAGAIN : __real_pthread_create(ret, attr, fn, arg);
 }
 
-/* In the place of the C library's, by either of its names (_FORTIFY_SOURCE). */
+/* Replaces the C library's function under both of its names (_FORTIFY_SOURCE). */
 int __openat64_2(int dir, const char *path, int flags);
 int __openat64_2(int dir, const char *path, int flags)
 {
@@ -252,7 +252,7 @@ int __openat64_2(int dir, const char *path, int flags)
 		snprintf(moved, sizeof(moved), "%s%s", tree->path, path + strlen(GP_SYSFS_KFD));
 		path = moved;
 	}
-	/* There is no /dev/kfd here. */
+	/* A test machine has no /dev/kfd. */
 	if (!strcmp(path, GP_KFD_DEVICE))
 		path = "/dev/null";
 	return (int)syscall(SYS_openat, dir, path, flags, 0600);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Drivers that the lab's cannot be: an older one that insists on its tracer, one whose hardware
- * lets go of some queues only, one that hangs. ptrace is real, and so are its targets. Its state
- * is shared with children of the test.
+ * Drivers that the lab cannot provide: an older one that accepts calls of the tracer only, one
+ * whose hardware releases only some queues, one that hangs. ptrace and its targets are real.
+ * Children of the test share the driver's state.
  */
 #ifndef GP_FAKE_DRIVER_H
 #define GP_FAKE_DRIVER_H
@@ -21,35 +21,35 @@ struct fake_target {
 	u32 held;		/* bit per queue */
 };
 
-/* What the driver is, and what it was told. */
+/* The behaviour of the driver and the calls it received. */
 struct fake_driver {
 	pthread_mutex_t lock;
 	struct fake_target target[TARGETS];
-	bool insists;		/* on the thread that traces */
-	u32 fails;		/* the queue that its hardware does not let go of */
-	u32 fails_of;		/* bit per target whose queue that is */
-	u32 hangs;		/* bit per target that cannot be suspended for now */
-	u32 queues;		/* how many each target has */
-	u32 new;		/* bit per queue that no snapshot has cleared yet */
-	u32 no_memory;		/* bit per operation for which the kernel has none */
-	u32 refused;		/* bit per operation that is answered with EPERM */
-	bool no_threads;	/* the kernel has none left for this program */
+	bool insists;		/* accepts calls of the tracing thread only */
+	u32 fails;		/* the queue that its hardware does not release */
+	u32 fails_of;		/* bit per target that owns that queue */
+	u32 hangs;		/* bit per target whose suspend hangs */
+	u32 queues;		/* per target */
+	u32 new;		/* bit per queue that no snapshot has cleared */
+	u32 no_memory;		/* bit per operation that fails with ENOMEM */
+	u32 refused;		/* bit per operation that fails with EPERM */
+	bool no_threads;	/* creating a thread fails */
 	u32 suspends, resumes, grace;
 	u32 left_off;		/* targets with a suspended queue when DISABLE was called */
-	u64 last_ns;		/* of ENABLE or DISABLE */
-	u64 resumed_ns;		/* of the last RESUME */
+	u64 last_ns;		/* time of the last ENABLE or DISABLE */
+	u64 resumed_ns;		/* time of the last RESUME */
 };
 
 extern struct fake_driver *driver;
 
 u64 fake_now(void);
-/* The thread that traces @pid; 0: none. */
+/* Returns the thread that traces @pid, or 0. */
 pid_t fake_tracer_of(pid_t pid);
 
 /* For CLAIM_WITH(). */
 int fake_driver_up(void **state);
 int fake_driver_down(void **state);
-/* Target @i has another GPU open. It has a VM on neither, so only its queues prove one. */
+/* Makes target @i open another GPU. It has a VM on neither GPU, so only its queues show use. */
 void fake_driver_opens_other_gpu(u32 i);
 
 #endif /* GP_FAKE_DRIVER_H */

@@ -15,7 +15,7 @@ struct fake_tree *fake_tree_make(void)
 	struct fake_tree *t = calloc(1, sizeof(*t));
 
 	EXPECT(t);
-	/* Some tests make thousands of files: in memory, if there is such a place. */
+	/* Prefers a directory in memory, because some tests make thousands of files. */
 	strcpy(t->path, "/dev/shm/gp-tree-XXXXXX");
 	if (mkdtemp(t->path))
 		return t;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What every test program uses, on top of cmocka.
+ * Shared by all test programs, on top of cmocka.
  *
- * A test is a function titled by the claim it proves; a program ends with the
- * list of its claims:
+ * A test is a function named after the claim that it proves. A program ends with the list of its
+ * claims:
  *
  *	static void low_never_stops_high(void **state)
  *	{
@@ -33,7 +33,7 @@
 #include <cmocka.h>
 
 #define CLAIM(fn)	cmocka_unit_test(fn)
-/* With a fixture: @up makes *state, @down ends it even when the claim fails. */
+/* A test with a fixture. @up sets *state. @down runs even if the test fails. */
 #define CLAIM_WITH(fn, up, down) cmocka_unit_test_setup_teardown(fn, up, down)
 
 #define PROVE(...)							\
@@ -44,14 +44,14 @@ int main(void)								\
 	return cmocka_run_group_tests_name(__FILE__, claims, NULL, NULL) != 0; \
 }
 
-/* Does not return when @cond is false. */
+/* Does not return if @cond is false. */
 #define EXPECT(cond)							\
 do {									\
 	if (!(cond))							\
 		fail_msg("expected %s", #cond);				\
 } while (0)
 
-/* Any two integers; prints both. Negative ones compare as int64_t do. */
+/* Compares any two integers and prints both. Negative ones compare as int64_t. */
 #define EXPECT_EQ(got, want)						\
 do {									\
 	int64_t got_ = (int64_t)(got);					\
@@ -62,7 +62,7 @@ do {									\
 			 (long long)got_, #want, (long long)want_);	\
 } while (0)
 
-/* The limit of every wait. It ends only a test that hangs: no machine is this slow. */
+/* The limit of every wait. It ends only a test that hangs, because no machine is this slow. */
 enum { GP_TEST_PATIENCE_MS = 600000 };
 
 /* Waits until @cond, which another thread or process makes true. */
@@ -77,7 +77,7 @@ do {									\
 	}								\
 } while (0)
 
-/* True in the long tier, ./run test --full: do more of the same. */
+/* True in the long tier (./run test --full), in which tests run longer. */
 static inline bool gp_test_full(void)
 {
 	const char *full = getenv("GP_FULL");
@@ -99,7 +99,7 @@ static inline uint64_t gp_test_seed(uint64_t otherwise)
 	return seed;
 }
 
-/* splitmix64: every value of *@state, 0 too, is a good start. */
+/* splitmix64. Every start value of *@state is valid, including 0. */
 static inline uint64_t gp_test_random(uint64_t *state)
 {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15ull);

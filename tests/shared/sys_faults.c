@@ -10,7 +10,7 @@ static void (*told)(void *ctx, u64 ns);
 static void *told_ctx;
 static atomic_ullong calls[GP_SYS_NR], due_calls, late_ns;
 
-/* Counts a call. Returns the fault that it meets, or NULL. */
+/* Counts a call. Returns its fault, or NULL. */
 static const struct sys_fault *meet(enum gp_sys_call call)
 {
 	u64 n = atomic_fetch_add(&calls[call], 1) + 1;

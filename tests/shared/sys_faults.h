@@ -2,8 +2,8 @@
 /*
  * System calls that fail or take long on purpose (lib/sys.h).
  *
- * A test of all faults runs its scenario once without a fault to count its calls, and then once for
- * each of them:
+ * A test of all faults first runs its scenario without a fault to count the calls, then once for
+ * each call:
  *
  *	sys_faults_begin(NULL);
  *	scenario();
@@ -25,29 +25,29 @@ enum { SYS_FAULTS = 8 };
 struct sys_fault {
 	enum gp_sys_call call;
 	u64 nth;	/* which call of this kind, from 1 */
-	u64 times;	/* so many calls in a row; 0 is 1 */
-	int err;	/* the errno of the failed call; 0: it succeeds, late */
-	u64 late_ns;	/* the call takes so much longer by gp_sys->monotonic_ns() */
-	bool half;	/* read() and write() of half of the bytes */
+	u64 times;	/* number of calls in a row; 0 is 1 */
+	int err;	/* errno of the failed call; 0: it succeeds late */
+	u64 late_ns;	/* delay of the call by gp_sys->monotonic_ns() */
+	bool half;	/* read() and write() transfer half of the bytes */
 };
 
 /*
- * The table that the calls go to, NULL: gp_sys_real. @late, if not NULL, moves the clock of @table
- * when a call is late. Call it while there are no faults.
+ * Sets the table that handles the calls; NULL: gp_sys_real. @late, if not NULL, moves the clock
+ * of @table for a late call. Call it while no faults are active.
  */
 void sys_faults_on(const struct gp_sys *table, void (*late)(void *ctx, u64 ns), void *ctx);
 
-/* Replaces gp_sys until sys_faults_end(). All threads share the counts. NULL: only counts. */
+/* Replaces gp_sys until sys_faults_end(). All threads share the counts. NULL: counts only. */
 void sys_faults_begin(const struct sys_fault *fault);
-/* The same with @nr faults, SYS_FAULTS at most. */
+/* The same with @nr faults, at most SYS_FAULTS. */
 void sys_faults_begin_all(const struct sys_fault *faults, u32 nr);
-/* Calls of this kind since sys_faults_begin(), those that failed included. */
+/* Returns the calls of this kind since sys_faults_begin(), including those that failed. */
 u64 sys_faults_calls(enum gp_sys_call call);
-/* The name of a call, for messages. */
+/* Returns the name of a call for messages. */
 const char *sys_faults_name(enum gp_sys_call call);
-/* Calls that met a fault. */
+/* Returns the number of calls that met a fault. */
 u64 sys_faults_met(void);
-/* The same. Puts the table of sys_faults_on() back. */
+/* Returns the same and restores the table of sys_faults_on(). */
 u64 sys_faults_end(void);
 
 #endif /* SYS_FAULTS_H */

@@ -9,7 +9,7 @@
 
 enum { ERRORS = 4, MANY = 25, FULL_ROUNDS = 300 };
 
-/* What a call can fail with although all that it names exists. */
+/* Errors of a call whose arguments are all valid. */
 static const int errors[GP_SYS_NR][ERRORS] = {
 	[GP_SYS_openat]			= { EMFILE, ENFILE, ENOMEM, EIO },
 	[GP_SYS_create]			= { EMFILE, ENOSPC, EIO },
@@ -65,11 +65,11 @@ static const int errors[GP_SYS_NR][ERRORS] = {
 	[GP_SYS_realloc]		= { ENOMEM },
 };
 
-/* The faults that are being tried. */
+/* The active faults. */
 static struct sys_fault trying[SYS_FAULTS];
 static u32 nr_trying;
 static u64 last;
-/* GP_SWEEP_ALL=1: each in a process of its own, so that all that break a promise are told. */
+/* GP_SWEEP_ALL=1: runs each fault in its own process, so that all failures are reported. */
 static bool in_child;
 
 void sys_sweep_tell(void)
@@ -89,7 +89,7 @@ void sys_sweep_tell(void)
 		_exit(1);
 }
 
-/* The @way-th fault of a call. False: there are no more. */
+/* Stores the @way-th fault of a call. Returns false if there are no more. */
 static bool variant(const struct sys_sweep *s, enum gp_sys_call call, u32 way,
 		    struct sys_fault *ret)
 {
@@ -123,7 +123,7 @@ static u32 variants(const struct sys_sweep *s, enum gp_sys_call call)
 	return nr;
 }
 
-/* The fault with this number of all that there are. */
+/* Chooses the fault with this number. */
 static void choose(const struct sys_sweep *s, const u64 *calls, u64 number, struct sys_fault *ret)
 {
 	for (u32 c = 0; c < GP_SYS_NR; c++) {

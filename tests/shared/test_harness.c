@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The harness itself. That a failing test fails the run is shown by tests/tools/run-tests.sh. */
+/* Tests the harness. tests/tools/run-tests.sh shows that a failing test fails the run. */
 #include "gp_test.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static void equal_numbers_of_different_types_are_equal(void **state)
 	EXPECT_EQ(-22, (int64_t)-22);
 }
 
-/* gp_test_random() is part of every seed ever reported: its values are pinned. */
+/* gp_test_random() is part of every reported seed, so its values must not change. */
 static void a_seed_gives_the_same_numbers_for_ever(void **state)
 {
 	uint64_t s = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The null mechanism on trial. */
+/* A bench for the null mechanism. */
 #include <stdlib.h>
 
 #include "fixture_kinds.h"

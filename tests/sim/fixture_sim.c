@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The simulator's mechanisms on trial, on a virtual MI308X that three processes keep full. */
+/* A bench for the simulator's mechanisms, on a virtual MI308X that three processes keep full. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static void advance(struct bench *b, u64 until_ns)
 
 		if (soft > until_ns && hard > until_ns)
 			break;
-		/* Hardware first: software of the same moment sees what it did. */
+		/* Hardware first, so that software of the same time sees its effects. */
 		s->engine.now_ns = hard <= soft ? hard : soft;
 		if (hard <= soft) {
 			vgpu_advance(s->gpu.vgpu, hard);
@@ -104,7 +104,7 @@ static void reset(void *ctx, struct gp_gpu *gpu)
 	(void)gpu;
 }
 
-/* A process with one kernel that fills the GPU for longer than any test. */
+/* Adds a process with one kernel that fills the GPU for longer than any test. */
 static void add_process(struct sim_bench *s, u32 i)
 {
 	struct vgpu_packet p = {

@@ -60,7 +60,7 @@ static void online_task(struct random_scenario *r, struct gp_rng *rng, u32 i, bo
 	     between(rng, 0, 8), between(rng, 0, 5) ? "" : "barrier.host = 400us", where);
 }
 
-/* A victim that fills the GPU and short work that comes often: a preemption per request. */
+/* A victim that fills the GPU and frequent short work, which preempts for each request. */
 static void dense_tasks(struct random_scenario *r, struct gp_rng *rng)
 {
 	part(r, "[batch0]\nrole = offline\nqueues = %u\nloop = closed\nahead = 2\n"
@@ -73,7 +73,7 @@ static void dense_tasks(struct random_scenario *r, struct gp_rng *rng)
 	     ONE_OF(rng, "batch", "sync"));
 }
 
-/* No hang here: it ends with a reset of the GPU, in which work is lost by nature. */
+/* Excludes a hang, which ends with a reset of the GPU, because a reset loses work. */
 static void fault(struct random_scenario *r, struct gp_rng *rng, u32 i)
 {
 	const char *what = ONE_OF(rng, "preempt-failed", "slow-save", "early-rptr",

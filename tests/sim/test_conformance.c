@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Every promise of core/mechanism.h, kept by every mechanism there is. */
+/* Tests every promise of core/mechanism.h on every mechanism. */
 #include <stdio.h>
 #include <string.h>
 

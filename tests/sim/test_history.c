@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* When each process of a recording had work, and the scenario made of it. */
+/* When each process of a recording had work, and the scenario made from it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,8 +68,8 @@ static struct gp_history *read_tape(struct tape *t)
 }
 
 /*
- * A second: training reads a packet every 10 ms and always has some; the server has two
- * packets of work every 100 ms, which take 6 ms beside it.
+ * Records one second. Training reads a packet every 10 ms and always has more. The server gets
+ * two packets of work every 100 ms, which take 6 ms beside training.
  */
 static struct tape *second(void)
 {
@@ -117,7 +117,7 @@ static void periods_and_rates_are_what_the_pointers_show(void **state)
 	EXPECT_EQ(train->alone_ns, 940 * MS);
 	EXPECT_EQ(train->units, 100);
 	EXPECT_EQ(gp_history_unit_ns(h, train), 940 * MS / train->alone_units);
-	/* never alone: the fastest tenth */
+	/* never alone, so the fastest tenth counts */
 	EXPECT_EQ(gp_history_unit_ns(h, infer), 3 * MS);
 	gp_history_free(h);
 	free(t);
@@ -139,7 +139,7 @@ static void what_came_and_went_between_two_looks_is_a_short_request(void **state
 	EXPECT_EQ(h->seat[1].nr, 2);
 	EXPECT_EQ(h->seat[1].period[1].at_ns, 9 * MS);
 	EXPECT_EQ(h->seat[1].period[1].done_ns, 9 * MS);
-	/* a process that went is not there until the end */
+	/* a removed process does not count until the end */
 	EXPECT_EQ(h->seat[0].to_ns, 30 * MS);
 	EXPECT_EQ(h->seat[0].nr, 1);
 	gp_history_free(h);
@@ -169,7 +169,7 @@ static void work_while_held_off_is_not_held_against_it(void **state)
 	free(t);
 }
 
-/* Pointers that move at launch: equal ones, and waves all the same. */
+/* Pointers that move at launch are equal while waves still run. */
 static void waves_behind_equal_pointers_are_work(void **state)
 {
 	struct tape *t = tape_new();
@@ -190,9 +190,9 @@ static void waves_behind_equal_pointers_are_work(void **state)
 	EXPECT(h);
 	EXPECT_EQ(h->seat[1].nr, 3);
 	EXPECT_EQ(h->seat[1].period[0].done_ns, 15 * MS);
-	/* none was seen: it was over before a look */
+	/* no packet was seen, because the work ended before a look */
 	EXPECT_EQ(h->seat[1].period[1].done_ns, 50 * MS);
-	/* more came while it ran: one and the same */
+	/* more work arrived while it ran and joins the same period */
 	EXPECT_EQ(h->seat[1].period[2].at_ns, 60 * MS);
 	EXPECT_EQ(h->seat[1].period[2].done_ns, 70 * MS);
 	EXPECT_EQ(h->seat[1].period[2].units, 3);
@@ -243,7 +243,7 @@ static void a_recording_without_work_is_no_scenario(void **state)
 	free(t);
 }
 
-/* Natively requests wait for training, preempting they do not: that must come out. */
+/* Natively requests wait for training. With preemption they do not. The scenario must show both. */
 static void the_scenario_repeats_the_requests_and_preemption_helps_them(void **state)
 {
 	static const char *const rows[] = { "native", "ours-debug:policy.name=priority", NULL };

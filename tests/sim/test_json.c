@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Figures of a row from results made by hand, and the JSON they become. */
+/* Figures of a row from constructed results, and their JSON. */
 #include "tests/shared/gp_test.h"
 
 #include <jansson.h>
@@ -12,7 +12,7 @@
 
 enum { REQUESTS = 100 };
 
-/* A second in which a request of 2 ms came every 10 ms; the GPU has one slot. */
+/* One second with a request of 2 ms every 10 ms. The GPU has one slot. */
 struct world {
 	uint64_t alone_ns[REQUESTS], row_ns[REQUESTS];
 	struct gp_result alone, offline_alone, native, row;
@@ -116,7 +116,7 @@ static void goodput_counts_only_the_time_the_online_work_leaves(void **state)
 	EXPECT(f.has_total && f.total_vs_native > 0.98399 && f.total_vs_native < 0.98401);
 }
 
-/* What was never answered has no latency of 0. */
+/* Unanswered requests do not give a latency of 0. */
 static void a_row_that_served_nothing_has_no_latency(void **state)
 {
 	struct world w;

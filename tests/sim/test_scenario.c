@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The reader of scenarios: what it takes, and what it says about the rest. */
+/* The reader of scenarios: valid input, and messages about invalid input. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static int parse(const char *text)
 	return gp_scenario_parse(text, strlen(text), &sc, err, sizeof(err));
 }
 
-/* Is @text refused, with @message somewhere in the sentence? */
+/* Expects that @text is refused with @message in the error. */
 static void expect_refused(const char *text, const char *message)
 {
 	if (parse(text) != -EINVAL)
@@ -70,7 +70,10 @@ static void a_result_rests_on_the_costs_of_the_path_too(void **state)
 	EXPECT_EQ(gp_costs_weakest(&costs), VGPU_UNSET);
 }
 
-/* A save is bytes over bandwidth times efficiency, both of them guesses: thrice, not nine times. */
+/*
+ * A save is bytes over bandwidth times efficiency. Both are guesses, so together they scale by 3
+ * and not by 9.
+ */
 static void three_times_the_costs_is_three_times_a_save(void **state)
 {
 	static const char *const areas[] = { "vram", "host" };
@@ -110,7 +113,7 @@ static void a_lognormal_range_holds_nine_of_ten(void **state)
 	EXPECT(above > 4700 && above < 5300);
 }
 
-/* Results are promised to be the same on every machine: these values are pinned. */
+/* Results must be the same on every machine, so these values must not change. */
 static void random_numbers_are_the_same_everywhere(void **state)
 {
 	struct gp_rng rng;
@@ -188,7 +191,7 @@ static void every_bad_line_is_reported(void **state)
 			    "text:4: invalid line; expected [NAME] or KEY = VALUE\n"
 			    "text:6: invalid section header; expected [NAME] and nothing else on "
 			    "the line");
-	/* A buffer too small for one message has its beginning. */
+	/* A buffer that is too small for one message gets its beginning. */
 	EXPECT_EQ(gp_scenario_parse("[a]\nfoo = 1\n", 12, &sc, err, 40), -EINVAL);
 	assert_string_equal(err, "text:2: unknown key 'foo' in [a]; expe");
 }

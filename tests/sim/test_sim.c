@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A simulated run: the same every time, and with the figures it must show. */
+/* A simulated run: it is reproducible and has the expected figures. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void load(const char *name)
 		fail_msg("%s", err);
 }
 
-/* Runs what load() read as @row, with @settings behind it; the caller ends *@ret. */
+/* Runs the loaded scenario as @row with additional @settings. The caller ends *@ret. */
 static void run_row(const char *row, u64 seed, struct gp_result *ret)
 {
 	struct gp_run_args args = { .seed = seed, .invariants = true };
@@ -139,7 +139,7 @@ static void two_runs_with_one_seed_are_equal_to_the_bit(void **state)
 	gp_result_fini(&c);
 }
 
-/* Nearly every request of @row takes at most @most longer than the same one alone. */
+/* Expects that nearly every request of @row takes at most @most longer than alone. */
 static void expect_common_requests(const char *row, u64 most)
 {
 	struct gp_result alone, with;
@@ -160,7 +160,7 @@ static void arrivals_and_kernels_are_common_to_all_rows(void **state)
 	(void)state;
 	load("colocate.ini");
 	set("run.length", "2s");
-	/* With a hint the victim is gone in time. */
+	/* With a hint the victim is off in time. */
 	expect_common_requests("ours-hint", GP_USEC);
 	set("infer.kernel.time", "uniform 10..500us");
 	set("infer.kernel.workgroup", "kernel");
@@ -191,7 +191,7 @@ static void the_seeds_time_line_comes_out_as_they_say(void **state)
 		{ "monitor-1ms", 1011000 },
 		{ "monitor-hybrid", 1011000 },
 		{ "manual", 11000 },
-		{ "user-poll", 10016000 },	/* their "15 ms": 10 ms poll + 15 us */
+		{ "user-poll", 10016000 },	/* the source's "15 ms": 10 ms poll + 15 us */
 		{ "user-event", 6016000 },
 	};
 
@@ -262,7 +262,7 @@ static void direct_saves_no_online_wave(void **state)
 	gp_result_fini(&direct);
 }
 
-/* What @row adds to a request of what load() read, beside @alone. */
+/* Returns what @row adds to a request of the loaded scenario, compared with @alone. */
 static struct gp_figures figures_of(const char *row, const struct gp_result *alone)
 {
 	struct gp_baseline base = { alone, NULL, NULL };
@@ -276,7 +276,7 @@ static struct gp_figures figures_of(const char *row, const struct gp_result *alo
 	return f;
 }
 
-/* 70 % load: their victims would come back after our longest hold. */
+/* At 70 % load the rivals keep victims off for longer than our longest hold. */
 static void rivals_have_none_of_our_bounds(void **state)
 {
 	struct gp_result alone;
@@ -293,13 +293,13 @@ static void rivals_have_none_of_our_bounds(void **state)
 	EXPECT(!f.saturated && f.added.mean < (s64)(45 * GP_USEC));
 	f = figures_of("gpreempt-amd", &alone);
 	EXPECT(!f.saturated && f.added.mean < (s64)(5 * GP_USEC));
-	/* Ours keeps its promises to the victim. */
+	/* The own row keeps its promises to the victim. */
 	f = figures_of("ours-evict", &alone);
 	EXPECT(f.saturated || f.added.mean > (s64)(500 * GP_USEC));
 	gp_result_fini(&alone);
 }
 
-/* Detection takes up to an interval; all else of a preemption stays the same. */
+/* Detection takes up to an interval. The other parts of a preemption do not change. */
 static void an_interval_is_only_how_often_our_monitor_looks(void **state)
 {
 	static const char *const intervals[] = {
@@ -362,7 +362,7 @@ static int run_text(const char *text, struct gp_result *ret)
 	return gp_run(&sc, &args, ret, err, sizeof(err));
 }
 
-/* What fits beside the online work is what is left of the time it has work. */
+/* The room for offline work is the time in which online work is idle. */
 static void online_work_that_never_ends_leaves_no_room(void **state)
 {
 	struct gp_result r;
@@ -400,7 +400,7 @@ static void what_an_online_task_leaves_is_counted_gpu_by_gpu(void **state)
 	gp_result_fini(&both);
 }
 
-/* A victim beside the online work takes slots that are left, and no more than it has. */
+/* A victim beside the online work uses only the free slots. */
 static void goodput_is_in_slots_and_never_above_1(void **state)
 {
 	static const char text[] =
@@ -454,7 +454,7 @@ static void what_would_be_ignored_is_refused(void **state)
 		       "[fault] for: only slow-save and early-rptr");
 	expect_refused("[a]\nahead = 2\n[fault]\nwhat = process-death\nat = 1ms\nfor = 1ms\n",
 		       "[fault] for: only slow-save and early-rptr");
-	/* None left for the others would be all of them. */
+	/* An empty CU mask for the others would mean all CUs. */
 	expect_refused("[gpu]\nonline_cus = 80\n[a]\nrole = offline\n",
 		       "[gpu] online_cus: there are 80 CUs");
 	EXPECT_EQ(run_text("[run]\nlength = 1ms\n[gpu]\nonline_cus = 79\n"
@@ -463,7 +463,7 @@ static void what_would_be_ignored_is_refused(void **state)
 	gp_result_fini(&r);
 }
 
-/* One that was never answered is later than all that were. */
+/* An unanswered request counts as later than all answered ones. */
 static void percentiles_count_requests_that_were_never_answered(void **state)
 {
 	struct gp_result r;
@@ -479,7 +479,7 @@ static void percentiles_count_requests_that_were_never_answered(void **state)
 	gp_result_fini(&r);
 }
 
-/* A name is where a task's random numbers come from: two with one would do the same. */
+/* A task's random numbers follow from its name, so two tasks with one name would do the same. */
 static void a_copy_never_has_the_name_of_another_task(void **state)
 {
 	struct gp_result r;
@@ -494,7 +494,7 @@ static void a_copy_never_has_the_name_of_another_task(void **state)
 		  -EINVAL);
 }
 
-/* What a run with arrivals from the file at @path says of it. */
+/* Runs arrivals from the file at @path and returns the reader's result. */
 static int run_trace(const char *path, struct gp_result *ret)
 {
 	struct gp_run_args args = { .seed = 1 };
@@ -519,7 +519,7 @@ static void a_long_comment_in_a_trace_is_no_arrival(void **state)
 
 	(void)state;
 	EXPECT(f);
-	/* A buffer of 128 bytes would find 50ms at the start of the rest. */
+	/* A buffer of 128 bytes would find 50ms at the start of the rest of the line. */
 	fprintf(f, "10ms\n#%0126d50ms\n", 0);
 	fclose(f);
 	bad = run_trace(path, &r);

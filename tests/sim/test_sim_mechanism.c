@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The contract of core/mechanism.h, on every mechanism of the simulator: two
- * tasks that fill a virtual MI308X, and only the test decides.
+ * The contract of core/mechanism.h on every mechanism of the simulator. Two tasks fill a virtual
+ * MI308X, and only the test makes decisions.
  */
 #include <string.h>
 
 #include "tests/shared/gp_test.h"
 #include "sim/sim.h"
 
-enum { FIRST = 3, SECOND = 5 };		/* numbers of tasks; anything will do */
+enum { FIRST = 3, SECOND = 5 };		/* arbitrary numbers of tasks */
 
 static const char text[] =
 	"[run]\nlength = 1000s\n"
@@ -213,7 +213,7 @@ static void what_cannot_be_done_is_refused_and_changes_nothing(void **state)
 	for_each_mechanism(refuse);
 }
 
-/* A queue that will not leave makes the stop of its task, and of it alone, refused. */
+/* A queue that does not leave makes only the stop of its own task refused. */
 static void stuck(struct bench *b)
 {
 	u32 both[] = { FIRST, SECOND };
@@ -256,10 +256,10 @@ static void hang(struct bench *b)
 	EXPECT_EQ(answer.outcome, GP_TIMED_OUT);
 	EXPECT_EQ(poll(b, &answer), -EAGAIN);
 	EXPECT_EQ(b->ended, 0);
-	/* Its answer is not awaited any more: others may be asked for, behind it. */
+	/* The mechanism no longer waits for the answer, so it accepts further requests after it. */
 	stop = make(b, second, 1, 0);
 	EXPECT_EQ(begin(b, &stop), 0);
-	/* The driver ends it after 9 s by resetting the GPU; processes start anew. */
+	/* The driver ends it after 9 s by resetting the GPU. Processes start again. */
 	until(b, 10 * GP_SEC);
 	EXPECT_EQ(b->sim.gpu[0].resets, 1);
 	EXPECT(b->sim.client[0].life == 2 && waves_of(b, FIRST));
@@ -277,7 +277,7 @@ static void late(struct bench *b)
 	struct gp_action stop = make(b, first, 1, 0);
 	struct gp_answer answer;
 
-	/* A deadline that no mechanism can meet. */
+	/* No mechanism can meet this deadline. */
 	stop.deadline_ns = b->sim.engine.now_ns + GP_USEC;
 	EXPECT_EQ(begin(b, &stop), 0);
 	until(b, 20 * GP_MSEC);

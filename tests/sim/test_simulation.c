@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Deterministic simulation testing: random scenarios with random faults, and at
- * every event of each of them no work is lost or done twice, every stop is
- * answered once, holds stay within their leases, the counters add up.
+ * Deterministic simulation testing with random scenarios and faults. At every event it checks
+ * that no work is lost or repeated, every stop is answered once, holds stay within their leases
+ * and the counters add up.
  *
- * A seed that fails is shrunk to the parts that matter and saved in a temporary
- * directory. The command that runs it again is printed.
+ * A failing seed is reduced to the relevant parts, which are saved in a temporary directory. The
+ * test prints the command that runs them again.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static char why[512];
 
 enum outcome { HELD, BROKEN, NO_SCENARIO };
 
-/* BROKEN, NO_SCENARIO: with a sentence in why[]. */
+/* BROKEN and NO_SCENARIO set why[]. */
 static enum outcome run(const struct random_scenario *r, u64 seed, u64 *preemptions)
 {
 	static struct gp_scenario scenario;
@@ -77,7 +77,10 @@ static void shrink(struct random_scenario *r, u64 seed)
 	}
 }
 
-/* A file for the scenario of @seed in a new temporary directory, or NULL; its name in @path. */
+/*
+ * Makes a file for the scenario of @seed in a new temporary directory and stores its name in
+ * @path. Returns NULL on failure.
+ */
 static FILE *create(char *path, size_t room, u64 seed)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -112,7 +115,7 @@ static void report(struct random_scenario *r, u64 seed)
 static u64 wanted(void)
 {
 #ifdef __SANITIZE_ADDRESS__
-	return 10000;	/* ten times as slow, and the same code */
+	return 10000;	/* the same code, ten times slower */
 #else
 	return gp_test_full() ? 1200000 : 200000;
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Perfetto traces: what is written is read back with a small protobuf decoder. */
+/* Perfetto traces. A small protobuf decoder reads the written files. */
 #include "tests/shared/gp_test.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct bytes {
 struct field {
 	uint32_t number;
 	bool is_bytes;
-	uint64_t value;		/* or how many bytes */
+	uint64_t value;		/* or the number of bytes */
 	const uint8_t *bytes;
 };
 
@@ -64,7 +64,7 @@ static bool next(struct bytes *b, struct field *f)
 	return true;
 }
 
-/* What we read of one TracePacket; numbers as in Perfetto's .proto files. */
+/* The decoded fields of one TracePacket. Numbers are those of Perfetto's .proto files. */
 struct packet {
 	bool is_track, is_event, is_counter, is_clocks;
 	uint64_t timestamp, sequence, flags, clock;
@@ -217,7 +217,7 @@ static void read_packet(struct packet *p, struct bytes b)
 
 enum { PACKETS_MAX = 256 };
 
-/* A trace being written, then read. */
+/* A trace that is written, then read. */
 struct story {
 	char *text;
 	size_t size;
@@ -449,7 +449,7 @@ static void a_recording_says_how_its_clock_relates_to_that_of_rocprof(void **sta
 	read_back(s);
 	EXPECT_EQ(s->nr, 3);
 	EXPECT(s->packet[0].is_clocks);
-	/* MONOTONIC stands still while the machine sleeps, BOOTTIME does not. */
+	/* MONOTONIC stops while the machine sleeps. BOOTTIME does not. */
 	clocks = s->packet[0].clocks;
 	EXPECT(clocks[3] && clocks[6] + 1000000000 > clocks[3]);
 	EXPECT(clocks[1] > clocks[6]);
@@ -501,7 +501,7 @@ static void end_drawing(struct story *s, uint64_t at)
 	read_back(s);
 }
 
-/* The track of that path below a process, described before any event on it. */
+/* Returns the track with that path below a process. It must be described before its events. */
 static const struct packet *track(const struct story *s, const char *process, const char *below)
 {
 	for (int i = 0; i < s->nr; i++) {
@@ -519,7 +519,7 @@ static const struct packet *track(const struct story *s, const char *process, co
 	return NULL;
 }
 
-/* The nth event of that track, from 0. */
+/* Returns the nth event of that track, from 0. */
 static const struct packet *event(const struct story *s, const struct packet *on, int n)
 {
 	for (int i = 0; i < s->nr; i++) {
@@ -624,7 +624,7 @@ static void waves_are_a_counter_where_a_probe_saw_them(void **state)
 	end(s);
 }
 
-/* INFER has TRAIN and OTHER stopped: asked at 100 us, both off at 150, OTHER 10 us before. */
+/* INFER preempts TRAIN and OTHER: asked at 100 us, both off at 150, OTHER 10 us earlier. */
 static void preempt_two(struct story *s)
 {
 	TAKE(s, .now_ns = 100 * US, .kind = GP_REC_ACTION, .task = INFER, .action = { 64, 0 });
@@ -688,7 +688,7 @@ static void parts_that_cannot_be_told_apart_are_one_slice(void **state)
 	expect_slice(event(s, t, 5), "command, save and switch", 70);
 	expect_end(event(s, t, 6), 90);
 	expect_end(event(s, t, 7), 90);
-	/* A part of no length is left out, and none is longer than the whole. */
+	/* A part without length is omitted, and no part is longer than the whole. */
 	expect_slice(event(s, t, 9), "decide", 95);
 	expect_slice(event(s, t, 11), "command and save", 100);
 	expect_slice(event(s, t, 13), "switch", 120);

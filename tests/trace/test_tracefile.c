@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Trace files: written, read, damaged in every way, replayed. */
+/* Trace files: written, read, damaged and replayed. */
 #include "tests/shared/gp_test.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void add(struct file *f, uint32_t kind)
 	gp_tracefile_emit(f->stream, &rec);
 }
 
-/* A scheduler that runs a small story into @f: a request preempts a batch task. */
+/* Records a small story into @f: a request preempts a batch task. */
 static void record_story(struct file *f)
 {
 	static const struct gp_limits limits = { 1, 4, 4, 4 };
@@ -183,7 +183,7 @@ static void a_recorded_run_replays_bit_by_bit(void **state)
 	free(f.bytes);
 }
 
-/* The record of the trace, from 0, that is the first of that kind. */
+/* Returns the index of the first record of that kind. */
 static uint64_t first(const struct gp_tracefile *t, uint32_t kind)
 {
 	for (uint64_t i = 0; i < t->nr; i++) {
@@ -225,7 +225,9 @@ static void a_decision_missing_at_the_end_is_found(void **state)
 	(void)state;
 	record_story(&f);
 	EXPECT_EQ(read_over(&f, &t, &err), 0);
-	/* Cut just before the first action: the pull before it decides more than is recorded. */
+	/*
+	 * Cut just before the first action, so the preceding pull decides more than was recorded.
+	 */
 	t.nr = first(&t, GP_REC_ACTION);
 	EXPECT_EQ(gp_replay(&t, &r, &err), 0);
 	EXPECT(r.differs);
@@ -248,7 +250,7 @@ static void limits_out_of_bounds_are_refused(void **state)
 	free(f.bytes);
 }
 
-/* Every answer is fine but a crash; the sanitizers watch. */
+/* Any result except a crash passes. The sanitizers detect memory errors. */
 static void a_trace_damaged_at_random_ends_with_an_answer(void **state)
 {
 	uint64_t seed = gp_test_seed(1);
@@ -265,7 +267,7 @@ static void a_trace_damaged_at_random_ends_with_an_answer(void **state)
 		int hits = 1 + (int)(gp_test_random(&seed) % 8);
 
 		memcpy(copy, f.bytes, f.size);
-		/* Not the init: the largest scheduler is slow to make and nothing new. */
+		/* Keeps the init record, because the largest scheduler is slow to make. */
 		while (hits--)
 			copy[96 + gp_test_random(&seed) % (f.size - 96)] =
 				(char)gp_test_random(&seed);

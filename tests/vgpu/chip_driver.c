@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The driver and the processes of chip_world.h: rings, packets and MQDs, byte by
- * byte as amdkfd and ROCr write them.
+ * The driver and the processes of chip_world.h. Rings, packets and MQDs have the bytes that
+ * amdkfd and ROCr write.
  */
 #include "chip_world.h"
 
@@ -64,7 +64,7 @@ void cw_unload_hiq(struct chip_world *w)
 		vgpu_chip_kiq(w->chip, xcc, dw, 6, w->now);
 }
 
-/* kq_acquire_packet_buffer() and kq_submit_packet(). */
+/* Does what kq_acquire_packet_buffer() and kq_submit_packet() do. */
 void cw_submit(struct chip_world *w, const u32 *dw, u32 n)
 {
 	u32 rptr = cw_get32(w, 0, w->hiq_rptr);
@@ -176,7 +176,7 @@ void cw_run_list(struct chip_world *w, const u32 *queues, u32 nr)
 		process = q->process;
 		n += put_map_queue(w, w->ib + 4ull * n, q);
 	}
-	/* as large as it could have become: zeros follow */
+	/* uses the largest possible size; zeros follow */
 	dw[3] = (n + 4) | 1u << 23 | (processes < most ? processes : most) << 24;
 	cw_submit(w, dw, 4);
 }
@@ -203,7 +203,7 @@ u32 cw_queue(struct chip_world *w, u32 process)
 	q->ring = cw_alloc(w, process, CW_RING * VGPU_AQL_BYTES, 4096);
 	q->rptr = cw_alloc(w, process, 64, 64);
 	q->wptr = cw_alloc(w, process, 64, 64);
-	/* of the save area only the first bytes after the stack are ever touched */
+	/* the chip touches only the first bytes of the save area after the stack */
 	q->save = cw_alloc(w, process, CW_STACK + 0x3000, 4096);
 	q->kernel = cw_alloc(w, process, CW_RING * 64, 256);
 	q->kernarg = cw_alloc(w, process, 64, 64);

@@ -120,7 +120,7 @@ void cw_fini(struct chip_world *w)
 	free(w->chip_memory);
 }
 
-/* A chip with the HIQ loaded and its resources set. */
+/* Makes a chip with the HIQ loaded and its resources set. */
 int cw_up(void **state)
 {
 	struct chip_world *w = calloc(1, sizeof(*w));

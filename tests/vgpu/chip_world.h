@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A small world around one chip, for the tests of its byte level: memory per
- * address space, doorbells, and a driver that puts packets on rings byte by byte
- * as amdkfd does. Everything the chip did is remembered.
+ * A small world around one chip, for byte-level tests. It has memory per address space,
+ * doorbells, and a driver that writes the same packets to rings as amdkfd. It records everything
+ * that the chip does.
  */
 #ifndef CHIP_WORLD_H
 #define CHIP_WORLD_H
@@ -39,13 +39,13 @@ struct cw_queue {
 	bool used;
 	u32 process;		/* 1.. */
 	u32 doorbell;		/* dword index */
-	u32 map;		/* dword 1 of its MAP_QUEUES: which engine */
-	u64 mqd;		/* driver's */
+	u32 map;		/* dword 1 of its MAP_QUEUES, which selects the engine */
+	u64 mqd;		/* address of the driver */
 	u64 ring, rptr, wptr;	/* addresses of the process */
 	u64 save;
 	u64 kernel, kernarg, result;
 	u64 written;		/* packets */
-	u64 expected, expected_sum;	/* of all dispatched so far */
+	u64 expected, expected_sum;	/* results of everything dispatched so far */
 };
 
 struct chip_world {
@@ -56,7 +56,7 @@ struct chip_world {
 	u64 now;
 	u8 *memory[CW_PROCESSES];
 	u64 allocated[CW_PROCESSES];
-	u64 root[CW_PROCESSES];		/* page table; 0: the driver, or gone */
+	u64 root[CW_PROCESSES];		/* page table; 0: the driver, or removed */
 	u64 doorbells[CW_DOORBELLS];
 	struct cw_queue q[CW_QUEUES];
 
@@ -66,15 +66,15 @@ struct chip_world {
 	u32 pending;			/* index of the ring */
 	u64 pending64;
 	bool no_room;			/* the driver found the ring full */
-	u32 at_a_time;			/* hws_max_conc_proc; 0: as many as there are VMIDs */
+	u32 at_a_time;			/* hws_max_conc_proc; 0: one per VMID */
 
 	struct vgpu_interrupt irq[CW_IRQS];
 	u32 nr_irqs;
 	u32 nr_reports;
-	char report[256];		/* the last one */
-	/* called before an interrupt is counted: what is in memory by then? */
+	char report[256];		/* the last report */
+	/* called before an interrupt is counted, to check memory at that time */
 	void (*on_irq)(struct chip_world *w, const struct vgpu_interrupt *irq);
-	u64 seen;			/* by on_irq */
+	u64 seen;			/* set by on_irq */
 };
 
 int cw_up(void **state);
@@ -82,7 +82,7 @@ int cw_down(void **state);
 void cw_init(struct chip_world *w, const char *profile);
 void cw_fini(struct chip_world *w);
 
-/* Memory. Addresses that are not there fail the test. */
+/* Memory. Unmapped addresses fail the test. */
 u64 cw_alloc(struct chip_world *w, u32 space, u64 bytes, u64 align);
 void *cw_at(struct chip_world *w, u32 space, u64 address);
 u32 cw_get32(struct chip_world *w, u32 space, u64 address);
@@ -90,7 +90,7 @@ u64 cw_get64(struct chip_world *w, u32 space, u64 address);
 void cw_put32(struct chip_world *w, u32 space, u64 address, u32 value);
 void cw_put64(struct chip_world *w, u32 space, u64 address, u64 value);
 
-/* Time: doorbells are looked at and the chip runs for @ns. */
+/* Time: reads the doorbells and runs the chip for @ns. */
 void cw_run(struct chip_world *w, u64 ns);
 
 /* The driver. */
@@ -103,14 +103,17 @@ void cw_unmap(struct chip_world *w, u32 sel, u32 action, u32 param);
 void cw_query(struct chip_world *w);			/* fence := 10, QUERY_STATUS(100) */
 bool cw_fenced(struct chip_world *w);
 bool cw_wait(struct chip_world *w, u64 ns);		/* for the fence */
-/* A runlist of @nr queues, in that order; consecutive ones of a process share MAP_PROCESS. */
+/*
+ * Submits a runlist of the @nr queues in that order. Consecutive queues of a process share
+ * MAP_PROCESS.
+ */
 void cw_run_list(struct chip_world *w, const u32 *queues, u32 nr);
 void cw_run_list_one(struct chip_world *w, u32 queue);
-/* UNMAP of all, fence within 50 ms of the device's time. */
+/* Unmaps all queues and expects the fence within 50 ms of device time. */
 void cw_unmap_all(struct chip_world *w);
 
 /* Queues. */
-u32 cw_queue(struct chip_world *w, u32 process);	/* an AQL queue: its number */
+u32 cw_queue(struct chip_world *w, u32 process);	/* makes an AQL queue; returns its index */
 void cw_mqd(struct chip_world *w, u32 queue);		/* writes its MQDs as for a new queue */
 u32 cw_mqd_get(struct chip_world *w, u32 queue, u32 xcc, u32 dw);
 void cw_mqd_put(struct chip_world *w, u32 queue, u32 dw, u32 value);	/* all XCCs */
@@ -124,11 +127,11 @@ struct cw_dispatch {
 	bool barrier;
 	bool unpublished;	/* the header stays invalid */
 };
-/* Puts a kernel on the ring (not the doorbell). Its index. */
+/* Writes a kernel to the ring without the doorbell. Returns its index. */
 u64 cw_dispatch(struct chip_world *w, u32 queue, const struct cw_dispatch *d);
-/* A packet as it is, 64 bytes. Its index. */
+/* Writes a packet of 64 bytes unchanged. Returns its index. */
 u64 cw_packet(struct chip_world *w, u32 queue, const void *packet);
-void cw_ring(struct chip_world *w, u32 queue);		/* the doorbell */
+void cw_ring(struct chip_world *w, u32 queue);		/* rings the doorbell */
 void *cw_slot(struct chip_world *w, u32 queue, u64 index);
 u64 cw_rptr(struct chip_world *w, u32 queue);
 bool cw_sums_right(struct chip_world *w, u32 queue);

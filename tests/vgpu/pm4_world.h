@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* One stream of PM4 packets on a memory, for its tests. */
+/* One stream of PM4 packets on a memory. */
 #ifndef PM4_WORLD_H
 #define PM4_WORLD_H
 
@@ -56,7 +56,7 @@ do {									\
 	give(f, dw_, sizeof(dw_) / 4);					\
 } while (0)
 
-/* Dwords into a buffer in memory; how many. */
+/* Writes dwords to a buffer in memory. Returns their number. */
 #define BUFFER(f, at, ...)						\
 do {									\
 	const u32 dw_[] = { __VA_ARGS__ };				\
@@ -78,7 +78,7 @@ static inline int run(struct fixture *f)
 #define DISPATCH(x, y, z)	PM4(0x15, 5), x, y, z, 1
 #define FENCE_DWORDS 5
 
-/* As kfdtest sets them: start, threads, program, resources, user data. */
+/* Sets the registers in the order of kfdtest: start, threads, program, resources, user data. */
 static inline void set_up_dispatch(struct fixture *f, u32 threads)
 {
 	GIVE(f, PM4(0x58, 7), 0x28c00000, ~0u, 0xff, 0, 0, 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* One SDMA queue on a memory, for its tests: a byte takes a nanosecond. */
+/* One SDMA queue on a memory. It copies one byte per nanosecond. */
 #ifndef SDMA_WORLD_H
 #define SDMA_WORLD_H
 
@@ -43,7 +43,7 @@ static inline int down(void **state)
 	return 0;
 }
 
-/* Write dwords at the write pointer, which wraps; the doorbell is not rung. */
+/* Writes dwords at the write pointer, which wraps, without the doorbell. */
 static inline u64 append(struct fixture *f, u64 wptr, const u32 *dw, u32 n)
 {
 	for (u32 i = 0; i < n; i++, wptr += 4)
@@ -68,7 +68,7 @@ static inline int run(struct fixture *f, u64 now)
 	return vgpu_sdma_run(&f->s, &mem_bus, &f->m, now);
 }
 
-/* Until it waits for something; the state. Fails when it goes on for ever. */
+/* Runs until the queue waits and returns its state. Fails if it never waits. */
 static inline int run_dry(struct fixture *f)
 {
 	for (u32 i = 0; i < 10000; i++) {

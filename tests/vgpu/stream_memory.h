@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A memory, and a bus to it, for tests of executors of packet streams: 1 MiB at
- * MEM, nothing elsewhere; a test may take pages of it away. Space is not looked at.
- * As in the lab, an access is one translation per page it touches, and what lies
- * before a page that is not there is copied.
+ * A memory and its bus, for tests of packet executors. It has 1 MiB at MEM, from which a test may
+ * remove pages. The address space is ignored. As in the lab, an access makes one translation per
+ * page, and the bytes before a missing page are copied.
  */
 #ifndef STREAM_MEMORY_H
 #define STREAM_MEMORY_H
@@ -15,16 +14,16 @@
 #include "vgpu/stream.h"
 
 enum { MEM_BYTES = 1 << 20, MEM_PAGE = 4096, MEM_PAGES = MEM_BYTES / MEM_PAGE };
-#define MEM	0x7f0012300000ull	/* above 4 GiB, so that a lost upper half is seen */
+#define MEM	0x7f0012300000ull	/* above 4 GiB, to detect a lost upper half */
 
 struct memory {
 	u8 bytes[MEM_BYTES];
-	struct vgpu_interrupt irq;	/* the last */
+	struct vgpu_interrupt irq;	/* the last interrupt */
 	u32 irqs, reports, adds, writes;
 	u32 translations;
-	u32 largest;			/* access */
+	u32 largest;			/* largest access */
 	bool absent[MEM_PAGES];
-	char report[200];		/* the last */
+	char report[200];		/* the last report */
 };
 
 static inline u8 *mem_at(struct memory *m, u64 address, u64 n)
@@ -34,7 +33,7 @@ static inline u8 *mem_at(struct memory *m, u64 address, u64 n)
 	return m->bytes + (address - MEM);
 }
 
-/* How far an access of @n bytes gets; @n: all of it is there. */
+/* Returns how many bytes of an access are mapped, up to @n. */
 static inline u32 mem_reach(struct memory *m, u64 address, u32 n)
 {
 	u32 reached = 0;
@@ -148,7 +147,7 @@ static inline void mem_set_u64(struct memory *m, u64 address, u64 word)
 	EXPECT_EQ(mem_write(m, 0, address, &word, 8), 0);
 }
 
-/* Bytes that differ everywhere within a page. */
+/* Writes bytes that differ within a page. */
 static inline void mem_pattern(struct memory *m, u64 address, u32 n, u32 seed)
 {
 	u8 *at = mem_at(m, address, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The chip: what a driver's packets do, and that no work is lost or done twice. */
+/* The chip: the effect of a driver's packets. No work is lost or repeated. */
 #include "chip_world.h"
 
 static const struct cw_dispatch KERNEL = { .workgroups = 100, .ns = US(10) };
@@ -28,7 +28,7 @@ static void a_dispatch_runs_and_signals(void **state)
 	EXPECT_EQ(vgpu_chip_counters(w->chip)->packets[VGPU_AQL_DISPATCH], 1);
 }
 
-/* Index 0 is what a doorbell holds that was never written. */
+/* A doorbell that was never written holds index 0. */
 static void the_first_doorbell_is_seen_though_it_writes_zero(void **state)
 {
 	struct chip_world *w = *state;
@@ -71,9 +71,9 @@ static void a_fence_comes_after_the_unmap_before_it(void **state)
 	cw_run(w, US(500));
 	cw_unmap(w, VGPU_PM4_DYNAMIC, VGPU_PM4_PREEMPT, 0);
 	t0 = w->now;
-	EXPECT(!vgpu_chip_hiq_idle(w->chip, w->pending));	/* rung, not looked at */
+	EXPECT(!vgpu_chip_hiq_idle(w->chip, w->pending));	/* rung, not read yet */
 	cw_run(w, US(10));
-	EXPECT(!vgpu_chip_hiq_idle(w->chip, w->pending));	/* taken from the ring, not done */
+	EXPECT(!vgpu_chip_hiq_idle(w->chip, w->pending));	/* read, not complete */
 	cw_query(w);
 	cw_run(w, US(10));
 	EXPECT(!cw_fenced(w));		/* the grace is 31 us */
@@ -101,7 +101,7 @@ static void the_grace_is_what_the_driver_writes(void **state)
 	EXPECT_EQ(u->save_at - u->command_at, vgpu_value(&w->facts, VGPU_GRACE_NS));
 	EXPECT_EQ(vgpu_chip_iq_wait_time2(w->chip), 0x40400140);
 
-	/* None: the waves end by themselves. */
+	/* Without save, the waves run to their end. */
 	cw_run_list_one(w, q);
 	cw_run(w, US(100));
 	cw_grace(w, 0);
@@ -128,7 +128,7 @@ static void saved_200_times_nothing_is_lost_or_done_twice(void **state)
 		cw_unmap_all(w);
 	}
 	EXPECT(vgpu_counters(vgpu_chip_device(w->chip))->waves_saved > 1000);
-	EXPECT(!cw_sums_right(w, q));	/* it was really in flight */
+	EXPECT(!cw_sums_right(w, q));	/* the kernel was running */
 	cw_run_list(w, both, 2);
 	cw_run(w, MS(200));
 	EXPECT_EQ(cw_rptr(w, q), 8);
@@ -230,7 +230,7 @@ static void thirty_queues_on_24_slots_all_run(void **state)
 	cw_unmap_all(w);
 }
 
-/* amdgpu.hws_max_conc_proc = 2, which RUN_LIST says as its process_cnt. */
+/* amdgpu.hws_max_conc_proc = 2, which RUN_LIST contains as process_cnt. */
 static void no_more_processes_at_a_time_than_the_run_list_says(void **state)
 {
 	struct chip_world *w = *state;
@@ -285,7 +285,7 @@ static void only_the_process_named_is_unmapped(void **state)
 	EXPECT_EQ(cw_view(w, q[0], &v), 0);
 	EXPECT_EQ(v.state, VGPU_UNMAPPED);
 
-	/* What was reset starts anew, and is still done exactly once. */
+	/* The reset kernel starts again and still completes exactly once. */
 	cw_run_list(w, q, 2);
 	cw_run(w, MS(50));
 	EXPECT(cw_sums_right(w, q[0]));
@@ -357,10 +357,10 @@ static void a_cu_mask_takes_effect_at_the_next_map(void **state)
 	cw_run_list_one(w, q);
 	cw_run(w, MS(2));
 	cw_view(w, q, &v);
-	EXPECT_EQ(v.waves, 4 * 4 * 32);	/* a CU of each SE of each XCC */
+	EXPECT_EQ(v.waves, 4 * 4 * 32);	/* one CU of each SE of each XCC */
 }
 
-/* A chip of one XCC, and one of eight: the same driver, other copies of MQDs. */
+/* Chips of one XCC and of eight have the same driver with other copies of MQDs. */
 static void every_profile_under_amdkfd_saves_and_restores(void **state)
 {
 	static const char *const names[] = { "mi300x", "mi210" };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The chip when something is wrong: it is said, the queue stops, the chip goes on. */
+/* The chip with errors: it reports them, stops the queue and continues. */
 #include "chip_world.h"
 
 static const struct cw_dispatch KERNEL = { .workgroups = 100, .ns = US(10) };
 static const struct cw_dispatch LONG = { .workgroups = 3000, .ns = MS(1) };
 
-/* A fresh queue of another process still runs its kernel, and can be unmapped. */
+/* Expects that a new queue of another process runs its kernel and can be unmapped. */
 static void chip_works(struct chip_world *w, u32 process)
 {
 	u32 q = cw_queue(w, process);
@@ -40,11 +40,11 @@ static void a_queue_that_would_not_leave_is_named_in_every_hiq_mqd(void **state)
 	cw_view(w, q[0], &v);
 	EXPECT(!v.slotted);
 
-	/* As the driver does then: the queue is reset in its slot on each XCC. */
+	/* Resets the queue in its slot on each XCC, as the driver does. */
 	cw_view(w, q[1], &v);
 	for (u32 xcc = 0; xcc < w->xccs; xcc++)
 		vgpu_chip_slot_reset(w->chip, xcc, v.pipe, v.queue, w->now);
-	/* The fault was that queue's: the one that gets its place preempts. */
+	/* The fault belongs to q[1]. The next queue in its slot is not affected. */
 	cw_run_list_one(w, q[0]);
 	cw_run(w, MS(50));
 	EXPECT(cw_sums_right(w, q[0]));
@@ -82,7 +82,7 @@ static void hang_and_reset(struct chip_world *w, u32 q)
 	cw_set_resources(w);
 	cw_run_list_one(w, q);
 	cw_run(w, MS(50));
-	/* What ran starts anew: nothing is missing, what was done is done again. */
+	/* The reset kernel starts again. Nothing is missing, and finished workgroups run again. */
 	EXPECT_EQ(cw_rptr(w, q), 1);
 	chip_works(w, 4);
 }
@@ -131,14 +131,14 @@ static void the_hiq_runs_when_every_xcc_has_it(void **state)
 	u32 all = w->xccs;
 
 	cw_unload_hiq(w);
-	w->xccs = all - 1;	/* the driver forgets one */
+	w->xccs = all - 1;	/* the driver omits one */
 	cw_load_hiq(w);
 	cw_query(w);
 	EXPECT(!cw_wait(w, MS(1)));
 	w->xccs = all;
 }
 
-/* The doorbell still holds what the ring before it ended with, and that comes again. */
+/* The doorbell holds the last value of the previous ring. The new ring writes that value, too. */
 static void a_doorbell_from_before_the_hiq_was_loaded_is_not_taken_for_one(void **state)
 {
 	struct chip_world *w = *state;
@@ -184,7 +184,7 @@ static void bad_packets_on_the_hiq_are_passed_over(void **state)
 	chip_works(w, 1);
 }
 
-/* A runlist as these dwords; then the chip still works. */
+/* Submits a runlist of these dwords. The chip must still work after it. */
 static void bad_list(struct chip_world *w, const u32 *dw, u32 n)
 {
 	u32 run[4] = { 0xc002a500, (u32)w->ib, (u32)(w->ib >> 32), n | 0x01800000 };
@@ -227,7 +227,9 @@ static void bad_runlists_are_reported(void **state)
 	chip_works(w, 2);
 }
 
-/* A queue with one thing wrong: it is said, and never keeps the others from leaving. */
+/*
+ * Maps a queue with one wrong value. It is reported and never prevents other queues from leaving.
+ */
 static void bad_mqd(struct chip_world *w, u32 dw, u32 value)
 {
 	u32 q = cw_queue(w, 1), before = w->nr_reports;
@@ -254,7 +256,7 @@ static void bad_mqds_are_reported(void **state)
 	chip_works(w, 2);
 }
 
-/* An AQL packet as these bytes, changed at @offset. */
+/* Submits an AQL packet of these bytes, changed at @offset. */
 static void bad_packet(struct chip_world *w, u32 offset, u64 value, u32 bytes)
 {
 	u32 q = cw_queue(w, 1), before = w->nr_reports;
@@ -307,7 +309,7 @@ static void a_fault_names_the_process_and_the_address(void **state)
 	EXPECT_EQ(vgpu_chip_counters(w->chip)->faults, 1);
 }
 
-/* The page table of a process is gone while its kernel runs. */
+/* Removes the page table of a process while its kernel runs. */
 static void a_process_whose_memory_is_gone_does_not_hang_an_unmap(void **state)
 {
 	struct chip_world *w = *state;

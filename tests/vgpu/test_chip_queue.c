@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* AQL queues of the chip: order, signals, barriers, and which queue an MQD is. */
+/* AQL queues of the chip: order, signals, barriers, and the identity of an MQD. */
 #include "chip_world.h"
 
 static const struct cw_dispatch KERNEL = { .workgroups = 100, .ns = US(10) };
@@ -26,11 +26,11 @@ static void a_barrier_waits_for_all_of_its_signals(void **state)
 	cw_ring(w, q[0]);
 	cw_run(w, MS(1));
 	EXPECT_EQ(cw_rptr(w, q[0]), 0);
-	cw_put64(w, 1, dep[0] + VGPU_SIGNAL_VALUE, 0);	/* by a processor */
+	cw_put64(w, 1, dep[0] + VGPU_SIGNAL_VALUE, 0);	/* by the processor */
 	cw_run(w, US(100));
 	EXPECT_EQ(cw_rptr(w, q[0]), 0);
 
-	/* The other one by a kernel of another queue: at that very time. */
+	/* Writes the other signal by a kernel of another queue at that time. */
 	d.signal = dep[2];
 	cw_dispatch(w, q[1], &d);
 	cw_ring(w, q[1]);
@@ -69,7 +69,7 @@ static void a_doorbell_tells_once_that_it_was_rung(void **state)
 
 	cw_run_list_one(w, q);
 	cw_run(w, US(10));
-	/* The first value of a doorbell may be the one that stood there. */
+	/* The first value of a doorbell may be an old one. */
 	EXPECT_EQ(vgpu_chip_rung(w->chip), VGPU_RUNG_MAYBE);
 	cw_dispatch(w, q, &KERNEL);
 	cw_dispatch(w, q, &KERNEL);
@@ -81,7 +81,7 @@ static void a_doorbell_tells_once_that_it_was_rung(void **state)
 	EXPECT_EQ(vgpu_chip_rung(w->chip), VGPU_RUNG_YES);
 	cw_run(w, MS(1));
 	EXPECT_EQ(vgpu_chip_rung(w->chip), VGPU_RUNG_NO);
-	/* One that is off the runlist is not looked at. */
+	/* The chip ignores the doorbell of a queue that is off the runlist. */
 	cw_unmap_all(w);
 	cw_run(w, MS(1));
 	cw_dispatch(w, q, &KERNEL);
@@ -126,7 +126,7 @@ static void a_barrier_waits_through_an_unmap(void **state)
 	EXPECT_EQ(cw_rptr(w, q), 1);
 }
 
-/* What a sleeper that the event wakes finds in memory. */
+/* Reads the memory that a process sees when the event wakes it. */
 static void look_at_queue(struct chip_world *w, const struct vgpu_interrupt *irq)
 {
 	EXPECT_EQ(irq->kind, VGPU_IRQ_END_OF_PIPE);
@@ -172,7 +172,7 @@ static void a_packet_that_is_not_published_is_waited_for(void **state)
 	cw_ring(w, q);
 	cw_run(w, MS(1));
 	EXPECT_EQ(cw_rptr(w, q), 1);
-	*(u16 *)cw_slot(w, q, 1) = VGPU_AQL_TYPE_KERNEL;	/* no doorbell for it */
+	*(u16 *)cw_slot(w, q, 1) = VGPU_AQL_TYPE_KERNEL;	/* without a doorbell */
 	cw_run(w, MS(1));
 	EXPECT_EQ(cw_rptr(w, q), 3);
 	EXPECT(cw_sums_right(w, q));
@@ -209,7 +209,7 @@ static void rings_go_round_while_saved(void **state)
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
-/* Slots are free again at launch: what is written there must not disturb what runs. */
+/* Slots are free again at launch. New packets there must not disturb running kernels. */
 static void with_early_read_pointers_slots_are_reused_under_a_saved_kernel(void **state)
 {
 	struct chip_world *w = *state;
@@ -227,7 +227,7 @@ static void with_early_read_pointers_slots_are_reused_under_a_saved_kernel(void 
 	cw_unmap_all(w);
 	d.workgroups = 1;
 	for (u32 i = 0; i < CW_RING; i++)
-		cw_dispatch(w, q, &d);	/* the slot of the first one too */
+		cw_dispatch(w, q, &d);	/* also reuses the slot of the first kernel */
 	cw_run_list_one(w, q);
 	cw_run(w, MS(50));
 	EXPECT_EQ(cw_rptr(w, q), CW_RING + 1);
@@ -251,7 +251,7 @@ static void a_queue_is_known_again_and_a_new_one_in_its_memory_is_not(void **sta
 	EXPECT_EQ(v.rptr, 1);
 	cw_unmap_all(w);
 
-	/* Destroyed; the same process makes another one in the same memory. */
+	/* The queue is destroyed. The same process makes another one in the same memory. */
 	cw_mqd(w, q);
 	w->q[q].written = w->q[q].expected = w->q[q].expected_sum = 0;
 	cw_put64(w, 1, w->q[q].wptr, 0);
@@ -267,7 +267,7 @@ static void a_queue_is_known_again_and_a_new_one_in_its_memory_is_not(void **sta
 	EXPECT(cw_sums_right(w, q));
 	cw_unmap_all(w);
 
-	/* Destroyed; another one of another process is made in the same memory. */
+	/* The queue is destroyed. Another process makes one in the same memory. */
 	cw_mqd(w, q);
 	w->q[q].process = 2;
 	for (u32 s = 0; s < 4096; s += 8)
@@ -282,10 +282,10 @@ static void a_queue_is_known_again_and_a_new_one_in_its_memory_is_not(void **sta
 	cw_ring(w, q);
 	cw_run(w, MS(1));
 	EXPECT(cw_sums_right(w, q));
-	EXPECT_EQ(vgpu_chip_view(w->chip, 1, &v), -ENOENT);	/* the old one is gone */
+	EXPECT_EQ(vgpu_chip_view(w->chip, 1, &v), -ENOENT);	/* the old queue is gone */
 }
 
-/* Every driver makes more queues in its life than the chip can hold at once. */
+/* Over its life a driver makes more queues than the chip can hold at once. */
 static void queues_that_are_no_more_make_room(void **state)
 {
 	struct chip_world *w = *state;
@@ -297,7 +297,7 @@ static void queues_that_are_no_more_make_room(void **state)
 		cw_run_list_one(w, q);
 		cw_unmap_all(w);
 		memset(cw_at(w, 0, w->q[q].mqd), 0, 4 * VGPU_MQD_DW);
-		w->q[q].mqd += 64;	/* no address twice */
+		w->q[q].mqd += 64;	/* every queue has a new address */
 	}
 	EXPECT_EQ(w->nr_reports, 0);
 }

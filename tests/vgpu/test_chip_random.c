@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Random drivers: queues of several processes, unmapped in every way at any time.
- * In the end every packet is complete and every workgroup was counted once.
+ * Random drivers that unmap queues of several processes in every way at any time. In the end
+ * every packet is complete and every workgroup was counted once.
  */
 #include "chip_world.h"
 
@@ -36,7 +36,7 @@ static void submit(struct driver *d)
 		cw_ring(w, q);
 }
 
-/* UNMAP of one process or one queue, then of all: as a driver that has many reasons. */
+/* Unmaps one process or one queue, then all, as a driver does for various reasons. */
 static void stop(struct driver *d)
 {
 	struct chip_world *w = d->w;
@@ -84,7 +84,7 @@ static void random_driver(uint64_t seed)
 	cw_set_resources(w);
 	for (u32 i = 0; i < QUEUES; i++)
 		d.q[i] = cw_queue(w, 1 + i / 3);
-	/* so that each PASID is one the chip has heard of */
+	/* the chip then knows each PASID */
 	cw_run_list(w, d.q, QUEUES);
 	cw_run(w, US(50));
 	d.on = true;

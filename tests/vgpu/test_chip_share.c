@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Copies and streams that are due never hold up what the driver asks of the HIQ. */
+/* Pending copies and streams never delay the driver's HIQ commands. */
 #include "chip_stream.h"
 #include "vgpu/sdma.h"
 
 enum {
 	BYTES	= 1 << 20,
 	COPIES	= 140,
-	/* What one call may move: its share, the last run of an engine, the last piece of that. */
+	/*
+	 * The most that one call moves: its share, the last run of an engine and the last piece
+	 * of that run.
+	 */
 	CALL	= (VGPU_CHIP_SHARE + VGPU_SDMA_SHARE) * VGPU_SDMA_PAGE + VGPU_SDMA_PIECE,
 };
 
-/* An SDMA queue with far more to copy than one call does. */
+/* An SDMA queue with far more to copy than one call handles. */
 struct copies {
 	u32 q, process;
 	u64 from, to, flag;
@@ -48,7 +51,10 @@ static u64 seen(struct chip_world *w, enum vgpu_chip_packet kind)
 	return vgpu_chip_counters(w->chip)->packets[kind];
 }
 
-/* As the lab does it: the clock jumps to the end of what the driver asked. How many calls? */
+/*
+ * Moves the clock to the end of the driver's command, as the lab does. Returns the number of
+ * calls.
+ */
 static u32 obey(struct chip_world *w)
 {
 	u32 calls = 0;
@@ -64,7 +70,7 @@ static u32 obey(struct chip_world *w)
 	return calls;
 }
 
-/* Until the engines are not behind any more. */
+/* Runs until no engine is behind. */
 static void catch_up(struct chip_world *w)
 {
 	for (u32 i = 0; i < 10000 && vgpu_chip_next_ns(w->chip) <= w->now; i++)
@@ -81,7 +87,7 @@ static void an_unmap_waits_for_a_bounded_amount_of_copying(void **state)
 	cw_run_list_one(w, c.q);
 	cw_run(w, US(20));
 	before = moved(w);
-	/* A second goes by: all copies are due, and the driver wants the queue off. */
+	/* After a second all copies are due, and the driver unmaps the queue. */
 	w->now += MS(1000);
 	cw_unmap(w, VGPU_PM4_DYNAMIC, VGPU_PM4_PREEMPT, 0);
 	cw_query(w);
@@ -149,7 +155,7 @@ static void engines_that_are_behind_go_on_side_by_side(void **state)
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
-/* Kernels need no copies: they end when they end, however far engines are behind. */
+/* Kernels need no copies, so they end on time although engines are behind. */
 static void kernels_go_on_while_engines_are_behind(void **state)
 {
 	struct chip_world *w = *state;
@@ -169,7 +175,7 @@ static void kernels_go_on_while_engines_are_behind(void **state)
 	EXPECT(vgpu_chip_next_ns(w->chip) <= w->now);
 }
 
-/* A PM4 stream takes no time of its own, so that all of it is due at once. */
+/* A PM4 stream takes no time of its own, so all of it is due at once. */
 static void an_unmap_waits_for_a_bounded_part_of_a_stream(void **state)
 {
 	enum { NOPS = 1 << 19 };

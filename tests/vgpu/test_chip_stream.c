@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* SDMA and PM4 queues on the chip: mapped, stopped in the middle, and gone on with. */
+/* SDMA and PM4 queues on the chip: mapped, stopped in the middle and continued. */
 #include "chip_stream.h"
 
 static void a_pm4_queue_runs_its_dispatches_and_then_tells(void **state)
@@ -50,7 +50,7 @@ static void a_pm4_queue_saved_often_does_everything_once(void **state)
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
-/* Not on all of them, as AQL queues: where its MQD says. */
+/* An AQL queue runs on all XCCs, a PM4 queue on the XCC in its MQD. */
 static void a_pm4_queue_has_its_waves_on_one_xcc(void **state)
 {
 	struct chip_world *w = *state;
@@ -201,7 +201,7 @@ static void an_unmap_by_pasid_stops_engines_of_that_process(void **state)
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
-/* A blit that waits for a kernel, and a kernel that waits for the blit. */
+/* A blit waits for a kernel, and a kernel waits for the blit. */
 static void engines_and_kernels_wait_for_each_other(void **state)
 {
 	struct chip_world *w = *state;
@@ -244,7 +244,7 @@ static void a_vendor_packet_jumps_into_pm4_in_its_place(void **state)
 	packet[15] = HI(done);
 	cw_run_list_one(w, q);
 	cw_dispatch(w, q, &d);
-	cw_packet(w, q, packet);	/* its barrier bit is set: after the kernel */
+	cw_packet(w, q, packet);	/* has its barrier bit set, so it runs after the kernel */
 	cw_dispatch(w, q, &d);
 	cw_ring(w, q);
 	cw_run(w, US(50));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Runlists with more queues than slots: every kind of queue gets its turn. */
+/* Runlists with more queues than slots: every kind of queue gets a turn. */
 #include "chip_stream.h"
 
 enum {
@@ -44,7 +44,7 @@ static void make(struct crowd *c, u32 i, enum vgpu_queue_kind kind)
 	}
 }
 
-/* Work that takes a while, and a flag after it. */
+/* Submits work that takes time and then sets a flag. */
 static void submit(struct crowd *c, u32 i, enum vgpu_queue_kind kind)
 {
 	struct chip_world *w = c->w;
@@ -86,7 +86,7 @@ static bool done(struct crowd *c, u32 i, enum vgpu_queue_kind kind)
 	return false;
 }
 
-/* How many queues of each process have done all their work. */
+/* Returns how many queues of each process have completed their work. */
 static u32 finished(struct crowd *c, const enum vgpu_queue_kind *kinds, u32 ret[PROCESSES])
 {
 	u32 all = 0;
@@ -160,7 +160,7 @@ static void three_processes_with_queues_of_every_kind_finish(void **state)
 	every_queue_finishes(*state, kinds);
 }
 
-/* Two processes, one at a time: the first keeps the device full. */
+/* Two processes, one at a time. The first one keeps the device full. */
 struct pair {
 	u32 q[2];
 	u64 flag;
@@ -184,7 +184,7 @@ static void a_doorbell_of_a_waiting_pm4_queue_brings_its_turn(void **state)
 	struct chip_world *w = *state;
 	struct pair p = busy_and_pm4(w);
 
-	/* No dispatch at all: only packets that the stream itself carries out. */
+	/* The stream has no dispatch, only packets that it executes itself. */
 	cw_pm4_release(w, p.q[1], p.flag, 7, 0);
 	cw_run(w, MS(4));
 	EXPECT_EQ(cw_get32(w, 2, p.flag), 0);	/* the quantum is not over */
@@ -194,7 +194,7 @@ static void a_doorbell_of_a_waiting_pm4_queue_brings_its_turn(void **state)
 	EXPECT_EQ(w->nr_reports, 0);
 }
 
-/* A turn that has run out of packets gives way at once, not after its quantum. */
+/* A process without further packets ends its turn at once and not after its quantum. */
 static void a_pm4_queue_that_has_read_everything_gives_its_turn_back(void **state)
 {
 	struct chip_world *w = *state;
@@ -247,7 +247,7 @@ static void a_pm4_queue_that_stopped_with_an_error_gets_no_turns(void **state)
 	EXPECT_EQ(vgpu_counters(vgpu_chip_device(w->chip))->queues_mapped, mapped);
 }
 
-/* Its work is known before the list is: it is first, although another turn comes before. */
+/* Its work is known before the list, so it runs first although another turn precedes it. */
 static void a_list_begins_with_the_turn_whose_pm4_packets_were_not_read(void **state)
 {
 	struct chip_world *w = *state;
@@ -264,7 +264,7 @@ static void a_list_begins_with_the_turn_whose_pm4_packets_were_not_read(void **s
 	cw_run(w, US(10));
 	cw_unmap_all(w);
 	EXPECT_EQ(cw_get32(w, 2, flag), 0);
-	cw_run_list_one(w, q[0]);	/* only the other one, until it is done */
+	cw_run_list_one(w, q[0]);	/* only the other queue until it is done */
 	cw_run(w, MS(50));
 	cw_unmap_all(w);
 	mapped = vgpu_counters(vgpu_chip_device(w->chip))->queues_mapped;

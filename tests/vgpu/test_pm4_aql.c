@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* PM4 streams: AQL's vendor packets, wrong bytes, and what executors share. */
+/* PM4 streams: vendor packets of AQL, invalid bytes, and parts shared by executors. */
 #include "pm4_world.h"
 
-/* As ROCr sends it: header, format, jump, dwords that remain, completion signal. */
+/* The layout of ROCr: header, format, jump, remaining dwords, completion signal. */
 #define PM4_IB(at, n)	{ 1 << 16 | 1 << 8, JUMP(at, n), 0xa }
 
-/* A stream without a ring, as an AQL queue has one. */
+/* Makes a stream without a ring, like that of an AQL queue. */
 static int up_aql(void **state)
 {
 	struct vgpu_pm4_args args = { .unknown_ns = UNKNOWN_NS };
@@ -19,7 +19,7 @@ static void a_vendor_packet_runs_its_buffer_to_the_end(void **state)
 	struct fixture *f = *state;
 	const u32 packet[16] = PM4_IB(IB, 17);
 
-	/* What ROCr 6.1 sends is the first alone. */
+	/* ROCr 6.1 sends only the first packet. */
 	BUFFER(f, IB, PM4(0x58, 7), 0x28840000, ~0u, 0xff, 0, 0, 0,
 	       PM4(0x3c, 7), 3 | 1 << 4, LO(FLAG), HI(FLAG), 1, ~0u, 4, PM4(0x10, 3), 0, 0);
 	for (u32 i = 0; i < 3; i++) {

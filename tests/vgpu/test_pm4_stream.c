@@ -119,7 +119,7 @@ static void a_dispatch_is_given_with_what_the_registers_say(void **state)
 	EXPECT_EQ(p->result, FLAG);
 	EXPECT_EQ(p->key, 99);
 	EXPECT_EQ(mem_u32(&f->m, FLAG + 64), 0);
-	/* It runs on behind it: the dispatch is not waited for. */
+	/* The stream continues without waiting for the dispatch. */
 	EXPECT_EQ(run(f), VGPU_PM4_IDLE);
 	EXPECT_EQ(mem_u32(&f->m, FLAG + 64), 1);
 }
@@ -156,7 +156,7 @@ static void a_dispatch_counts_from_its_start_and_maybe_threads(void **state)
 	EXPECT_EQ(run(f), VGPU_PM4_DISPATCH);
 	EXPECT_EQ(f->s.packet.workgroups, 5);
 	GIVE(f, DISPATCH(2, 1, 1), DISPATCH(0, 4, 4));
-	EXPECT_EQ(run(f), VGPU_PM4_IDLE);	/* no workgroups, no dispatch */
+	EXPECT_EQ(run(f), VGPU_PM4_IDLE);	/* no workgroups, so no dispatch */
 }
 
 static void the_end_of_pipe_waits_for_dispatches_and_not_without(void **state)
@@ -174,7 +174,7 @@ static void the_end_of_pipe_waits_for_dispatches_and_not_without(void **state)
 	EXPECT_EQ(f->m.irqs, 0);
 	EXPECT_EQ(mem_u32(&f->m, FLAG + 64), 0);
 	vgpu_pm4_drained(&f->s);
-	/* The flush behind it has nothing to wait for. */
+	/* The flush after it has nothing to wait for. */
 	EXPECT_EQ(run(f), VGPU_PM4_DISPATCH);
 	EXPECT_EQ(f->m.irqs, 1);
 	EXPECT_EQ(mem_u32(&f->m, FLAG + 64), 5);

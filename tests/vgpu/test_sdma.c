@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* SDMA queues: each packet, the ring, time, polls, stops in the middle. */
+/* SDMA queues: each packet, the ring, time, polls, stops at any point. */
 #include "sdma_world.h"
 
 static void a_linear_copy_moves_every_byte_and_no_more(void **state)
@@ -32,7 +32,7 @@ static void a_broadcast_copy_goes_to_both_places(void **state)
 	EXPECT_EQ(mem_u32(&f->m, FLAG), 7);
 }
 
-/* 3 x 4 x 2 elements of 4 bytes out of planes with pitches of 10 and 8 elements. */
+/* Copies 3 x 4 x 2 elements of 4 bytes from planes with pitches of 10 and 8 elements. */
 static void a_rectangle_is_copied_row_by_row(void **state)
 {
 	struct fixture *f = *state;
@@ -100,7 +100,7 @@ static void packets_wrap_at_every_dword_of_the_ring(void **state)
 {
 	struct fixture *f = *state;
 
-	/* 5 dwords are no divisor of the ring: every packet begins somewhere else. */
+	/* 5 dwords do not divide the ring, so every packet begins at another offset. */
 	for (u32 i = 0; i < 2000; i++) {
 		GIVE(f, 0, FENCE(FLAG, i));
 		EXPECT_EQ(run_dry(f), VGPU_SDMA_IDLE);
@@ -180,7 +180,7 @@ static void flushes_are_over_at_once(void **state)
 {
 	struct fixture *f = *state;
 
-	GIVE(f, 8, 0, 0x80000000, 0, 0, 0);		/* as ROCr says it */
+	GIVE(f, 8, 0, 0x80000000, 0, 0, 0);		/* as ROCr writes it */
 	GIVE(f, 8 | 1 << 26, 1, 2, 3, 4, 5);
 	GIVE(f, 14 | 0xfu << 28, 0x1234, 1, 15, 1, FENCE(FLAG, 1));
 	EXPECT_EQ(run_dry(f), VGPU_SDMA_IDLE);
@@ -228,10 +228,10 @@ static void a_condition_that_fails_skips_its_dwords(void **state)
 	struct fixture *f = *state;
 
 	mem_set_u32(&f->m, FLAG, 1);
-	GIVE(f, 9, LO(FLAG), HI(FLAG), 1, 4, FENCE(FLAG + 4, 1));	/* holds */
-	GIVE(f, 9, LO(FLAG), HI(FLAG), 2, 4);				/* does not */
+	GIVE(f, 9, LO(FLAG), HI(FLAG), 1, 4, FENCE(FLAG + 4, 1));	/* condition holds */
+	GIVE(f, 9, LO(FLAG), HI(FLAG), 2, 4);				/* does not hold */
 	EXPECT_EQ(run_dry(f), VGPU_SDMA_IDLE);
-	/* What is to be skipped comes later, in two parts. */
+	/* The skipped dwords arrive later, in two parts. */
 	GIVE(f, 5, LO(FLAG + 8));
 	EXPECT_EQ(run_dry(f), VGPU_SDMA_IDLE);
 	GIVE(f, HI(FLAG), 1, FENCE(FLAG + 12, 1));
@@ -299,7 +299,7 @@ static void a_stopped_copy_goes_on_where_it_was(void **state)
 	EXPECT_EQ(run(f, PACKET_NS + VGPU_SDMA_PIECE + 10), VGPU_SDMA_BUSY);
 	vgpu_sdma_stop(&f->s);
 	EXPECT_EQ(f->s.next_ns, VGPU_NEVER);
-	/* The first piece's source and destination change: they may not be touched again. */
+	/* Source and destination of the first piece change. They must not be accessed again. */
 	memset(mem_at(&f->m, SRC, VGPU_SDMA_PIECE), 0xee, VGPU_SDMA_PIECE);
 	memset(mem_at(&f->m, DST, VGPU_SDMA_PIECE), 0x55, VGPU_SDMA_PIECE);
 	writes = f->m.writes;
@@ -320,7 +320,7 @@ static void a_stopped_copy_goes_on_where_it_was(void **state)
 	EXPECT_EQ(f->m.adds, 1);
 }
 
-/* Whatever the moments of the stops: the same bytes, the same sum. */
+/* Stops at any time give the same bytes and the same sum. */
 static void stops_at_any_time_lose_and_repeat_nothing(void **state)
 {
 	u64 seed = gp_test_seed(7);
@@ -363,7 +363,7 @@ static void a_stopped_poll_is_looked_at_again(void **state)
 	vgpu_sdma_stop(&f->s);
 	mem_set_u32(&f->m, FLAG, 0);
 	EXPECT_EQ(run(f, 9000), VGPU_SDMA_STOPPED);
-	GIVE(f, FENCE(FLAG + 8, 1));		/* a doorbell while it is off */
+	GIVE(f, FENCE(FLAG + 8, 1));		/* a doorbell while the queue is off */
 	vgpu_sdma_start(&f->s, 9000);
 	EXPECT_EQ(run_dry(f), VGPU_SDMA_IDLE);
 	EXPECT_EQ(mem_u32(&f->m, FLAG + 8), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* SDMA queues given wrong bytes stop with a sentence. */
+/* SDMA queues that read invalid bytes stop with a message. */
 #include "sdma_world.h"
 
 static void wrong_bytes_stop_the_queue_with_a_sentence(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* SDMA queues move pages: how often they translate, and that every byte and fault stays exact. */
+/* SDMA queues copy by pages: the number of translations, and that every byte and fault is exact. */
 #include "sdma_world.h"
 
 enum { PAGE = MEM_PAGE, RING_READS = 2 };	/* the header, then the packet */
@@ -28,7 +28,7 @@ static void a_copy_of_whole_pages_translates_once_per_page_and_side(void **state
 	EXPECT_EQ(f->m.largest, PAGE);
 }
 
-/* It goes from boundary to boundary: of pages of either side, and of its three pieces. */
+/* A copy goes from boundary to boundary of pages on either side and of its three pieces. */
 static void an_unaligned_copy_translates_twice_per_page_and_side(void **state)
 {
 	struct fixture *f = *state;
@@ -90,14 +90,14 @@ static void a_fault_names_the_first_byte_that_is_not_there(void **state)
 		EXPECT(f->s.stop.fault);
 		EXPECT_EQ(f->s.stop.write, table[i].write);
 		EXPECT_EQ(f->s.stop.address, page);
-		/* All before it was moved, nothing behind it. */
+		/* All bytes before the fault were moved, none after it. */
 		EXPECT_EQ(f->s.bytes, before);
 		EXPECT(!memcmp(mem_at(&f->m, to, before), mem_at(&f->m, from, before), before));
 		EXPECT_EQ(*mem_at(&f->m, to + before, 1), 0);
 	}
 }
 
-/* The reference: a byte at a time, on a memory of its own. */
+/* The reference copies a byte at a time in a memory of its own. */
 struct reference {
 	u8 bytes[MEM_BYTES];
 	const bool *absent;
@@ -135,7 +135,7 @@ struct shape {
 
 static struct shape random_shape(u64 *seed)
 {
-	/* Mostly near the boundaries of pages. */
+	/* Offsets mostly near page boundaries. */
 	static const u32 near[] = { 0, 1, 4, 255, 256, 2048, 4092, 4095 };
 	struct shape s = {
 		.from = SRC + gp_test_random(seed) % 4 * PAGE + near[gp_test_random(seed) % 8],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The virtual device: packets, dispatch, time. Taking it away: test_vgpu_cwsr.c. */
+/* The virtual device: packets, dispatch, time. test_vgpu_cwsr.c tests preemption. */
 #include "vgpu_world.h"
 
 static int up(void **state)
@@ -61,7 +61,7 @@ static void a_cu_is_full_by_the_resource_that_runs_out(void **state)
 	struct vgpu_packet p = w_kernel(1, 1);
 
 	(void)state;
-	EXPECT_EQ(vgpu_slots(f, &p), 80 * 8);		/* everything at once */
+	EXPECT_EQ(vgpu_slots(f, &p), 80 * 8);		/* the limit of all resources */
 	p.lds_bytes = 0;
 	EXPECT_EQ(vgpu_slots(f, &p), 80 * 8);		/* waves and VGPR */
 	p.vgpr_bytes = 1024;
@@ -119,7 +119,7 @@ static void equals_take_turns_workgroup_by_workgroup(void **state)
 	EXPECT_EQ(w->words[1], 3 * w_sum(64000, 3));
 }
 
-/* Running waves keep their slots: the newcomer waits for the round to end. */
+/* Running waves keep their slots, so a new kernel waits for the end of the round. */
 static void a_newcomer_waits_for_slots_that_free(void **state)
 {
 	struct world *w = *state;
@@ -127,13 +127,13 @@ static void a_newcomer_waits_for_slots_that_free(void **state)
 
 	w_submit(w, q[0], w_kernel(640 * 100, US(200)), 0);
 	w_map(w, q, 2, 0);
-	vgpu_advance(w->v, MS(1));	/* many rounds in one event: they are cut short */
+	vgpu_advance(w->v, MS(1));	/* many rounds in one event, which is cut short */
 	w_submit(w, q[1], w_kernel(320, US(50)), MS(1));
 	EXPECT_EQ(w->q[q[1]].launched, 0);
 	vgpu_advance(w->v, MS(2));
 	EXPECT_EQ(w->q[q[1]].launched_at, FIRST_OF_TWO + US(1000));
 	EXPECT_EQ(w->q[q[1]].completed_at, FIRST_OF_TWO + US(1050));
-	/* the same for every packet it brings */
+	/* the same for each of its packets */
 	w_submit(w, q[1], w_kernel(320, US(50)), MS(8));
 	vgpu_advance(w->v, MS(9));
 	EXPECT(w->q[q[1]].launched_at > MS(8) && w->q[q[1]].launched_at <= MS(8) + US(200));
@@ -142,7 +142,10 @@ static void a_newcomer_waits_for_slots_that_free(void **state)
 	EXPECT_EQ(w->words[1], w_sum(64000, 3) + 2 * w_sum(320, 3));
 }
 
-/* Turns are counted in workgroups: a process with longer ones holds more slots, not more turns. */
+/*
+ * Turns are counted in workgroups. A process with longer ones holds more slots but gets no more
+ * turns.
+ */
 static void turns_are_workgroups_not_time(void **state)
 {
 	struct world *w = *state;
@@ -160,7 +163,7 @@ static void turns_are_workgroups_not_time(void **state)
 	EXPECT(w->words[0] * 100 > w->words[2] * 97 && w->words[0] * 100 < w->words[2] * 103);
 }
 
-/* One slot for two: they alternate. One for each and one more: that one alternates. */
+/* With one slot for two processes they alternate. With three slots they alternate in the third. */
 static void an_odd_slot_goes_to_each_in_turn(void **state)
 {
 	(void)state;
@@ -308,10 +311,10 @@ static void a_barrier_bit_waits_and_without_it_packets_overlap(void **state)
 
 	p.barrier_bit = false;
 	for (int i = 0; i < 3; i++)
-		w_put(w, q, &p);		/* 0, 1 together; 2 when they end */
+		w_put(w, q, &p);		/* 0 and 1 run together; 2 when they end */
 	p.barrier_bit = true;
 	p.workgroups = 1;
-	w_put(w, q, &p);			/* 3 after all */
+	w_put(w, q, &p);			/* 3 runs after all others */
 	vgpu_doorbell(w->v, q, 0);
 	w_map(w, &q, 1, 0);
 	w_run_dry(w);
@@ -349,13 +352,13 @@ static void a_gap_is_counted_from_the_completion_before_it(void **state)
 	struct vgpu_packet p = w_kernel(640, US(100));
 
 	p.gap_ns = US(5);
-	w_put(w, q, &p);	/* nothing before it: no gap */
+	w_put(w, q, &p);	/* no packet before it, so no gap */
 	w_put(w, q, &p);
 	vgpu_doorbell(w->v, q, 0);
 	w_map(w, &q, 1, 0);
 	EXPECT_EQ(w_run_dry(w), FIRST + US(205));
 	EXPECT_EQ(w->q[q].launched_at, FIRST + US(105));
-	/* long over: none either */
+	/* the last packet ended long ago, so no gap either */
 	w_submit(w, q, p, MS(1));
 	EXPECT_EQ(w->q[q].launched_at, MS(1));
 	w_run_dry(w);
@@ -375,10 +378,10 @@ static void a_barrier_packet_waits_for_its_signal(void **state)
 	EXPECT_EQ(w->q[q].launched, 0);
 	EXPECT_EQ(w->nr_asked, 1);
 	vgpu_doorbell(w->v, q, US(900));
-	EXPECT_EQ(w->nr_asked, 1);		/* not before there is a reason */
+	EXPECT_EQ(w->nr_asked, 1);		/* no read without a reason */
 	vgpu_signal(w->v, MS(1));
 	w_run_dry(w);
-	EXPECT_EQ(w->q[q].completed, 0);	/* some other signal */
+	EXPECT_EQ(w->q[q].completed, 0);	/* another signal */
 	EXPECT_EQ(w->nr_asked, 2);
 	w->signals[5] = true;
 	vgpu_signal(w->v, MS(2));
@@ -405,7 +408,7 @@ static void the_read_pointer_can_pass_at_launch(void **state)
 	EXPECT_EQ(w->q[q[1]].completed, 1);
 }
 
-/* Launched means that the CP has read it: no wave of it need have a slot. */
+/* Launched means that the CP has read the packet. Its waves may have no slot yet. */
 static void an_early_pointer_hides_a_kernel_that_waits_for_slots(void **state)
 {
 	struct world *w = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The virtual device: taking queues off and putting them back. */
+/* The virtual device: preempting and restoring queues. */
 #include "vgpu_world.h"
 
 static int up(void **state)
@@ -16,7 +16,7 @@ static int down(void **state)
 
 enum { FIRST = 7000, FULL = 48824320, SAVE_FULL = 2000 + 15354 };
 
-/* A queue whose kernel of @rounds full rounds of 200 us runs since FIRST. */
+/* Makes a queue whose kernel of @rounds full rounds of 200 us runs since FIRST. */
 static u32 running(struct world *w, u32 process, u64 rounds)
 {
 	u32 q = w_queue(w, process);
@@ -64,7 +64,7 @@ static void an_a100_context_takes_forty_microseconds(void **state)
 	EXPECT_EQ(vgpu_save_ns(f, 46448640) / 1000, 42);
 }
 
-/* Command 3 us, grace 0.5 us, save; and the way back. */
+/* Times of 3 us command, 0.5 us grace and save, and of the restore. */
 static void the_parts_of_a_save_and_a_restore_are_exact(void **state)
 {
 	struct world *w = *state;
@@ -84,7 +84,7 @@ static void the_parts_of_a_save_and_a_restore_are_exact(void **state)
 	EXPECT_EQ(vgpu_next_ns(w->v), VGPU_NEVER);
 	EXPECT_EQ(vgpu_work_ns(w->v, 1), 640 * (US(103) + 500 - FIRST));
 
-	/* They ran 96.5 us of 200 and have 103.5 left after the restore. */
+	/* The waves ran 96.5 us of 200 us, so 103.5 us remain after the restore. */
 	resumed = w_map(w, &q, 1, MS(1));
 	EXPECT_EQ(resumed, MS(1) + US(3 + 1 + 1) + SAVE_FULL);
 	EXPECT_EQ(w_run_dry(w), resumed + US(200) - (US(103) + 500 - FIRST));
@@ -108,7 +108,7 @@ static void without_waves_there_is_no_grace_and_no_save(void **state)
 	EXPECT_EQ(w->unmapped.save_at, US(13));
 	EXPECT_EQ(w->unmapped.queues, 1);
 	EXPECT_EQ(w_map(w, &q, 1, US(20)), US(25));
-	/* nothing is mapped: the fence comes all the same */
+	/* the fence comes although nothing is mapped */
 	w_unmap(w, VGPU_SAVE, 0, US(30));
 	w_unmap(w, VGPU_SAVE, 0, US(40));
 	EXPECT_EQ(w->unmapped.done_at, US(43));
@@ -120,7 +120,7 @@ static void grace_ends_with_the_last_wave(void **state)
 	struct world *w = *state;
 
 	running(w, 1, 2);
-	/* the first round ends at 207 us, in the grace; no second one starts */
+	/* the first round ends at 207 us, during the grace; no second one starts */
 	EXPECT_EQ(w_unmap(w, VGPU_SAVE, US(31), US(200)), FIRST + US(200));
 	EXPECT_EQ(w->unmapped.waves, 0);
 	EXPECT_EQ(w->words[0], 640);
@@ -168,7 +168,7 @@ static void a_single_queue_can_leave(void **state)
 	EXPECT_EQ(w->unmapped.waves, 40);
 	EXPECT_EQ(w->q[q[0]].completed, 1);
 	EXPECT_EQ(w->q[q[1]].completed, 0);
-	w_map(w, q, 2, MS(5));		/* the other one stays as it is */
+	w_map(w, q, 2, MS(5));		/* the other queue does not change */
 	w_run_dry(w);
 	EXPECT_EQ(w->q[q[1]].completed, 1);
 	EXPECT_EQ(w->words[1], 2 * w_sum(10, 3));
@@ -182,7 +182,7 @@ static void a_doorbell_while_unmapped_is_not_lost(void **state)
 	w_unmap(w, VGPU_SAVE, 0, US(50));
 	w_submit(w, q, w_kernel(5, US(10)), US(200));
 	EXPECT_EQ(vgpu_next_ns(w->v), VGPU_NEVER);
-	/* and one whose doorbell was not rung: the pointer is read when mapped */
+	/* the pointer is read when a queue is mapped, even if its doorbell was not rung */
 	w_put(w, q, &(struct vgpu_packet){ .kind = VGPU_KERNEL, .waves = 1, .workgroups = 1,
 					   .workgroup_ns = 1, .barrier_bit = true, .key = 3 });
 	w_map(w, &q, 1, MS(1));
@@ -207,7 +207,7 @@ static void a_queue_without_saved_waves_does_not_wait_for_those_with(void **stat
 	EXPECT(w->mapped_at > w->q[fresh].launched_at);
 }
 
-/* The restored waves find half of the device taken and come back as slots free. */
+/* Half of the device is taken, so restored waves come back as slots become free. */
 static void waves_that_find_no_slot_wait_in_the_area(void **state)
 {
 	struct world *w = *state;
@@ -221,7 +221,7 @@ static void waves_that_find_no_slot_wait_in_the_area(void **state)
 	w_map(w, both, 2, US(300));
 	vgpu_busy(w->v, 1, &b);
 	EXPECT_EQ(b.waves, 640);		/* 160 of 640 workgroups */
-	/* saved again in that state, what waits is not forgotten */
+	/* a second save in that state keeps the waiting waves */
 	w_unmap(w, VGPU_SAVE, 0, US(400));
 	EXPECT_EQ(w->unmapped.waves, 2560);
 	w_map(w, both, 2, US(500));
@@ -234,7 +234,7 @@ static void waves_that_find_no_slot_wait_in_the_area(void **state)
 
 static void a_corrupted_area_gives_a_wrong_sum(void **state)
 {
-	/* every byte of header and record, one at a time */
+	/* changes every byte of header and record, one at a time */
 	(void)state;
 	for (u32 at = 0; at < 16 + 32; at++) {
 		struct world *w = w_new("mi308x");
@@ -244,7 +244,7 @@ static void a_corrupted_area_gives_a_wrong_sum(void **state)
 		w->q[q].area[at] ^= 0x11;
 		w_map(w, &q, 1, MS(1));
 		EXPECT(w_run_dry(w) < MS(2));
-		/* bytes 32..39 say how much time was left: that alone can go unseen */
+		/* bytes 32..39 are the remaining time; only that change can go unnoticed */
 		if (at < 32 || at >= 40)
 			EXPECT(w->words[0] != 1920 || w->words[1] != w_sum(1920, 3));
 		EXPECT_EQ(w->q[q].completed, 1);
@@ -262,7 +262,7 @@ static void garbage_in_the_area_ends_and_is_reported(void **state)
 		u32 q = running(w, 1, 3);
 
 		w_unmap(w, VGPU_SAVE, 0, US(300));
-		/* sometimes the header, always the records */
+		/* changes always the records and sometimes the header */
 		for (u32 at = i % 2 ? 0 : 16; at < 200; at++)
 			w->q[q].area[at] = (u8)gp_test_random(&seed);
 		w_map(w, &q, 1, MS(1));
@@ -303,7 +303,7 @@ static void an_area_too_small_keeps_that_queue_on(void **state)
 	EXPECT_EQ(w->nr_reports, 1);
 	EXPECT_EQ(vgpu_queue_state(w->v, q[0]), VGPU_MAPPED);
 	w_run_dry(w);
-	EXPECT_EQ(w->q[q[0]].completed, 1);		/* it ran on, and on time: */
+	EXPECT_EQ(w->q[q[0]].completed, 1);		/* it continued, and on time: */
 	EXPECT_EQ(w->q[q[0]].completed_at, w->unmapped.done_at + US(200));
 	w_map(w, &q[1], 1, MS(1));			/* and needs no place in the list */
 	w_run_dry(w);
@@ -344,10 +344,10 @@ static void a_reset_kills_and_the_kernel_starts_again(void **state)
 
 	EXPECT_EQ(w_unmap(w, VGPU_RESET, 0, US(300)), US(303 + 38));
 	EXPECT_EQ(w->words[0], 640);		/* the round that had ended */
-	EXPECT_EQ(vgpu_work_ns(w->v, 1), 0);	/* none of it will have been of use */
+	EXPECT_EQ(vgpu_work_ns(w->v, 1), 0);	/* none of it counts as useful */
 	w_map(w, &q, 1, MS(1));
 	EXPECT_EQ(w_run_dry(w), MS(1) + FIRST + US(400));
-	EXPECT_EQ(w->words[0], 640 + 1280);	/* done twice, as it must show */
+	EXPECT_EQ(w->words[0], 640 + 1280);	/* repeated work is visible */
 	EXPECT_EQ(w->q[q].launched, 2);
 	EXPECT_EQ(w->q[q].completed, 1);
 	EXPECT_EQ(vgpu_work_ns(w->v, 1), 1280 * US(200));

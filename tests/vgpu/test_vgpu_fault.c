@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The virtual device when things go wrong in the middle of others. */
+/* The virtual device with faults during other operations. */
 #include "vgpu_world.h"
 
 static int up(void **state)
@@ -16,7 +16,7 @@ static int down(void **state)
 
 enum { FIRST = 7000, SAVE_FULL = 2000 + 15354 };
 
-/* A queue whose kernel of @rounds full rounds of 200 us runs since FIRST. */
+/* Makes a queue whose kernel of @rounds full rounds of 200 us runs since FIRST. */
 static u32 running(struct world *w, u32 process, u64 rounds)
 {
 	u32 q = w_queue(w, process);
@@ -41,7 +41,7 @@ static void a_hang_never_ends_until_the_gpu_is_reset(void **state)
 	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_ALL, 0, VGPU_SAVE, 0 },
 			     MS(9000), NULL), -EBUSY);
 	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ &q, 1, 0 }, MS(9000), NULL), -EBUSY);
-	EXPECT_EQ(w->words[0], 640);		/* the waves ran out, none followed */
+	EXPECT_EQ(w->words[0], 640);		/* the waves ended and no others started */
 
 	vgpu_gpu_reset(w->v, MS(9001));
 	EXPECT_EQ(w->nr_unmapped, 0);
@@ -122,7 +122,7 @@ static void a_slow_save_takes_that_many_times_as_long(void **state)
 	EXPECT_EQ(w->unmapped.done_at - w->unmapped.save_at, 10 * SAVE_FULL);
 }
 
-/* At every microsecond of an unmap and of a map. */
+/* Kills the queue at every microsecond of an unmap and of a map. */
 static void a_queue_can_die_in_the_middle_of_anything(void **state)
 {
 	static const enum vgpu_how hows[] = { VGPU_SAVE, VGPU_DRAIN, VGPU_RESET };
@@ -184,7 +184,7 @@ static void one_thing_at_a_time(void **state)
 			     US(20), &ticket), -EINVAL);
 	EXPECT_EQ(vgpu_unmap(w->v, &(struct vgpu_unmap_args){ VGPU_PROCESS, 999, VGPU_SAVE, 0 },
 			     US(20), &ticket), -EINVAL);
-	/* not modelled, and said so: */
+	/* not modelled, and reported: */
 	EXPECT_EQ(w->nr_reports, 0);
 	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ twice, 2, 0 },
 			US(20), &ticket), -EINVAL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The virtual device under random load: what must hold whatever happens. */
+/* The virtual device under random load: invariants. */
 #include "vgpu_world.h"
 
 static u64 below(u64 *seed, u64 n)
@@ -24,7 +24,7 @@ static struct vgpu_packet random_kernel(u64 *seed, u32 queue)
 	return p;
 }
 
-/* What the results of every queue must be, and the work of every process. */
+/* The expected results of every queue and work of every process. */
 struct expected {
 	u64 count[W_QUEUES], sum[W_QUEUES], packets[W_QUEUES];
 	u64 work[4];
@@ -47,10 +47,10 @@ static void submit_random(struct world *w, struct expected *e, u32 q, u64 *seed,
 	EXPECT_EQ(vgpu_doorbell(w->v, q, now), 0);
 }
 
-/* Off by save or drain, some or all, at a random time; then on again. */
+/* Takes some or all queues off by save or drain at a random time, then maps them again. */
 static u64 random_cycle(struct world *w, const u32 *q, u32 nr, u64 *seed, u64 now)
 {
-	/* processes that take turns must be unmapped as a whole before the next list */
+	/* processes that take turns must be unmapped together before the next list */
 	bool all = w->facts.f[VGPU_HQD_SLOTS].value < 24;
 	enum vgpu_whom whom = all ? VGPU_ALL : (enum vgpu_whom)below(seed, 3);
 	u32 id = whom == VGPU_QUEUE ? q[below(seed, nr)] : (u32)below(seed, 3);
@@ -131,7 +131,7 @@ static void nothing_is_lost_over_a_thousand_saves(void **state)
 	}
 }
 
-/* Two slots or one VMID for up to six queues, and short quanta. */
+/* Two slots or one VMID for up to six queues, with short quanta. */
 static void nothing_is_lost_when_queues_take_turns(void **state)
 {
 	struct vgpu_facts facts = *vgpu_profile("mi308x");
@@ -148,7 +148,7 @@ static void nothing_is_lost_when_queues_take_turns(void **state)
 	}
 }
 
-/* One victim that fills the device, so that cohorts multiply and are put together again. */
+/* One victim fills the device, so cohorts multiply and are merged. */
 static void nothing_is_lost_when_cohorts_are_put_together(void **state)
 {
 	struct world *w = w_new("mi308x");
@@ -179,9 +179,8 @@ static void nothing_is_lost_when_cohorts_are_put_together(void **state)
 }
 
 /*
- * The same kernels on 640 slots, each by itself: no cohorts, no promises. The
- * packets of one queue, with and without barrier bits, so that rounds of one
- * kernel begin at many different times.
+ * Models the same kernels on 640 slots one workgroup at a time, without cohorts. The packets of
+ * one queue have barrier bits or not, so that rounds of one kernel begin at many different times.
  */
 static void plain_model(const struct vgpu_packet *p, u32 nr, u64 start, u64 *done)
 {
@@ -228,7 +227,7 @@ static void rounds_end_when_single_slots_would(void **state)
 			w_put(w, q, &p[i]);
 		}
 		w_map(w, &q, 1, 0);
-		/* stops on the way must not matter */
+		/* intermediate stops must not matter */
 		for (u64 at = US(10); t % 2 && at < MS(1); at += below(&seed, US(9)))
 			vgpu_advance(w->v, at);
 		w_run_dry(w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The virtual device refuses what it cannot do, loudly and without a trace. */
+/* The virtual device refuses unsupported requests with an error and changes nothing. */
 #include "vgpu_world.h"
 
 static int up(void **state)

@@ -61,7 +61,7 @@ static void never_more_processes_than_vmids(void **state)
 	EXPECT_EQ(w->words[1], 20 * w_sum(6400, 3));
 }
 
-/* Each turn: 10 ms, grace, save, map, restore. */
+/* Parts of each turn: 10 ms, grace, save, map, restore. */
 static void exclusive_gives_one_process_the_device_by_quantum(void **state)
 {
 	struct world *w = *state;
@@ -138,7 +138,7 @@ static void an_idle_device_has_no_events(void **state)
 	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, 1 }, 0, NULL), 0);
 	w_run_dry(w);
 	EXPECT_EQ(vgpu_next_ns(w->v), VGPU_NEVER);
-	/* work for one only: no turns either */
+	/* only one process has work, so there are no turns */
 	w_submit(w, q[0], w_kernel(640 * 10000, US(200)), MS(1));
 	events = vgpu_counters(w->v)->events;
 	EXPECT_EQ(w_run_dry(w), MS(1) + 10000 * US(200));
@@ -155,7 +155,7 @@ static void a_doorbell_of_a_waiting_queue_brings_its_turn(void **state)
 	EXPECT_EQ(vgpu_map(w->v, &(struct vgpu_runlist){ q, 2, 1 }, 0, NULL), 0);
 	vgpu_advance(w->v, MS(50));
 	w_submit(w, q[1], w_kernel(640, US(200)), MS(50));
-	/* the quantum is long over: at once; and back when it has nothing to do */
+	/* the quantum is over, so the switch starts at once; it switches back when work ends */
 	vgpu_advance(w->v, MS(50) + US(31 + 18 + 2 + 2 + 200));
 	EXPECT_EQ(w->q[q[1]].completed, 1);
 	vgpu_advance(w->v, MS(51));
@@ -199,14 +199,14 @@ static void a_barrier_that_waits_looks_like_work(void **state)
 	vgpu_advance(w->v, MS(11));
 	EXPECT_EQ(w->q[q[1]].launched, 1);
 	w->signals[1] = true;
-	vgpu_signal(w->v, MS(12));		/* off at that moment: asked when mapped */
+	vgpu_signal(w->v, MS(12));		/* it is off; the signal is read when mapped */
 	EXPECT_EQ(w->q[q[0]].completed, 0);
 	w_run_dry(w);
 	EXPECT_EQ(w->q[q[0]].completed, 1);
 	EXPECT_EQ(w->q[q[1]].completed, 1);
 }
 
-/* The command waits for the switch; a queue without a slot leaves the list as well. */
+/* The command waits for the switch. A queue without a slot leaves the list, too. */
 static void an_unmap_in_the_middle_of_a_switch_waits_for_it(void **state)
 {
 	struct world *w = *state;
@@ -272,7 +272,7 @@ static void a_gpu_reset_spares_the_waves_of_waiting_queues(void **state)
 	EXPECT(w->words[2] > 64000);	/* it was running, and ran again */
 }
 
-/* Not modelled: what is on and a list that does not fit. */
+/* Mapping while queues are on, with a list that does not fit, is not modelled. */
 static void a_list_that_does_not_fit_needs_an_unmap_first(void **state)
 {
 	struct world *w = *state;
@@ -313,7 +313,7 @@ static void every_number_of_every_profile_has_a_source(void **state)
 	EXPECT(!vgpu_fact_name(VGPU_NR_FACTS));
 }
 
-/* A number of another chip, or with a clock that no source states, was not read anywhere. */
+/* A figure of another chip, or with a clock that no source states, was not read from a source. */
 static void what_is_inferred_is_called_assumed(void **state)
 {
 	static const u32 inferred[] = { VGPU_GRACE_NS, VGPU_GRACE_DEFAULT_NS, VGPU_RESET_NS };

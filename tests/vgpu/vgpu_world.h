@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A small world around one virtual device, for the tests of vgpu/: rings, save
- * areas and results in arrays, everything that was called is remembered.
+ * A small world around one virtual device, for the tests of vgpu/. Rings, save areas and results
+ * are arrays. It records every call.
  */
 #ifndef VGPU_WORLD_H
 #define VGPU_WORLD_H
@@ -23,7 +23,7 @@ struct w_queue {
 	struct vgpu_packet ring[W_RING];
 	u64 wptr;
 	u64 rptr, rptr_at;
-	u64 launched, launched_at;	/* how many, when the last one */
+	u64 launched, launched_at;	/* count, and time of the last one */
 	u64 completed, completed_at;
 	u64 completed_at_of[W_RING];
 	u8 *area;
@@ -37,8 +37,8 @@ struct world {
 	struct w_queue q[W_QUEUES];
 	u64 words[W_WORDS];
 	bool signals[16];
-	u64 nr_asked;			/* about a signal */
-	struct vgpu_unmapped unmapped;	/* the last one */
+	u64 nr_asked;			/* reads of a signal */
+	struct vgpu_unmapped unmapped;	/* the last unmap */
 	u64 nr_unmapped;
 	u64 nr_mapped, mapped_at, mapped_ticket;
 	u64 nr_reports;
@@ -210,7 +210,7 @@ static inline u32 w_queue(struct world *w, u32 process)
 	return w_queue_with(w, &args);
 }
 
-/* Four waves that fill an eighth of a CU, as most kernels here. */
+/* Four waves that fill an eighth of a CU, as most kernels here do. */
 static inline struct vgpu_packet w_kernel(u64 workgroups, u64 workgroup_ns)
 {
 	return (struct vgpu_packet){
@@ -228,14 +228,14 @@ static inline void w_put(struct world *w, u32 queue, const struct vgpu_packet *p
 	q->ring[q->wptr++ % W_RING] = *p;
 }
 
-/* A kernel into the ring and the doorbell. */
+/* Writes a kernel to the ring and rings the doorbell. */
 static inline void w_submit(struct world *w, u32 queue, struct vgpu_packet p, u64 now_ns)
 {
 	w_put(w, queue, &p);
 	EXPECT_EQ(vgpu_doorbell(w->v, queue, now_ns), 0);
 }
 
-/* Until nothing happens any more. Returns when the last thing happened. */
+/* Runs until nothing happens any more. Returns the time of the last event. */
 static inline u64 w_run_dry(struct world *w)
 {
 	u64 last = 0, next;
@@ -248,7 +248,7 @@ static inline u64 w_run_dry(struct world *w)
 	return last;
 }
 
-/* Maps and waits. Returns when mapped. */
+/* Maps and waits. Returns when the queues are mapped. */
 static inline u64 w_map(struct world *w, const u32 *queues, u32 nr, u64 now_ns)
 {
 	u64 ticket, before = w->nr_mapped;
@@ -260,7 +260,7 @@ static inline u64 w_map(struct world *w, const u32 *queues, u32 nr, u64 now_ns)
 	return w->mapped_at;
 }
 
-/* Unmaps everything and waits. Returns when done. */
+/* Unmaps everything and waits. Returns when it is done. */
 static inline u64 w_unmap(struct world *w, enum vgpu_how how, u64 grace_ns, u64 now_ns)
 {
 	u64 ticket, before = w->nr_unmapped;
@@ -273,7 +273,7 @@ static inline u64 w_unmap(struct world *w, enum vgpu_how how, u64 grace_ns, u64 
 	return w->unmapped.done_at;
 }
 
-/* What n workgroups with key k add to the second word. */
+/* Returns what n workgroups with key k add to the second word. */
 static inline u64 w_sum(u64 n, u64 key)
 {
 	return n * (n + 1) / 2 * key;
