@@ -267,6 +267,7 @@ void gp_client_die(struct gp_client *c)
 		gp_gpu_remove_ring(c->ring[i]->gpu, c->ring[i]);
 	c->in_service = 0;
 	c->ended = c->begun;
+	c->begun_ns = 0;
 	gp_tally_online(sim, c);
 	gp_home_client_went(&sim->home, c);
 	if (!c->spec->stop_ns || sim->engine.now_ns < c->spec->stop_ns)

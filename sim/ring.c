@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/seat.h"
 #include "ring.h"
 
 enum { FIRST_SIZE = 16, WORDS = 16 };	/* packets; bytes of result per packet */
@@ -15,6 +16,7 @@ struct gp_ring *gp_ring_new(struct gp_gpu *gpu, struct gp_client *client, u64 ar
 	r->gpu = gpu;
 	r->client = client;
 	r->area_bytes = area_bytes;
+	r->queue = GP_NONE;
 	r->size = FIRST_SIZE;
 	r->kernel = calloc(r->size, sizeof(*r->kernel));
 	if (!r->kernel) {

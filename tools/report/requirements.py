@@ -89,13 +89,14 @@ def _lost_or_doubled(found):
 
 
 def _beyond_bound(found):
-    """None if one of the rows was not run, or none of them preempted."""
+    """None if one of the rows was not run, or one of them did not preempt."""
     ours, bound = (row_named(found, name) for name in ('ours-evict', 'bound'))
     if not ours or not bound:
         return None
-    mine, least = (row['breakdown'] or {} for row in (ours, bound))
-    mean = lambda parts, part: parts[part]['mean'] if parts else 0
-    return mean(mine, 'total') - mean(mine, 'detect') - 1.3 * mean(least, 'total') - 5000
+    mine, least = ours['breakdown'], bound['breakdown']
+    if not mine or not least:
+        return None
+    return mine['total']['mean'] - mine['detect']['mean'] - 1.3 * least['total']['mean'] - 5000
 
 
 def derive(report, shared):

@@ -125,8 +125,10 @@ class Runner:
                                          stderr=subprocess.PIPE)
                 if code not in (0, 1):
                     raise Failed(err.strip(), code)
-                _, out, _ = self.call([os.path.join(self.top, 'tools/pftrace-json'), trace], folder,
-                                      stderr=subprocess.PIPE)
+                code, out, err = self.call([os.path.join(self.top, 'tools/pftrace-json'), trace], folder,
+                                           stderr=subprocess.PIPE)
+                if code:
+                    raise Failed(err.strip(), code)
             return [(one['name'], one['ns']) for one in json.loads(out)['slices']]
         return Step(f'{trial.scenario}, stops and starts by {trial.rows[0]}', run)
 

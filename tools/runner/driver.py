@@ -15,7 +15,7 @@ from runner import results
 SUITE, FILE = 'driver', 'driver-suites.json'
 PACKAGE = 'linux-source-6.12'
 # What they are made of: the virtual GPU, its adapter to the driver, the lab and the tests themselves.
-INPUTS = ('env', 'uapi', 'vgpu', 'lab', 'tests/shared/claims.sh')
+INPUTS = ('env', 'core', 'uapi', 'vgpu', 'lab', 'tests/shared/claims.sh')
 REASON = f'left out: it passed with this {PACKAGE}, virtual GPU and lab; --full and --only run it'
 
 
