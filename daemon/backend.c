@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Which backend the decider uses, and the end of those that it used before. */
+/* Chooses the decider's backend, and ends the backends that it used before. */
 #include "backend.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "decider_private.h"
 #include "lib/sys.h"
 
-/* A backend that could not be made for now is tried again after that. */
+/* Delay before a backend that could not be made is tried again. */
 #define AGAIN_NS	(1 * GP_SEC)
 
 static int make(struct gp_decider *h, int (*backend)(struct gp_decider *, struct gp_backend **,
@@ -33,7 +33,7 @@ static int make(struct gp_decider *h, int (*backend)(struct gp_decider *, struct
 	return 0;
 }
 
-/* The module if it is loaded, else the driver's debug interface. */
+/* Makes the module's backend if it is loaded, else that of the driver's debug interface. */
 static int make_preempting(struct gp_decider *h, struct gp_backend **ret)
 {
 	u8 choice = h->config->daemon.mechanism;
@@ -101,7 +101,10 @@ void gp_backend_drop_all(struct gp_decider *h)
 	}
 }
 
-/* -errno: what its descriptor says is noticed late, so that another one is to be made soon. */
+/*
+ * Makes @b the backend. -errno: events of its descriptor are noticed late, so choose a backend
+ * again soon.
+ */
 static int take(struct gp_decider *h, struct gp_backend *b)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_BACKEND };
@@ -140,7 +143,7 @@ int gp_backend_choose(struct gp_decider *h, bool anew)
 	if (b)
 		none->ops->free(none);
 	deaf = take(h, b ? b : none);
-	/* It failed for now, such as for want of memory. */
+	/* A temporary failure, such as -ENOMEM. */
 	h->choose_again_ns = deaf || (err && !gp_sys_is_gone(err) && !gp_sys_is_denied(err)) ?
 			     h->now_ns + AGAIN_NS : 0;
 	if (deaf && !h->backend_trouble[0])

@@ -26,12 +26,12 @@ struct gp_seat_view {
 	u32 state;		/* enum gp_state */
 	u32 work;		/* enum gp_work */
 	u64 since_ns;		/* in this state */
-	u64 held_until_ns;	/* by hand, the whole task; not later than now: it is not */
+	u64 held_until_ns;	/* end of the hold by hand of the whole task; past: not held */
 };
 
 /* A GPU. */
 struct gp_device_view {
-	bool watched;		/* its queues are looked at */
+	bool watched;		/* the scheduler looks at its queues */
 	u32 cause;		/* the task its last action was taken for; GP_NONE: not known */
 };
 
@@ -56,13 +56,13 @@ typedef void gp_counter_fn(void *ctx, const char *name, u64 value);
 struct gp_backend_ops {
 	const char *name;	/* of the mechanism, as users see it */
 	bool preempts;		/* false: every action is refused, attach() is NULL */
-	u32 tasks;		/* how many it has room for; tasks.c gives each user a part */
+	u32 tasks;		/* most tasks that fit; tasks.c gives each user a part */
 
 	/* ---- life ---- */
 
 	/*
-	 * Begins to release everything, or continues. Returns true when that is done. Only these
-	 * two are called from now on. NULL: free() does it.
+	 * Begins or continues to release everything. Returns true when all is released. After the
+	 * first call the daemon calls only retire() and free(). NULL: free() releases everything.
 	 */
 	bool (*retire)(struct gp_backend *b);
 	/* Releases everything. Does not wait for the driver. */
@@ -70,11 +70,15 @@ struct gp_backend_ops {
 
 	/* ---- settings; a new backend gets both calls ---- */
 
-	/* decider.policy takes over. -ENOSPC: not with the present tasks; *@why may say more. */
+	/*
+	 * Switches to decider.policy. -ENOSPC: it does not admit the present tasks; *@why may say
+	 * more.
+	 */
 	int (*set_policy)(struct gp_backend *b, const char **why);
 	/*
-	 * decider.param, .enabled or .leaving may have changed. Not enabled or leaving: releases
-	 * everything and takes nothing off. A parameter that it refuses gets its old value back.
+	 * Applies decider.param, .enabled and .leaving. If not enabled or leaving, the backend
+	 * releases everything and takes nothing off. A parameter that it refuses gets its old value
+	 * back.
 	 */
 	void (*set)(struct gp_backend *b);
 
@@ -88,14 +92,14 @@ struct gp_backend_ops {
 	int (*task_class)(struct gp_backend *b, u32 task, const struct gp_class *class,
 			  const char **why);
 	/*
-	 * Would @policy admit @task with @class? -ENOSPC: no. NULL: only known when it is tried
-	 * (task_class(), set_policy()).
+	 * Checks whether @policy would admit @task with @class. -ENOSPC: it would not. NULL: only
+	 * task_class() and set_policy() find out.
 	 */
 	int (*admits)(struct gp_backend *b, const struct gp_policy *policy, u32 task,
 		      const struct gp_class *class, const char **why);
-	/* @r leaves its task, which goes on without it. NULL: attach() notices. */
+	/* Removes @r from its task, which continues without it. NULL: attach() notices. */
 	void (*process_del)(struct gp_backend *b, struct gp_gpu_process *r);
-	/* The driver reset a GPU: all seats are lost. */
+	/* Marks all seats as LOST after the driver reset a GPU. */
 	void (*reset)(struct gp_backend *b);
 
 	/* ---- by hand ---- */
@@ -105,54 +109,66 @@ struct gp_backend_ops {
 	 * attached or not.
 	 */
 	int (*hold)(struct gp_backend *b, u32 task, u64 lease_ns);
-	/* -EINVAL: too far ahead. */
+	/* Announces work of a task. -EINVAL: too far ahead. */
 	int (*hint)(struct gp_backend *b, u32 task, u64 at_ns, u64 until_ns);
-	/* Look at the queues of @device now. */
+	/* Looks at the queues of @device now. */
 	void (*look)(struct gp_backend *b, u32 device);
-	/* NULL: it needs no readers. A reader said something that descriptions.c did not take. */
+	/*
+	 * Takes an event of the readers that descriptions.c did not take. NULL: the backend needs
+	 * no readers.
+	 */
 	void (*heard)(struct gp_backend *b, const struct gp_readers_event *e);
 
 	/* ---- what is due ---- */
 
-	/* Takes what has happened, looks where a look is due, decides and carries it out. */
+	/* Takes new events, looks where a look is due, decides and carries the decisions out. */
 	void (*run)(struct gp_backend *b);
-	/* Something changed outside run(): decides about it. NULL: it notices by itself. */
+	/*
+	 * Decides again after a change outside run(). NULL: the backend notices changes by itself.
+	 */
 	void (*decide)(struct gp_backend *b);
-	/* A scan of the processes has ended: queues may have come or gone. */
+	/* Called after a scan of the processes, because queues may have come or gone. */
 	void (*scanned)(struct gp_backend *b);
-	/* Attaches the processes that should be attached, leaves those that should not. */
+	/* Attaches the processes that should be attached and detaches the others. */
 	void (*attach)(struct gp_backend *b);
-	/* When to call run() though nothing can be read from @fd; GP_NEVER. NULL: never. */
+	/* Returns when to call run() even if @fd is not readable, or GP_NEVER. NULL: never. */
 	u64 (*wake_at)(struct gp_backend *b);
-	/* A daemon that stops running now keeps a process off the GPU. NULL: never. */
+	/*
+	 * Returns true if a process would stay off the GPU if the daemon stopped now. NULL: never.
+	 */
 	bool (*busy)(struct gp_backend *b);
 
 	/* ---- reading ---- */
 
 	/* -ENOENT: no such task, or it is not on @device. */
 	int (*seat)(struct gp_backend *b, u32 task, u32 device, struct gp_seat_view *ret);
-	/* All but @part. -ENOENT: no such task. */
+	/* Fills in all but @part. -ENOENT: no such task. */
 	int (*account)(struct gp_backend *b, u32 task, struct gp_account *ret);
-	/* gp_account.part of a task. */
+	/* Returns gp_account.part of a task. */
 	const struct gp_hist *(*parts)(struct gp_backend *b, u32 task);
 	void (*device)(struct gp_backend *b, u32 device, struct gp_device_view *ret);
-	/* All but the mechanism. */
+	/* Fills in all but the mechanism. */
 	void (*status)(struct gp_backend *b, struct gp_backend_status *ret);
-	/* Fills in *@ret, which is zeroed, and tells the counters that only it has. NULL: none. */
+	/*
+	 * Fills in *@ret, which is zeroed. Passes the counters that only this backend has to @tell.
+	 * NULL: no counters.
+	 */
 	void (*counters)(struct gp_backend *b, struct gp_backend_counters *ret,
 			 gp_counter_fn *tell, void *ctx);
 
 	/* ---- recording ---- */
 
 	/*
-	 * decider.watcher gets changes of states and the parts of preemptions, decider.recorder
-	 * what goes into and comes out of the scheduler that decides. Called when one of them
-	 * changed.
+	 * Called when decider.watcher or decider.recorder changed. The watcher gets changes of
+	 * states and the parts of preemptions. The recorder gets the inputs and outputs of the
+	 * scheduler that decides.
 	 */
 	void (*trace)(struct gp_backend *b);
 	/* Describes the scheduler that decides to decider.recorder. */
 	void (*describe)(struct gp_backend *b);
-	/* The number of @task in what the recorder gets; GP_NONE: not known. NULL: @task. */
+	/*
+	 * Returns the number of @task in the records, or GP_NONE if not known. NULL: it is @task.
+	 */
 	u32 (*record_task)(struct gp_backend *b, u32 task);
 };
 

@@ -2,9 +2,9 @@
 /*
  * The scheduler of core/ decides; the driver's debug interface (kfd-debug) carries it out.
  *
- * A process is attached only if it is in the way of another, and it is preemptible for the
- * scheduler only while it is attached. So the scheduler does not try again and again to stop a
- * process that cannot be stopped.
+ * A process is attached only if another process may preempt it. The scheduler sees it as
+ * preemptible only while it is attached. So the scheduler does not repeatedly try to stop a process
+ * that cannot be stopped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@
 #include "scheduler.h"
 #include "uapi/kfd.h"
 
-enum { EVENTS = 1024 };		/* of one run; the rest waits for the next */
+enum { EVENTS = 1024 };		/* per run; the rest waits for the next */
 
-/* Until a process is attached again, by what became of the last try. */
+/* Delay before the next attach of a process, by the result of the last one. */
 #define SOON_NS		(1 * GP_SEC)
 #define LATER_NS	(10 * GP_SEC)
 #define RARELY_NS	(60 * GP_SEC)
@@ -52,7 +52,7 @@ static int debug_task_add(struct gp_backend *b, u64 devices, const struct gp_cla
 
 static void debug_task_del(struct gp_backend *b, u32 task)
 {
-	/* The mechanism first: it releases the processes before the number is used again. */
+	/* The mechanism first, so that it releases the processes before the number is reused. */
 	gp_holders_task_del(holders(b), task);
 	gp_scheduler_ops.task_del(b, task);
 }
@@ -114,8 +114,8 @@ static bool old_enough(const struct gp_decider *h, const struct gp_gpu_process *
 }
 
 /*
- * Since the first queue of the process, however often it makes new ones. Of a gang any queue
- * counts, because a gang that is not attached as a whole cannot be preempted.
+ * Records when the first compute queue of a process was seen. Later queues do not change that. In a
+ * gang any queue counts, because a gang that is not attached as a whole cannot be preempted.
  */
 static void note_queues(struct gp_gpu_process *r)
 {
@@ -196,7 +196,7 @@ static const char *why_not(int err)
 	}
 }
 
-/* Twice as long after each failure, unless it was the daemon's. */
+/* Doubles the delay after each failure, unless the daemon caused the failure. */
 static u64 back_off(const struct gp_decider *h, struct gp_gpu_process *r, int err)
 {
 	u64 wait = ask_again_after(err);
@@ -218,7 +218,7 @@ static void not_attached(struct gp_decider *h, struct gp_gpu_process *r, int err
 	r->attachment = GP_NOT_ATTACHED;
 	gp_tasks_lease(h, r, 0, 0);
 	r->refused = err != -ESRCH;
-	/* A process that is ending is no trouble. */
+	/* Do not report a process that is ending. */
 	if (!r->lost && err != -ESRCH && strcmp(r->trouble, why_not(err))) {
 		snprintf(r->trouble, sizeof(r->trouble), "%s", why_not(err));
 		gp_decider_news(h, err == -EAGAIN ? GP_NEWS_PROCESS : GP_NEWS_TROUBLE, r,
@@ -277,7 +277,7 @@ static void debug_attach(struct gp_backend *b)
 			    in_the_way(h, r, &c) && old_enough(h, r))
 				attach(h, r);
 		} else if (r->attachment != GP_NOT_ATTACHED && !gp_tasks_at_rest(h, r)) {
-			/* It is left when it is on the GPU again. */
+			/* It is detached when it is on the GPU again. */
 			h->attach_later = true;
 		} else if (r->attachment != GP_NOT_ATTACHED) {
 			gp_holders_process_del(holders(b), r->pid);
@@ -287,7 +287,7 @@ static void debug_attach(struct gp_backend *b)
 	}
 }
 
-/* Any user can make queues as fast as the driver makes them. */
+/* Schedules a scan. The delay limits the rate, because any user can create queues quickly. */
 static void scan_soon(struct gp_decider *h)
 {
 	if (h->scan_at_ns > h->now_ns + SCAN_NS)
@@ -342,7 +342,7 @@ static int debug_queues(struct gp_scheduler *s, pid_t pid, struct kfd_queue_snap
 
 /* ---- what is due ---- */
 
-/* A holder hangs, or one that hung is back. */
+/* Updates tasks after a holder hangs or recovers. */
 static void take_troubles(struct debug *d)
 {
 	struct gp_decider *h = d->s.base.h;
@@ -374,8 +374,8 @@ static u64 debug_wake_at(struct gp_backend *b)
 }
 
 /*
- * A process with a single thread is stopped while it is being attached, also after the request for
- * that was withdrawn.
+ * Also busy while a process is being attached, because a process with a single thread is stopped
+ * meanwhile. That holds also after the attach was cancelled.
  */
 static bool debug_busy(struct gp_backend *b)
 {
@@ -419,7 +419,7 @@ static void debug_free(struct gp_backend *b)
 	free(d);
 }
 
-/* Of all of them: it is the scheduler's table with these changes. */
+/* The scheduler's table with the changes below. */
 static struct gp_backend_ops debug_ops;
 
 static void set_ops(void)
@@ -452,7 +452,7 @@ static int start(struct debug *d, struct gp_decider *h, const char **why)
 	u32 i;
 	int err;
 
-	/* Only holders open it, but the reason why they could not is wanted now. */
+	/* Only holders use it. Opening it here reports early why they would fail. */
 	*why = "cannot open /dev/kfd; is the driver loaded, and is this root?";
 	if (gp_sys->access(h->args.node ? h->args.node : "/dev/kfd", R_OK | W_OK))
 		return -errno;

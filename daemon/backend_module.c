@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpreempt.ko looks, decides and preempts, by the same core and policies. This backend tells it
- * about tasks and settings, and keeps a view of what it did, from its events and from the seats
- * that it reports.
+ * gpreempt.ko looks, decides and preempts, with the same core and policies. This backend passes
+ * tasks and settings to it, and keeps a view of its state from its events and from the seats that
+ * it reports.
  *
  * If the daemon ends, the module puts everything back; if the daemon is stopped, leases end in the
  * kernel. So the daemon is never busy in the sense of backend.h.
@@ -18,7 +18,7 @@
 #include "lib/sys.h"
 #include "module_private.h"
 
-enum { EVENTS = 512 };	/* of one run; the rest waits for the next */
+enum { EVENTS = 512 };	/* per run; the rest waits for the next */
 
 void gp_module_trouble(struct gp_module *m, const char *what, int err)
 {
@@ -56,7 +56,7 @@ static void move(struct gp_module *m, u32 task, u32 device, u32 to)
 	tell_watcher(m, &rec);
 }
 
-/* The state after @from on the way to @to: ON, STOPPING, OFF, STARTING, ON. */
+/* Returns the state after @from on the way to @to: ON, STOPPING, OFF, STARTING, ON. */
 static u32 next(u32 from, u32 to)
 {
 	/* Every state leads to LOST; a refused stop or start leads straight back. */
@@ -68,7 +68,10 @@ static u32 next(u32 from, u32 to)
 	return from == GP_STARTING ? GP_ON : from + 1;
 }
 
-/* The kernel says that the task is in state @to. States that it did not tell must have passed. */
+/*
+ * Moves a seat to the state @to that the kernel reported, through the states that were not
+ * reported.
+ */
 static void take_state(struct gp_module *m, u32 task, u32 device, u32 to)
 {
 	if (device >= m->base.h->nr_gpus || !(m->task[task]->devices & BIT_ULL(device)) ||
@@ -112,7 +115,7 @@ static void take_preemption(struct gp_module *m, u32 task, u32 device, const __u
 		tell_watcher(m, &rec);
 }
 
-/* Reads what no event tells: work, arrivals, waiting; and states if events were dropped. */
+/* Reads what no event reports: work, arrivals, waiting; and states if events were dropped. */
 static void read_seat(struct gp_module *m, u32 task, u32 device)
 {
 	struct gp_module_task *t = m->task[task];
@@ -155,7 +158,7 @@ static int module_set_policy(struct gp_backend *b, const char **why)
 	return 0;
 }
 
-/* The module has bounds of its own for parameters: what it refuses stays as it was. */
+/* The module has its own bounds for parameters. A refused parameter keeps its value. */
 static void module_set(struct gp_backend *b)
 {
 	struct gp_module *m = gp_module_of(b);
@@ -263,7 +266,7 @@ static void module_look(struct gp_backend *b, u32 device)
 	gp_kmod_trigger(b->fd, GP_UAPI_ALL);
 }
 
-/* ---- recording: what goes into and comes out of the kernel's scheduler ---- */
+/* ---- recording: inputs and outputs of the kernel's scheduler ---- */
 
 static_assert(sizeof(struct gp_rec) == sizeof(struct gp_uapi_event), "records come as events");
 
@@ -389,7 +392,7 @@ static void take_event(struct gp_module *m, const struct gp_uapi_event *e)
 		m->ejections++;
 		break;
 	case GP_UAPI_EVENT_DROPPED:
-		/* States are read only then: else unread events would tell them once more. */
+		/* Read states only in that case, because unread events would repeat them. */
 		m->missed = true;
 		break;
 	}
@@ -446,7 +449,7 @@ static const struct gp_hist *module_parts(struct gp_backend *b, u32 task)
 	return gp_module_of(b)->task[task]->account.part;
 }
 
-/* Why a task was stopped is not in the module's events. */
+/* The module's events do not say why a task was stopped. */
 static void module_device(struct gp_backend *b, u32 device, struct gp_device_view *ret)
 {
 	u32 i;
@@ -470,7 +473,7 @@ static void module_status(struct gp_backend *b, struct gp_backend_status *ret)
 					   .ejections = m->ejections };
 }
 
-/* The statistics page is of the whole machine: the kernel has one scheduler. */
+/* The statistics page covers the whole machine, because the kernel has one scheduler. */
 static void module_counters(struct gp_backend *b, struct gp_backend_counters *ret,
 			    gp_counter_fn *tell, void *ctx)
 {
@@ -548,7 +551,7 @@ static const struct gp_backend_ops module_ops = {
 	.record_task	= module_record_task,
 };
 
-/* Their sessions are not used: they have the right to fetch descriptors. */
+/* Starts the holders, which have the right to fetch descriptors. Their sessions are not used. */
 static int start_holders(struct gp_module *m, struct gp_decider *h)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_BACKEND };
@@ -572,7 +575,7 @@ static int start(struct gp_module *m, struct gp_decider *h)
 	if (err)
 		return err;
 
-	/* A GPU that cannot be told a grace period keeps the driver's. */
+	/* A GPU that refuses the grace period keeps the driver's. */
 	err = gp_kmod_set_mechanism(m->base.fd, "auto", h->config->daemon.grace);
 	if (err)
 		err = gp_kmod_set_mechanism(m->base.fd, "auto", 0);

@@ -94,7 +94,7 @@ int gp_channel_recv(int fd, void *to, size_t room, int *fds)
 	do {
 		got = gp_sys->recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	} while (got < 0 && errno == EINTR);
-	/* Without memory the message stays where it is. */
+	/* Without memory the message stays in the socket. */
 	if (got < 0 && (errno == ENOMEM || errno == ENOBUFS))
 		return -EAGAIN;
 	if (got < 0)

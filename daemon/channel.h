@@ -45,7 +45,7 @@ int gp_channel_send(int fd, const struct gp_message *message, const int *fds, u3
  */
 int gp_channel_recv(int fd, void *to, size_t room, int *fds);
 
-/* Is @message, as received, of kind @kind and @bytes long? */
+/* Returns true if the received @message is of kind @kind and @bytes long. */
 static inline bool gp_message_is(const struct gp_message *message, u32 kind, size_t bytes)
 {
 	return message->kind == kind && message->bytes == bytes;

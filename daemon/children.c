@@ -6,7 +6,7 @@
 static struct {
 	int fd;			/* 0: not connected (descriptor 0 is never the channel) */
 	struct gp_child_owner owner[GP_NR_ROLES];
-	pid_t pid[GP_SUPERVISOR_CHILDREN];	/* those that live; 0: free */
+	pid_t pid[GP_SUPERVISOR_CHILDREN];	/* live children; 0: free */
 } here;
 
 int gp_children_connect(int fd)
@@ -99,7 +99,7 @@ int gp_children_run(void)
 		n = gp_channel_recv(here.fd, &m, sizeof(m), NULL);
 		if (n == -EAGAIN)
 			return 0;
-		/* A supervisor that sends nonsense is as good as gone. */
+		/* Treat a supervisor that sends invalid messages as gone. */
 		if (n != (int)sizeof(m) || m.role >= GP_NR_ROLES ||
 		    (m.is.kind != GP_SUP_STARTED && m.is.kind != GP_SUP_ENDED)) {
 			gp_children_disconnect();

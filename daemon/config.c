@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The configuration: its keys, which files it has, whether to trust them, and how it is printed. */
+/* The configuration: its keys, its files, the checks of their permissions, and printing. */
 #include "config.h"
 
 #include <dirent.h>
@@ -228,7 +228,7 @@ static int read_file(struct files *f, const char *path)
 		err = -EINVAL;
 	} else {
 		wrong = distrust(&st);
-		if (wrong)	/* the other files are read for their mistakes */
+		if (wrong)	/* continue, to report the mistakes of the other files */
 			gp_ini_error(&f->errors, path, 0, "not trusted: %s", wrong);
 		else
 			err = keep(f, path, fd);

@@ -3,10 +3,9 @@
  * The configuration of gpreemptd: one file and the drop-ins beside it, in
  * conf.d/, sorted by name.
  *
- * A configuration is an immutable object. Loading makes a new one or says what is
- * wrong, and changes nothing else, so the daemon keeps the old one until it has a
- * valid new one. Classes and rules are freed with their configuration, so the daemon
- * classifies all processes again before it frees the old one.
+ * A configuration is an immutable object. Loading makes a new one or reports the mistakes. The
+ * daemon keeps the old one until it has a valid new one. Classes and rules are freed with their
+ * configuration, so the daemon classifies all processes again before it frees the old one.
  */
 #ifndef GP_DAEMON_CONFIG_H
 #define GP_DAEMON_CONFIG_H
@@ -35,10 +34,10 @@ enum gp_mechanism_choice {
 	GP_USE_NONE,		/* decide and count, never act */
 };
 
-/* What follows if a process cannot be preempted though its class may be. */
+/* What the daemon does about a process that cannot be preempted though its class may be. */
 enum gp_unpreemptible {
-	GP_UNPREEMPTIBLE_ALLOW,		/* it is reported */
-	GP_UNPREEMPTIBLE_NOT_BESIDE,	/* so is every process of a higher class on its GPUs */
+	GP_UNPREEMPTIBLE_ALLOW,		/* report it */
+	GP_UNPREEMPTIBLE_NOT_BESIDE,	/* also report all of a higher class on its GPUs */
 };
 
 /* [daemon] */
@@ -49,15 +48,15 @@ struct gp_daemon_settings {
 	bool environment;	/* processes may lower themselves with GPREEMPT_CLASS */
 	char gpus[GP_CONFIG_TEXT];	/* "all", or indices and BDFs */
 	char socket[GP_CONFIG_TEXT];
-	char group[GP_CLASS_NAME];	/* its members may change processes of other users */
+	char group[GP_CLASS_NAME];	/* members may change processes of other users */
 	char state[GP_CONFIG_TEXT];	/* folder of the file "off" (requests.c) */
 	char default_class[GP_CLASS_NAME];
 	u32 clients;		/* connections to the socket at a time */
 	u32 grace;		/* of a suspend, 1000 GPU clocks each; 1..255 */
 	u32 attach_rate;	/* attaches and detaches per second, at most */
-	u64 attach_after_ns;	/* a process with younger queues is not attached */
-	u64 scan_ns;		/* how often GPU processes are looked for */
-	u64 heartbeat_ns;	/* silent for so long: the supervisor ends the decider */
+	u64 attach_after_ns;	/* no attach before its queues are this old */
+	u64 scan_ns;		/* interval between scans for GPU processes */
+	u64 heartbeat_ns;	/* a decider silent for so long is killed */
 };
 
 struct gp_config {
@@ -82,9 +81,8 @@ struct gp_config {
  */
 int gp_config_load(const char *path, struct gp_config **ret, char *errors, size_t size);
 /*
- * The same for a daemon that runs with @old. -ENOENT also if the file is gone from which
- * @old was read, or if no file at all is left: that is more likely an accident than the
- * wish to stop scheduling.
+ * The same for a daemon that runs with @old. Also returns -ENOENT if the file of @old is gone or if
+ * no file is left, because that is more likely an accident than a wish to stop scheduling.
  */
 int gp_config_reload(const char *path, const struct gp_config *old, struct gp_config **ret,
 		     char *errors, size_t size);
@@ -93,12 +91,13 @@ int gp_config_parse(const char *name, const char *text, size_t text_size,
 		    struct gp_config **ret, char *errors, size_t size);
 void gp_config_free(struct gp_config *config);	/* NULL is a no-op */
 
-/* GP_NR_PARAMS settings for gp_sched_set() under @policy; NULL: of the one configured. */
+/* Returns GP_NR_PARAMS settings for gp_sched_set() under @policy; NULL: the configured policy. */
 const u64 *gp_config_params(const struct gp_config *config, const struct gp_policy *policy);
 
 /*
- * Do GP_NR_PARAMS settings go together? If not, @why is a sentence. A stopped daemon must be
- * killed before its longest lease ends, so a heartbeat is at most as long as a lease.
+ * Returns true if GP_NR_PARAMS settings are consistent; otherwise @why is a sentence. A stopped
+ * daemon must be killed before its longest lease ends, so a heartbeat is at most as long as a
+ * lease.
  */
 bool gp_looks_fit(const u64 *param, char *why, size_t size);
 bool gp_lease_fits(const u64 *param, u64 heartbeat_ns, char *why, size_t size);
@@ -119,9 +118,9 @@ int gp_config_parse_texts(const struct gp_config_text *text, u32 nr, struct gp_i
 
 /* ---- printing ---- */
 
-/* The effective configuration as a file that loads to the same. 0, or -EIO. */
+/* Prints the effective configuration as a file that loads to the same. 0, or -EIO. */
 int gp_config_print(const struct gp_config *config, FILE *to);
-/* As JSON, times in ns. 0, -EIO, or -ENOMEM. */
+/* Prints it as JSON, times in ns. 0, -EIO, or -ENOMEM. */
 int gp_config_print_json(const struct gp_config *config, FILE *to);
 
 enum gp_check_exit {

@@ -9,7 +9,7 @@
 
 /* ---- sections ---- */
 
-/* Where something was set, so that checks of the whole can name the line. */
+/* The place of a setting, for messages of later checks. */
 struct place {
 	const char *file;	/* NULL: not set */
 	u32 line;
@@ -215,7 +215,7 @@ static void finish_classes(struct parser *p)
 		struct gp_named_class *c = &config->class[i];
 		const char *wrong;
 
-		/* An unmanaged process may make itself offline, whatever that is here. */
+		/* An unmanaged process may make itself offline, as configured here. */
 		if (!c->managed) {
 			c->is.priority = offline->is.priority;
 			c->is.weight = offline->is.weight;
@@ -260,7 +260,7 @@ static void finish_rule(struct parser *p, u32 i, const struct gp_rule *matches_a
 			 "cgroup, or match = all", rule->name);
 }
 
-/* Where parameter @i of @set, or else parameter @j, was set; that of the set first. */
+/* Returns where parameter @i, or else @j, was set. Looks in @set first. */
 static struct place place_of(const struct parser *p, u32 set, u32 i, u32 j)
 {
 	const u32 sets[] = { set, FOR_ALL };
@@ -287,7 +287,7 @@ static void finish_params(struct parser *p)
 			if (p->param_at[n + 1][i].file)
 				config->param[n][i] = p->param[n + 1][i];
 		}
-		/* A mistake in [policy] is one of every policy: report it once. */
+		/* A mistake in [policy] affects every policy; report it once. */
 		if (!p->errors->nr && !gp_looks_fit(config->param[n], why, sizeof(why)))
 			ERROR_AT(p, place_of(p, n + 1, GP_LOOK_MIN, GP_LOOK_MAX), "%s", why);
 	}

@@ -25,12 +25,12 @@ static int drop_capabilities(u64 keep)
 	struct __user_cap_data_struct data[2];
 	u32 excess = 0;
 
-	/* Needs CAP_SETPCAP. Without it the bounding set of the unit has to do. */
+	/* Needs CAP_SETPCAP. Without it the bounding set of the unit applies. */
 	for (unsigned long cap = 0; cap <= CAP_LAST_CAP; cap++)
 		if (!(keep & BIT_ULL(cap)))
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* Being uid 0 gives no capability again. */
+	/* uid 0 regains no capability. */
 	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
 	      SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
 	      SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0);
@@ -111,8 +111,8 @@ static const struct sock_filter narrow[] = {
 };
 
 /*
- * A call that is not listed fails with ENOSYS, for which the C library has a fallback: a newer one
- * may use calls that did not exist when the list was made.
+ * A call that is not listed fails with ENOSYS, because the C library has fallbacks for that. A
+ * newer C library may use calls that did not exist when the list was made.
  */
 int gp_confine_syscalls(const struct gp_syscalls *allowed)
 {

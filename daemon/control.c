@@ -26,7 +26,7 @@ enum {
 	USER_SHARE = 20,		/* calls that take long take a twentieth of the time */
 };
 
-/* Of processor time. What takes longer is paid for by its time, other calls by their number. */
+/* Processor time of a cheap call. Calls above it are charged by time, others by number. */
 #define CHEAP_NS		(200 * GP_USEC)
 
 #ifndef SO_PASSRIGHTS
@@ -55,7 +55,7 @@ static void flush(struct connection *conn)
 
 	if (n < 0 && n != -EAGAIN)
 		gp_connection_end(conn, GONE);
-	/* A stream has no end, so it is enough that its client reads something. */
+	/* A stream has no end, so any progress of its client counts. */
 	if (n > 0 && conn->state == STREAMING)
 		conn->unsent_ns = 0;
 }
@@ -148,7 +148,9 @@ static u64 cpu_ns(void)
 	return (u64)t.tv_sec * GP_SEC + (u64)t.tv_nsec;
 }
 
-/* Work for @user that began at @began_ns took long: a user gets a share of the time at most. */
+/*
+ * Charges @user for work that began at @began_ns, so that a user gets at most a share of the time.
+ */
 static void charge(struct client_user *user, u64 began_ns)
 {
 	u64 took = cpu_ns() - began_ns;
@@ -197,7 +199,7 @@ static void continue_list(struct gp_control *c, struct connection *conn)
 	json_t *entry = NULL;
 	int r = c->args.next(c->args.ctx, &conn->peer, &conn->listing, &entry);
 
-	/* Too late for an error: an entry that fails must not hide those behind it. */
+	/* Too late for an error, so skip the entry to show those after it. */
 	if (r < 0 && conn->listing.cursor != before)
 		return;
 	if (r <= 0) {
@@ -257,7 +259,7 @@ u32 gp_control_wanted(const struct gp_control *c, u32 audience, uid_t owner)
 	return wanted;
 }
 
-/* Is there room for @n bytes, after a note about the events lost before? */
+/* Returns true if @n bytes fit after a note about lost events. */
 static bool has_room(const struct gp_control *c, struct connection *conn, size_t n)
 {
 	char text[64];
@@ -343,7 +345,7 @@ static void dispatch(struct gp_control *c, struct connection *conn,
 	}
 }
 
-/* When the next call of the connection's user may be taken. */
+/* Returns when the next call of the connection's user may be taken. */
 static u64 may_call_at(const struct gp_control *c, const struct connection *conn)
 {
 	u64 burst = BURST * (GP_SEC / c->args.calls_per_second);
@@ -394,7 +396,7 @@ void gp_connection_close(struct gp_control *c, struct connection *conn)
 		c->args.gone(c->args.ctx, token);
 }
 
-/* Is it the client's turn, with all answers read? */
+/* Returns true if it is the client's turn and the client has read all answers. */
 static bool its_turn(const struct connection *conn)
 {
 	return conn->state == READY && !conn->end && !gp_varlink_unsent(&conn->out);
@@ -491,7 +493,7 @@ static void step(struct gp_control *c, struct connection *conn)
 		gp_connection_close(c, conn);
 }
 
-/* When @conn needs a step even if epoll has no event for it; GP_NEVER. */
+/* Returns when @conn needs a step even if epoll has no event for it, or GP_NEVER. */
 static u64 wake_at(const struct gp_control *c, struct connection *conn)
 {
 	if (conn->end)
@@ -511,7 +513,7 @@ static void take_in(struct gp_control *c, int fd)
 	struct gp_peer peer = { 0 };
 	int err, on = 1;
 
-	/* Else recv() drops urgent bytes, and the descriptors with them. */
+	/* Without this recv() drops urgent bytes, and the descriptors with them. */
 	gp_sys->setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
 	err = c->args.identify ? c->args.identify(c->args.ctx, fd, &peer) :
 				 gp_peer_identify(fd, c->group, &peer);
@@ -547,7 +549,7 @@ static void listen_on(struct gp_control *c, bool on)
 		c->listening = on;
 }
 
-/* The listener stays readable, so look again only after a while. */
+/* Stops accept() for a while, because the listener stays readable. */
 static void pause_listening(struct gp_control *c)
 {
 	listen_on(c, false);
@@ -560,7 +562,7 @@ static void accept_some(struct gp_control *c)
 	int fd;
 
 	for (i = 0; i < ACCEPTS_PER_RUN; i++) {
-		/* Room for all connections. */
+		/* Keep room for all connections. */
 		if (c->nr_doomed + GP_CONTROL_CLIENTS >= GP_CONTROL_DOOMED) {
 			pause_listening(c);
 			return;
@@ -664,7 +666,7 @@ static void set_defaults(struct gp_control_args *a)
 	a->events_max = a->events_max ? a->events_max : 256 << 10;
 }
 
-/* Is it the socket of a daemon that died? */
+/* Returns true if the socket belongs to a daemon that died. */
 static bool is_stale(const struct sockaddr_un *at)
 {
 	int fd = gp_sys->socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -744,13 +746,13 @@ int gp_control_new(const struct gp_control_args *args, struct gp_control **ret, 
 		gp_control_free(c);
 		return err;
 	}
-	/* Before this the file, if there was one, may have been another daemon's. */
+	/* Only now is the file certainly the daemon's own. */
 	c->ours = true;
 	*ret = c;
 	return 0;
 }
 
-/* Clients that were not taken in may have sent something, too. */
+/* Closes clients that were not accepted yet too, because they may have sent descriptors. */
 static void close_listener(struct gp_control *c)
 {
 	int fd;

@@ -2,14 +2,14 @@
 /*
  * The transport of the control socket: connections, limits, framing, turns, streams.
  *
- * It knows nothing of methods or scheduling. Each complete call goes to
- * gp_control_args.call, which answers it at once, later or piece by piece.
+ * It does not interpret methods. Each complete call goes to gp_control_args.call, which answers it
+ * at once, later or piece by piece.
  *
  *	epoll: gp_control_fd() is readable, or gp_control_wake_at() has passed
  *		-> gp_control_run()
  *
- * gp_control_run() does a bounded amount of work and never blocks, whatever the clients
- * do, so a scheduling decision waits for one run at most. All calls come from one thread.
+ * gp_control_run() does a bounded amount of work and never blocks, whatever the clients do. So a
+ * scheduling decision waits for one run at most. All calls come from one thread.
  *
  * What a client can cost the daemon:
  *   - one call at a time; the next is read after the last answer was sent;
@@ -28,7 +28,7 @@
 
 #include "gp_env.h"
 
-/* The other end of a connection, as the kernel says. */
+/* The peer of a connection, as the kernel reports it. */
 struct gp_peer {
 	pid_t pid;		/* 0: not visible from this pid namespace */
 	uid_t uid;
@@ -52,7 +52,7 @@ enum gp_event_kind {
 
 /* A list that is being answered one entry at a time. */
 struct gp_listing {
-	u32 which;		/* the callee's: which list */
+	u32 which;		/* the callee's: list number */
 	pid_t pid;		/* the callee's: only this process; 0: all */
 	char gpu[32];		/* the callee's: only this GPU; "": all */
 	u64 cursor;		/* 0 at first; the callee moves it */
@@ -75,7 +75,7 @@ struct gp_call {
 	bool more, oneway;
 	/* results */
 	char why[GP_WHY_MAX];	/* after -errno: a sentence for the client; "": none */
-	const char *bad;	/* after -EINVAL: which parameter; NULL: unknown */
+	const char *bad;	/* after -EINVAL: the invalid parameter; NULL: unknown */
 	const char *error;	/* after GP_CALL_REFUSED: the name of the error */
 	u32 wants;		/* of GP_CALL_STREAM: bit per enum gp_event_kind */
 	struct gp_listing listing;
@@ -88,8 +88,8 @@ struct gp_control_args {
 	/* Answers @call. Returns enum gp_call_result, or -errno: an error is sent. */
 	int (*call)(void *ctx, struct gp_call *call, json_t **ret);
 	/*
-	 * The entry of a list after listing->cursor. 1 and *@ret, a new object; 0 at the
-	 * end; -errno: skip the entry if the cursor moved, else end the list.
+	 * Gets the entry of a list after listing->cursor. 1 and *@ret, a new object; 0 at the end;
+	 * -errno: skip the entry if the cursor moved, else end the list.
 	 */
 	int (*next)(void *ctx, const struct gp_peer *peer, struct gp_listing *listing,
 		    json_t **ret);
@@ -128,20 +128,20 @@ void gp_control_free(struct gp_control *c);
 
 /* Readable when there is work. The same descriptor for the life of @c. */
 int gp_control_fd(const struct gp_control *c);
-/* When to call gp_control_run() even if the descriptor is not readable; GP_NEVER. */
+/* Returns when to call gp_control_run() even if the descriptor is not readable, or GP_NEVER. */
 u64 gp_control_wake_at(const struct gp_control *c);
-/* A bounded amount of work. @now_ns: CLOCK_MONOTONIC. */
+/* Does a bounded amount of work. @now_ns: CLOCK_MONOTONIC. */
 void gp_control_run(struct gp_control *c, u64 now_ns);
 
 /*
- * Answers a call. Consumes @parameters (NULL: none) in any case. -ENOENT: the client has
- * left or the call was answered before, which is no error of the caller.
+ * Answers a call. Consumes @parameters (NULL: none) in any case. -ENOENT: the client has left or
+ * the call was answered before; the caller may ignore it.
  */
 int gp_control_reply(struct gp_control *c, gp_token token, json_t *parameters);
-/* @err: a positive errno, from which the error of the interface follows. */
+/* Fails a call. @err: a positive errno, which is mapped to an error of the interface. */
 int gp_control_fail(struct gp_control *c, gp_token token, int err, const char *why);
 
-/* Which clients receive an event. */
+/* The clients that receive an event. */
 enum gp_audience {
 	GP_TO_PRIVILEGED	= 1 << 0,	/* root and the group */
 	GP_TO_OWNER		= 1 << 1,	/* other clients with the given uid */
@@ -149,7 +149,7 @@ enum gp_audience {
 	GP_TO_ALL		= GP_TO_PRIVILEGED | GP_TO_OWNER | GP_TO_OTHERS,
 };
 
-/* Bit per enum gp_event_kind that some client of @audience subscribed to. */
+/* Returns a bit per enum gp_event_kind that some client of @audience subscribed to. */
 u32 gp_control_wanted(const struct gp_control *c, u32 audience, uid_t owner);
 /*
  * Sends {"event": @event}, or for GP_EVENT_RECORD @event itself, to the subscribers of
@@ -162,7 +162,7 @@ void gp_control_stats(const struct gp_control *c, struct gp_control_stats *ret);
 
 /* @group: its members are privileged; (gid_t)-1: none. 0 or -errno. */
 int gp_peer_identify(int fd, gid_t group, struct gp_peer *ret);
-/* The group called @name; (gid_t)-1 if there is none. */
+/* Returns the group called @name, or (gid_t)-1 if there is none. */
 gid_t gp_peer_group(const char *name);
 
 #endif /* GP_CONTROL_H */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * How connections of clients are closed.
+ * Closes connections of clients.
  *
- * A client can send descriptors with its bytes. The kernel closes them in the process that takes
- * the bytes off the socket or closes the connection, and that can take as long as the client wants:
- * a TCP socket lingers, a large memory file is freed. So the decider leaves such bytes where they
- * are, and a process made for it closes the connection, by ending. Nothing waits for that process.
+ * A client can send descriptors with its bytes. The kernel closes them in the process that receives
+ * the bytes or closes the connection. The client can make that take without limit, for example with
+ * a TCP socket that lingers or a large memory file. So the decider does not receive such bytes. A
+ * process made for that closes the connection by exiting, and nothing waits for that process.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 #include "core/param.h"
 #include "lib/sys.h"
 
-/* Connections with descriptors are closed together, at most so often unless they are many. */
+/* Minimum interval at which connections with descriptors are closed, unless there are many. */
 #define DISPOSE_NS	(100 * GP_MSEC)
 
 enum { MANY = 64, READS = 16 };
@@ -39,7 +39,7 @@ static bool drain(int fd)
 
 void gp_control_close(struct gp_control *c, int fd)
 {
-	/* As long as a new process has a copy, close() would not do that. */
+	/* close() does not remove it while a new process has a copy. */
 	gp_sys->epoll_ctl(c->epoll, EPOLL_CTL_DEL, fd, NULL);
 	if (drain(fd) || c->nr_doomed == GP_CONTROL_DOOMED)
 		close(fd);
@@ -52,7 +52,7 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* The new process keeps the connections until the decider has closed its end of @pipe. */
+/* Keeps the connections in the new process until the decider has closed its end of @pipe. */
 static _Noreturn void keep_until_closed(struct gp_control *c, int pipe)
 {
 	unsigned int from = 0;

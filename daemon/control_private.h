@@ -9,15 +9,15 @@
 #include "lib/varlink.h"
 
 /*
- * A state says whose turn it is.
+ * A state says whether the client or the daemon acts next.
  *
  *	        call            answered
  *	READY --------> ASKED ------------> READY
  *	                  | \--- list ---> LISTING ---> READY
  *	                  '--- more ----> STREAMING
  *
- * Any state ends when the client leaves or is to be closed. That only sets @end; step()
- * alone closes, so that a callback never loses the connection it was called for.
+ * Any state ends when the client leaves or is to be closed. Then only @end is set. step() alone
+ * closes, so a callback never loses the connection it was called for.
  */
 enum connection_state { FREE, READY, ASKED, LISTING, STREAMING };
 enum end { OPEN, GONE, MALFORMED, LATE, FULL, EVICTED };
@@ -28,7 +28,7 @@ enum {
 	GP_CONTROL_CLOSERS	= 8,
 };
 
-/* The share of one user. Kept after the last connection, so that reconnecting gains nothing. */
+/* The share of one user. Kept after the last connection, so reconnecting does not reset it. */
 struct client_user {
 	uid_t user;
 	u32 connections, streams;
@@ -50,19 +50,19 @@ struct connection {
 	gp_token token;		/* of the current call */
 	struct gp_listing listing;
 	u32 wants;		/* STREAMING: bit per enum gp_event_kind */
-	u32 lost;		/* dropped events that the client was not told of yet */
-	u64 late_ns;		/* when it is closed if nothing changes; GP_NEVER */
-	/* since when; 0: not so */
+	u32 lost;		/* dropped events not yet reported to the client */
+	u64 late_ns;		/* when to close it if nothing changes; GP_NEVER */
+	/* begin of the condition; 0: it does not hold */
 	u64 idle_ns, partial_ns, unsent_ns;
 };
 
 struct gp_control {
 	struct gp_control_args args;	/* with default limits and own copies of the texts */
-	bool ours;		/* the socket file is */
+	bool ours;		/* the daemon owns the socket file */
 	gid_t group;
 	int epoll, listener;
 	bool listening;		/* the listener is in epoll */
-	u64 listen_again_ns;	/* out of descriptors until then */
+	u64 listen_again_ns;	/* no accept() before, for want of descriptors */
 	u64 now_ns;		/* of the last run */
 	u64 wake_ns;
 	u64 serial;
@@ -78,7 +78,7 @@ struct gp_control {
 	u32 nr_doomed;
 	pid_t closer[GP_CONTROL_CLOSERS];
 	u32 nr_closers;
-	u64 dispose_ns;		/* not before, unless they are many */
+	u64 dispose_ns;		/* not before, unless there are many */
 };
 
 #define EACH(c, conn) \
@@ -87,13 +87,13 @@ struct gp_control {
 /* control.c */
 void gp_connection_end(struct connection *conn, enum end why);
 void gp_connection_close(struct gp_control *c, struct connection *conn);
-/* It awaits nothing and has asked nothing. */
+/* Returns true if the connection has no call, complete or partial, and no unsent answer. */
 bool gp_connection_idle(struct connection *conn);
 
 /* control_close.c */
 /* Closes a connection. Never waits, whatever the client has sent. */
 void gp_control_close(struct gp_control *c, int fd);
-/* Disposes of connections that have descriptors. Returns when to call it again; GP_NEVER. */
+/* Closes connections that have descriptors. Returns when to call it again, or GP_NEVER. */
 u64 gp_control_dispose(struct gp_control *c);
 
 /* control_users.c */

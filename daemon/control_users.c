@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Which user a client is, which client gets a connection, and which one is closed for it. */
+/* Identifies the user of a client, and chooses which connections to accept and which to evict. */
 #include <grp.h>
 #include <sys/socket.h>
 
@@ -13,7 +13,7 @@
 
 /* ---- the peer ---- */
 
-/* A peer in more groups than that is not found to be in ours. */
+/* A peer in more groups than that does not count as a member of the group. */
 enum { MAX_GROUPS = 4096 };
 
 static bool in_group(int fd, gid_t group)
@@ -30,7 +30,7 @@ static bool in_group(int fd, gid_t group)
 	return false;
 }
 
-/* 0 or -errno: not known for now. */
+/* Gets the user of @cred. 0, or -errno: unknown for now. */
 static int user_of(const struct ucred *cred, uid_t *ret)
 {
 	static struct gp_subuids *subuids;
@@ -41,7 +41,7 @@ static int user_of(const struct ucred *cred, uid_t *ret)
 		err = gp_user_of(subuids, NULL, cred->pid, cred->uid, ret);
 	if (err != -ESRCH)
 		return err;
-	/* A peer that has passed its socket on and ended gains no user of its own by that. */
+	/* The process has ended, so use the owner of its uid, or it could be a user of its own. */
 	*ret = gp_user_of_uid(subuids, cred->uid);
 	return 0;
 }
@@ -60,7 +60,7 @@ int gp_peer_identify(int fd, gid_t group, struct gp_peer *ret)
 	if (group != (gid_t)-1)
 		ret->privileged |= cred.gid == group || in_group(fd, group);
 	err = user_of(&cred, &ret->user);
-	/* Root and the group have no limits. */
+	/* Root and the group have no limits, so their user does not matter. */
 	return ret->privileged ? 0 : err;
 }
 
@@ -73,7 +73,7 @@ gid_t gp_peer_group(const char *name)
 
 /* ---- places ---- */
 
-/* The entry of @user, made if there is none; there are more entries than connections. */
+/* Returns the entry of @user, a new one if needed. There are more entries than connections. */
 struct client_user *gp_control_user(struct gp_control *c, uid_t user)
 {
 	struct client_user *u, *unused = NULL;
@@ -81,7 +81,7 @@ struct client_user *gp_control_user(struct gp_control *c, uid_t user)
 	for (u = c->users; u < c->users + 2 * c->args.clients; u++) {
 		if (u->user == user)
 			return u;
-		/* Of those without connections, forget the one that owes least. */
+		/* Reuse the entry without connections that owes least. */
 		if (!u->connections && (!unused || u->paid_ns < unused->paid_ns))
 			unused = u;
 	}
@@ -90,8 +90,8 @@ struct client_user *gp_control_user(struct gp_control *c, uid_t user)
 }
 
 /*
- * Closes the connection of @user (NULL: of root and the group) that was idle longest; with @busy
- * any, if none is idle.
+ * Closes the connection of @user (NULL: of root and the group) that has been idle longest. With
+ * @busy it closes any if none is idle.
  */
 static struct connection *evict(struct gp_control *c, const struct client_user *user, bool busy)
 {
@@ -112,7 +112,9 @@ static struct connection *evict(struct gp_control *c, const struct client_user *
 	return found;
 }
 
-/* The user, without privilege, with the most connections; of equal ones any with an idle one. */
+/*
+ * Returns the unprivileged user with the most connections; of equals one with an idle connection.
+ */
 static struct client_user *largest_user(struct gp_control *c)
 {
 	struct client_user *most = NULL;
@@ -143,9 +145,9 @@ static struct connection *free_place(struct gp_control *c)
 }
 
 /*
- * A place for @peer, if need be that of another connection; NULL: refuse. Every user gets its
- * fair share: when all places are taken, the user with the most connections loses one, and
- * even a busy one to a user with at least two fewer.
+ * Returns a place for @peer, or NULL to refuse it. Evicts another connection if needed. When all
+ * places are taken, the user with the most connections loses one; a busy one only to a user who has
+ * at least two fewer.
  */
 struct connection *gp_control_place(struct gp_control *c, const struct gp_peer *peer,
 				    const struct client_user *user)

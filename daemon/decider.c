@@ -18,9 +18,9 @@
 
 enum { EVENTS = 64 };
 
-/* A process opened the driver: its queues come a moment later. */
+/* Delay of a scan after a process opened the driver, because its queues appear a moment later. */
 #define OPEN_SCAN_NS	(2 * GP_MSEC)
-/* How often to look whether a retired backend is done. */
+/* Interval of checks whether a retired backend is done. */
 #define REAP_NS		(10 * GP_MSEC)
 
 static u64 monotonic(void *ctx)
@@ -73,7 +73,7 @@ static int read_gpus(struct gp_decider *h, char *why)
 
 	err = gp_gpus_read(h->args.kfd, all, GP_GPUS_MAX, &count);
 	if (err == -ENOENT)
-		count = 0;	/* the driver may come later: a scan sees another generation */
+		count = 0;	/* the driver may load later; a scan sees the new generation */
 	else if (err)
 		goto failed;
 	if (count > GP_GPUS_MAX)
@@ -99,7 +99,7 @@ failed:
 	return err;
 }
 
-/* Without the node (no driver yet) the scans find new processes. */
+/* Watches the driver's node. Without the node (no driver yet) the scans find new processes. */
 static void watch_opens(struct gp_decider *h)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_INOTIFY };
@@ -112,7 +112,7 @@ static void watch_opens(struct gp_decider *h)
 				"scans: %s", strerror(errno));
 }
 
-/* A backend may take what the supervisor says before we do, and some backends never do. */
+/* Watches the supervisor's messages here too, because not every backend takes them. */
 static void watch_children(struct gp_decider *h)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = GP_DECIDER_CHILDREN };
@@ -206,7 +206,7 @@ static void drain_inotify(struct gp_decider *h)
 {
 	char buffer[4096];
 
-	/* Once, so that a user who opens the driver again and again keeps no run from its end. */
+	/* Read once only, so that a user who opens the driver repeatedly cannot prolong a run. */
 	if (gp_sys->read(h->inotify, buffer, sizeof(buffer)) < 0)
 		return;
 	h->scan_at_ns = gp_sooner(h->scan_at_ns, h->now_ns + OPEN_SCAN_NS);
@@ -249,8 +249,8 @@ static void scan(struct gp_decider *h)
 	if (took > h->stats.scan_ns_max)
 		h->stats.scan_ns_max = took;
 	/*
-	 * Any user can cause scans, by opening the driver: they take a fifth of the time at most,
-	 * and two begin OPEN_SCAN_NS apart.
+	 * Any user can cause scans by opening the driver. So scans take at most a fifth of the
+	 * time, and begin at least OPEN_SCAN_NS apart.
 	 */
 	h->scan_again_ns = h->now_ns + 5 * took;
 	if (!done)
@@ -261,7 +261,7 @@ static void scan(struct gp_decider *h)
 		h->outdated = true;
 }
 
-/* When to begin a scan, or to go on with it. */
+/* Returns when to begin or continue a scan. */
 static u64 next_scan(const struct gp_decider *h)
 {
 	if (h->leaving)
@@ -281,7 +281,9 @@ void gp_decider_run(struct gp_decider *h, u64 now_ns)
 	if (h->choose_again_ns && h->now_ns >= h->choose_again_ns && !h->leaving)
 		gp_backend_choose(h, true);
 
-	/* Arrivals first: they wait. What else has happened; then what to do; housekeeping last. */
+	/*
+	 * Arrivals first, because they wait. Then other events, decisions, and housekeeping last.
+	 */
 	gp_descriptions_run(h);
 	take_events(h);
 	ops = h->backend->ops;

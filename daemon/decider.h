@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The decider: which processes use the GPUs, which class each has, and what users ask for. A
+ * The decider tracks which processes use the GPUs, which class each has, and what users request. A
  * backend (backend.h) decides which of them are on the GPUs and takes the others off.
  *
  *	epoll: gp_decider_fd() is readable, or gp_decider_wake_at() has come
@@ -19,7 +19,7 @@
 
 enum { GP_DECIDER_WHY = 256 };
 
-/* Something that users may want to know. */
+/* A kind of event for users. */
 enum gp_news_kind {
 	GP_NEWS_PROCESS, GP_NEWS_QUEUE, GP_NEWS_CLASS, GP_NEWS_HOLD, GP_NEWS_POLICY,
 	GP_NEWS_ENABLED, GP_NEWS_GPU, GP_NEWS_TROUBLE,
@@ -33,7 +33,7 @@ struct gp_news {
 
 struct gp_decider_args {
 	struct gp_config *config;	/* owned by the decider from here on, also on failure */
-	bool observe;			/* never act, whatever the configuration says */
+	bool observe;			/* never preempt, whatever the configuration says */
 	/* Paths, for tests; NULL: sysfs of KFD, /proc, the dump in debugfs, /dev/kfd. */
 	const char *kfd, *proc, *mqds, *node;
 	const char *kmod;	/* the module's node; NULL: the module is not used */
@@ -56,57 +56,68 @@ void gp_decider_free(struct gp_decider *h);
 
 int gp_decider_fd(const struct gp_decider *h);
 u64 gp_decider_wake_at(const struct gp_decider *h);
-/* Does what is due. @now_ns: of the clock. */
+/* Does the work that is due at @now_ns of the clock. */
 void gp_decider_run(struct gp_decider *h, u64 now_ns);
-/* A process is off the GPU, or could be at any moment: a daemon that stops now does harm. */
+/*
+ * Returns true if a process is off the GPU or may be at any moment. A daemon that hangs then would
+ * keep processes off.
+ */
 bool gp_decider_busy(const struct gp_decider *h);
-/* The GPUs have changed since the start (a partition switch): make a new decider. */
+/*
+ * Returns true if the GPUs changed since the start (a partition switch). Make a new decider then.
+ */
 bool gp_decider_outdated(const struct gp_decider *h);
-/* Releases everything. Run it until gp_decider_quiet(): all processes are on the GPU and left. */
+/*
+ * Releases everything. Run the decider until gp_decider_quiet(): then all processes are on the GPU
+ * and detached.
+ */
 void gp_decider_leave(struct gp_decider *h, u64 now_ns);
 bool gp_decider_quiet(const struct gp_decider *h);
 
 /* ---- requests. 0 or -errno with a sentence in @why (GP_DECIDER_WHY bytes) ---- */
 
-/* NULL if it uses no GPU. */
+/* Returns the process, or NULL if it uses no GPU. */
 struct gp_gpu_process *gp_decider_find(struct gp_decider *h, const struct gp_process_id *who);
-/* Its user; root if its user ids differ. Fills in @who->start. -ESRCH: no such process. */
+/*
+ * Gets the user of a process; root if its user ids differ. Fills in @who->start. -ESRCH: no such
+ * process.
+ */
 int gp_decider_owner(struct gp_decider *h, struct gp_process_id *who, uid_t *ret);
 /*
- * Does the class (NULL: what the rules give) give the process more than it has, or than the rules
- * give it? 1, 0, -EINVAL, -ESRCH.
+ * Checks whether the class (NULL: the class by the rules) gives the process more than its present
+ * class or than the rules. 1, 0, -EINVAL, -ESRCH.
  */
 int gp_decider_raises(struct gp_decider *h, const struct gp_process_id *who,
 		      const char *class_name);
 /*
- * From now on the process has that class (NULL: what the rules give), also if it uses no GPU yet
- * and whatever it executes. @previous, @now: GP_CLASS_NAME bytes.
+ * Gives the process a class (NULL: the class by the rules). The class also holds if the process
+ * uses no GPU yet, and for all programs that it executes. @previous, @now: GP_CLASS_NAME bytes.
  */
 int gp_decider_set_class(struct gp_decider *h, const struct gp_process_id *who,
 			 const char *class_name, char *previous, char *now, char *why);
-/* May its user, who is not privileged, request a class for it? -ENOSPC, -ESRCH. */
+/* Checks whether an unprivileged user may request a class for the process. -ENOSPC, -ESRCH. */
 int gp_decider_may_request_class(struct gp_decider *h, const struct gp_process_id *who, char *why);
 int gp_decider_hold(struct gp_decider *h, const struct gp_process_id *who, u64 lease_ns,
 		    u64 *granted, char *why);
 int gp_decider_release(struct gp_decider *h, const struct gp_process_id *who, char *why);
 int gp_decider_hint(struct gp_decider *h, const struct gp_process_id *who, u64 in_ns, u64 for_ns,
 		    char *why);
-/* Look at all its GPUs now. */
+/* Looks at all GPUs of the process now. */
 int gp_decider_trigger(struct gp_decider *h, const struct gp_process_id *who, char *why);
-/* Kept in the state folder. Returns whether it changed, or -errno. */
+/* Sets the kill switch and stores it in the state folder. Returns whether it changed, or -errno. */
 int gp_decider_enable(struct gp_decider *h, bool on, char *why);
-/* @policy NULL: only observe. */
+/* Switches to @policy; NULL: only observe. */
 int gp_decider_set_policy(struct gp_decider *h, const struct gp_policy *policy, char *why);
-/* Would @policy admit the present tasks? The module cannot be asked: 0. */
+/* Checks whether @policy would admit the present tasks. 0 also if only the module knows. */
 int gp_decider_try_policy(struct gp_decider *h, const struct gp_policy *policy, char *why);
-/* -ERANGE: beyond its bounds or the module's. -EINVAL. */
+/* Sets a parameter. -ERANGE: beyond its bounds or the module's. -EINVAL. */
 int gp_decider_set_param(struct gp_decider *h, enum gp_param param, u64 value);
-/* @config is owned by the decider if 0 is returned, and by the caller otherwise. */
+/* Applies @config. The decider owns it if 0 is returned, and the caller otherwise. */
 int gp_decider_reload(struct gp_decider *h, struct gp_config *config, char *why);
 /*
- * From now on @watcher gets changes of states (GP_REC_STATE) and the parts of preemptions
- * (GP_REC_PARTS), and @recorder everything that goes into and comes out of the scheduler that
- * decides. With a recorder all queues are looked at.
+ * Sets the receivers of records. @watcher gets changes of states (GP_REC_STATE) and the parts of
+ * preemptions (GP_REC_PARTS). @recorder gets all inputs and outputs of the scheduler that decides.
+ * With a recorder the decider looks at all queues.
  */
 void gp_decider_trace(struct gp_decider *h, const struct gp_trace *watcher,
 		      const struct gp_trace *recorder);
@@ -116,42 +127,42 @@ void gp_decider_describe(struct gp_decider *h);
 /* ---- reading, the same for every backend ---- */
 
 void gp_decider_status(const struct gp_decider *h, struct gp_backend_status *ret);
-/* "none" while it only observes. */
+/* Returns the name of the policy, "none" while the decider only observes. */
 const char *gp_decider_policy_name(const struct gp_decider *h);
-/* -ENOENT: it has no task, or the task is not on @device. */
+/* Gets the seat of a process. -ENOENT: it has no task, or the task is not on @device. */
 int gp_decider_seat(const struct gp_decider *h, const struct gp_gpu_process *r, u32 device,
 		    struct gp_seat_view *ret);
-/* All but @part. -ENOENT: it has no task. */
+/* Gets all but @part. -ENOENT: the process has no task. */
 int gp_decider_account(const struct gp_decider *h, const struct gp_gpu_process *r,
 		       struct gp_account *ret);
-/* gp_account.part of its task; NULL: it has none. */
+/* Returns gp_account.part of the process's task; NULL: no task. */
 const struct gp_hist *gp_decider_parts(const struct gp_decider *h, const struct gp_gpu_process *r);
-/* How much memory it has on a GPU now; 0 also if that cannot be read. */
+/* Returns how much memory the process has on a GPU now; 0 also if that cannot be read. */
 u64 gp_decider_vram(const struct gp_decider *h, const struct gp_gpu_process *r, u32 gpu_id);
-/* Until when it is held by hand; 0: it is not. */
+/* Returns the end of the hold by hand; 0: not held. */
 u64 gp_decider_held_until(const struct gp_decider *h, const struct gp_gpu_process *r);
 void gp_decider_device_view(const struct gp_decider *h, u32 device, struct gp_device_view *ret);
-/* The number of its task in the records of the recorder; GP_NONE: none. */
+/* Returns the number of the process's task in the records of the recorder, or GP_NONE. */
 u32 gp_decider_record_task(const struct gp_decider *h, const struct gp_gpu_process *r);
-/* The first process of @task, as records of the watcher and views name it; NULL. */
+/* Returns the first process of @task, as records of the watcher and views number it, or NULL. */
 const struct gp_gpu_process *gp_decider_by_task(const struct gp_decider *h, u32 task);
 /*
- * What is wrong with a process: of its own, of a process of its gang that cannot be preempted, or
- * (unpreemptible = no-online-beside) of one with a lower class on its GPUs. In @text
- * (GP_DECIDER_WHY bytes); NULL: nothing.
+ * Returns what is wrong with a process in @text (GP_DECIDER_WHY bytes), or NULL. The cause can be
+ * the process itself, a process of its gang that cannot be preempted, or (unpreemptible =
+ * no-online-beside) a process with a lower class on its GPUs.
  */
 const char *gp_decider_trouble(const struct gp_decider *h, const struct gp_gpu_process *r,
 			       char *text);
-/* What is wrong with users and their processes, a sentence each. @names: users are named. */
+/* Reports what is wrong with users and their processes, a sentence each. @names: name the users. */
 typedef void gp_trouble_fn(void *ctx, const char *text);
 void gp_decider_troubles(const struct gp_decider *h, bool names, gp_trouble_fn *tell, void *ctx);
-/* How many processes should be scheduled and were not admitted; @text: one of them. */
+/* Returns how many processes should be scheduled and were not admitted; @text: one of them. */
 u32 gp_decider_unplaced(const struct gp_decider *h, char *text);
-/* How many have a lower priority beside one that cannot be preempted (no-online-beside). */
+/* Counts processes whose priority is lowered beside one that cannot be preempted. */
 u32 gp_decider_capped(const struct gp_decider *h);
-/* How many processes cannot be preempted though their class may be; @text: one of them. */
+/* Returns how many processes cannot be preempted though their class may be; @text: one of them. */
 u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text);
-/* Counters of the backend; those that only it has go to @tell. */
+/* Gets the counters of the backend. Counters that only this backend has go to @tell. */
 void gp_decider_counters(const struct gp_decider *h, struct gp_backend_counters *ret,
 			 gp_counter_fn *tell, void *ctx);
 

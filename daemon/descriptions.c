@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What the readers say about processes: their command lines, programs and environments.
+ * Takes from the readers the command lines, programs and environments of processes.
  *
- * A process is asked about when it is seen first. Until the answer it has no task, unless a class
- * was requested for it. If its user's reader was abandoned, or could not read it, it gets the class
- * that the rules give for its ids and its cgroup, and is asked about again later.
+ * A description of a process is requested when a scan first sees the process. Until the answer it
+ * has no task, unless a class was requested for it. If its user's reader was abandoned or could not
+ * read it, the process gets the class that the rules give for its ids and its cgroup. The request
+ * is repeated later.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +21,7 @@
 #include "lib/user.h"
 #include "reader.h"
 
-/* From one failed description to the next; doubles. */
+/* Delay after a failed description; doubles. */
 #define RETRY_NS	GP_SEC
 
 enum { RETRIES_DOUBLE = 6 };
@@ -212,7 +213,7 @@ void gp_descriptions_ask(struct gp_decider *h, struct gp_gpu_process *r)
 	if (r->asked || h->now_ns < r->describe_at_ns)
 		return;
 	err = gp_readers_describe(h->readers, &who);
-	/* Too many wait: asked for when one of them was answered. */
+	/* Too many requests are pending; retry when one was answered. */
 	if (err && err != -EAGAIN)
 		failed(h, r, -err);
 	r->asked = !err;
@@ -261,7 +262,7 @@ static void take(struct gp_decider *h, const struct gp_readers_event *e)
 			take_subject(h, r, e->subject);
 		break;
 	case GP_READERS_GONE:
-		/* A reader's word is not enough: the scan decides. */
+		/* The report of a reader is not trusted; a scan decides. */
 		h->scan_at_ns = h->now_ns;
 		if (r && e->answers)
 			failed(h, r, ESRCH);

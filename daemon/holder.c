@@ -23,13 +23,16 @@
 #include "lib/user.h"
 #include "log.h"
 
-/* How often the times of sessions are looked at while something happens, and for how long after. */
+/*
+ * Interval of checks of the sessions' times while a session holds or calls the driver, and the time
+ * after that during which the checks continue.
+ */
 #define TICK_NS		(20 * GP_MSEC)
 #define AWAKE_NS	(1 * GP_SEC)
-/* How long sessions have to end when the decider is gone. */
+/* Time for sessions to end when the decider is gone. */
 #define LEAVE_NS	(1 * GP_SEC)
 
-/* How long a holder that must end waits for its last calls. */
+/* Time that a holder that must end waits for its last calls. */
 #define RESCUE_NS	(40 * GP_MSEC)
 
 enum { STACK_BYTES = 256 * 1024, RESCUE_STEPS = 80 };
@@ -40,16 +43,16 @@ struct holder {
 	int bell;
 	uid_t user;
 	atomic_bool watching;
-	u64 active_ns;		/* when a session held something or was in the driver */
-	u64 looked_ns;		/* when the sessions were looked at last */
+	u64 active_ns;		/* when a session last held something or was in the driver */
+	u64 looked_ns;		/* last check of the sessions */
 	u32 nr_sessions;
-	u32 nr_stuck;		/* as the decider was told */
+	u32 nr_stuck;		/* as last reported to the decider */
 	struct gp_holder_session *sessions;
 	_Atomic u32 errands;
 	u64 leave_until_ns;	/* 0: not leaving */
 };
 
-/* ---- what is checked ---- */
+/* ---- checks of requests ---- */
 
 bool gp_holder_check(const struct gp_holder_request *r, bool control)
 {
@@ -72,7 +75,7 @@ int gp_holder_check_lease(u64 until_ns, u64 now_ns)
 
 /* ---- threads ---- */
 
-/* -ENOMEM: no thread can be started. -EAGAIN would mean that a target is not ready yet. */
+/* Starts a thread. -ENOMEM: no thread can be started (-EAGAIN means that a target is not ready). */
 static int start_thread(pthread_t *ret, void *(*main)(void *arg), void *arg, bool detached)
 {
 	pthread_attr_t attr;
@@ -131,7 +134,7 @@ static int open_session(struct holder *h, const struct gp_holder_request *r, int
 	return 0;
 }
 
-/* The number of sessions that hang in the driver. It is sent until the channel takes it. */
+/* Reports the number of sessions that hang in the driver. Retries while the channel is full. */
 static void report_stuck(struct holder *h)
 {
 	struct gp_holder_reply m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_STUCK);
@@ -170,9 +173,9 @@ static void *rescue_main(void *arg)
 }
 
 /*
- * Before the holder ends while sessions hold something. The driver resumes the queues of a dead
- * debugger, but before that it waits for work on other processes, which a hostile user can delay.
- * So threads of their own resume everything first. Each may hang on its target.
+ * Resumes everything that sessions hold, before the holder ends. The driver resumes the queues of a
+ * dead debugger, but first it waits for work on other processes, which a hostile user can delay.
+ * Each target gets its own thread, because resuming may hang on the target.
  */
 static void rescue_all(struct holder *h)
 {
@@ -192,7 +195,7 @@ static void rescue_all(struct holder *h)
 		gp_sys->nanosleep(&(struct timespec){ .tv_nsec = RESCUE_NS / RESCUE_STEPS });
 }
 
-/* A session failed to resume. */
+/* Ends the holder after a session failed to resume. */
 static void end_now(struct holder *h, const struct gp_holder_session *failed)
 {
 	gp_log(GP_LOG_ERROR, "holder of user %u: process %d was not released in time; ending, so "
@@ -220,7 +223,7 @@ static void reap_sessions(struct holder *h)
 	}
 }
 
-/* ---- errands: what may hang on a target, besides sessions ---- */
+/* ---- errands: other work that may hang on a target ---- */
 
 struct errand {
 	struct holder *h;
@@ -234,7 +237,7 @@ static int get_kfd(const struct holder *h, const struct gp_holder_request *r, in
 	uid_t user;
 	int err = gp_process_start(NULL, r->pid, &p.start);
 
-	/* Is it still the process that is meant, and of our user? */
+	/* The pid may have been reused or belong to another user. */
 	if (!err && r->start && p.start != r->start)
 		err = -ESRCH;
 	if (!err)
@@ -255,7 +258,7 @@ static void *errand_main(void *arg)
 	n = get_kfd(e->h, &e->r, fds);
 	m.err = n < 0 ? n : 0;
 	m.count = n < 0 ? 0 : (u32)n;
-	/* The decider waits for the answer. It is lost only with the channel. */
+	/* The decider waits for the answer, so retry while the channel is full. */
 	while (gp_channel_send(to.fd, &m.is, fds, m.err ? 0 : 2) == -EAGAIN)
 		gp_sys->ppoll(&to, 1, NULL);
 	if (!m.err) {
@@ -291,8 +294,8 @@ static int run_errand(struct holder *h, const struct gp_holder_request *r)
 /* ---- the control channel ---- */
 
 /*
- * Tells every session that its decider is gone. To the decider, a channel ends when its session has
- * ended.
+ * Shuts the sessions' channels down, because the decider is gone. The decider sees the end of a
+ * channel when its session has ended.
  */
 static void leave(struct holder *h)
 {
@@ -323,7 +326,7 @@ static void take_request(struct holder *h, const struct gp_holder_request *r, in
 		return;
 	m = GP_MESSAGE(struct gp_holder_reply, GP_HOLDER_KFD, .serial = r->serial, .pid = r->pid,
 		       .err = err);
-	/* A decider that asks and does not read is as good as gone. */
+	/* Treat a decider that does not read its answers as gone. */
 	if (gp_channel_send(h->control, &m.is, NULL, 0))
 		leave(h);
 }
@@ -356,8 +359,8 @@ static void take_requests(struct holder *h)
 /* ---- the lease clock ---- */
 
 /*
- * A thread that neither resumes in time nor sits in the driver is broken. But if this thread was
- * late, too, the machine stood still, and the session gets another tick.
+ * Checks that a session resumes in time or is in the driver; otherwise it is broken. If this thread
+ * was late too, the machine stood still, and the session gets another tick.
  */
 static void check_session(struct holder *h, struct gp_holder_session *s, u64 now)
 {
@@ -381,7 +384,7 @@ static void doze(struct holder *h)
 	struct timespec tick = { .tv_nsec = TICK_NS };
 
 	atomic_store(&h->watching, awake);
-	/* A session that still saw this thread awake did not ring. */
+	/* Check again, because a session that saw this thread awake did not ring. */
 	for (struct gp_holder_session *s = h->sessions; s && !awake; s = s->next)
 		awake = atomic_load(&s->until_ns) || atomic_load(&s->call_ns);
 	gp_sys->ppoll(fds, 2, awake ? &tick : NULL);
@@ -389,7 +392,7 @@ static void doze(struct holder *h)
 		h->active_ns = gp_sys->monotonic_ns();
 }
 
-/* Hot ones first: the filter is a list. */
+/* Frequent calls first, because the filter is a list. */
 static const int numbers[] = {
 	SYS_ioctl, SYS_ppoll, SYS_recvmsg, SYS_sendmsg, SYS_read, SYS_write, SYS_futex,
 	SYS_clock_gettime, SYS_close, SYS_fstat, SYS_newfstatat, SYS_getdents64, SYS_readlinkat,
@@ -418,12 +421,15 @@ int gp_holder_main(int channel, uid_t user)
 	h.bell = gp_sys->eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (h.bell < 0)
 		return 1;
-	/* While there are sessions only: an open driver blocks a change of its partitions. */
+	/*
+	 * An open driver blocks a partition switch. The holder keeps it open until it ends, which
+	 * is soon after its last session.
+	 */
 	h.kfd_fd = gp_sys->openat(AT_FDCWD, GP_KFD_DEVICE, O_RDWR | O_CLOEXEC);
 	/* It cannot be opened later. The next holder may be able to. */
 	if (h.kfd_fd < 0 && !gp_sys_is_gone(-errno) && !gp_sys_is_denied(-errno))
 		return 1;
-	/* A lease ends to the microsecond. */
+	/* Leases need timers with microsecond precision. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	if (gp_confine_syscalls(&syscalls))
 		return 1;
@@ -438,7 +444,10 @@ int gp_holder_main(int channel, uid_t user)
 		h.looked_ns = now;
 		if (h.leave_until_ns && (!h.nr_sessions || now >= h.leave_until_ns)) {
 			rescue_all(&h);
-			/* The supervisor wakes those that wait for a session that is left. */
+			/*
+			 * On this exit code the supervisor wakes processes that wait for a dead
+			 * session.
+			 */
 			return h.nr_sessions ? 4 : 0;
 		}
 	}

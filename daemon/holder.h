@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The holder: a process per user that owns the debug sessions (lib/kfd_debug) of this user's
- * processes. It alone suspends and resumes.
+ * The holder is a process per user that owns the debug sessions (lib/kfd_debug) of this user's
+ * processes. Only holders suspend and resume.
  *
- * Every call of the driver's debug interface sleeps with locks of the target, so a hostile target
- * can make it hang. Then only that target's user is harmed, because each user has a holder and each
- * session a thread. The thread of a session does everything for it, since older drivers accept only
- * the thread that traces. The first thread serves the control channel and watches the leases.
+ * Every call of the driver's debug interface takes locks of the target, so a hostile target can
+ * make it hang. That harms only the target's user, because each user has a holder. Each session has
+ * a thread, which makes all its calls, because older drivers accept only the thread that traces.
+ * The first thread serves the control channel and watches the leases.
  *
- * A hold has a lease, a time at which it ends unless it is renewed. The holder refuses a lease
- * that is longer than GP_HOLDER_LEASE_MAX_NS, whatever it is asked. When a lease ends, the session
- * resumes the process. If a session fails to do so within GP_HOLDER_LATE_NS although it is not in
- * a call of the driver, other threads resume everything that is held, and the holder exits.
+ * A hold has a lease, a time at which it ends unless it is renewed. The holder refuses a lease that
+ * is longer than GP_HOLDER_LEASE_MAX_NS. When a lease ends, the session resumes the process. If a
+ * session fails to resume it within GP_HOLDER_LATE_NS and is not in a call of the driver, other
+ * threads resume everything that is held. Then the holder exits.
  *
- * The end of a channel releases what that channel held. The holder ends with its control channel.
- * It accepts only processes of its own user, checks every message and parses no text that a target
- * can write. A session reads the names and fdinfo of its target's descriptors (kfd_debug/vm.h).
+ * The end of a session's channel releases everything that the session held. The holder ends with
+ * its control channel. It accepts only processes of its own user, checks every message and parses
+ * no text that a target can write. A session reads the names and fdinfo of its target's descriptors
+ * (kfd_debug/vm.h).
  */
 #ifndef GP_DAEMON_HOLDER_H
 #define GP_DAEMON_HOLDER_H
@@ -43,9 +44,9 @@ enum gp_holder_kind {
 	GP_HOLDER_GET_KFD,	/* @pid, @start, @serial, @which */
 	/* to a session, on its channel; the end of the channel ends the session */
 	GP_HOLDER_HOLD,		/* @serial, @gpu_id, @until_ns, @grace */
-	GP_HOLDER_RENEW,	/* @until_ns: of all that the session holds */
+	GP_HOLDER_RENEW,	/* @until_ns: of all holds of the session */
 	GP_HOLDER_RELEASE,	/* @serial, @gpu_id */
-	GP_HOLDER_REFRESH,	/* look at the queues again: QUEUES follows */
+	GP_HOLDER_REFRESH,	/* read the queues again: QUEUES follows */
 	GP_HOLDER_LAST_REQUEST = GP_HOLDER_REFRESH,
 
 	/* by the holder */
@@ -53,13 +54,13 @@ enum gp_holder_kind {
 	GP_HOLDER_STUCK,	/* @count sessions hang in the driver, that of @pid since @ns */
 	/* by a session */
 	GP_HOLDER_ATTACHED,
-	GP_HOLDER_FAILED,	/* @err as of gp_session_open(), -EACCES: of another user */
+	GP_HOLDER_FAILED,	/* @err of gp_session_open(); -EACCES: of another user */
 	GP_HOLDER_HELD,		/* @serial, @err, @command_ns, @done_ns, @count of queues */
 	GP_HOLDER_RELEASED,	/* the same */
 	GP_HOLDER_NEW_QUEUES,	/* @count; QUEUES came before */
-	GP_HOLDER_RETAKEN,	/* @count queues created while held are off, @ns after the event */
+	GP_HOLDER_RETAKEN,	/* @count new queues of a held process are off, after @ns */
 	GP_HOLDER_EXPIRED,	/* the lease ended: everything runs */
-	GP_HOLDER_LEFT,		/* it runs; @err: -EAGAIN: runtime disabled, -ESRCH: gone */
+	GP_HOLDER_LEFT,		/* it runs; @err -EAGAIN: runtime disabled, -ESRCH: gone */
 	GP_HOLDER_QUEUES,	/* struct gp_holder_queues */
 };
 
@@ -70,7 +71,7 @@ enum gp_holder_flags {
 struct gp_holder_request {
 	struct gp_message is;
 	u64 serial;		/* repeated in the reply */
-	u64 start;		/* of @pid; a reused pid is not taken for it */
+	u64 start;		/* of @pid; detects a reused pid */
 	u64 until_ns;		/* end of the lease, CLOCK_MONOTONIC */
 	int pid;
 	union {
@@ -104,14 +105,17 @@ static_assert(sizeof(struct gp_holder_request) == 48, "size is part of the proto
 static_assert(sizeof(struct gp_holder_reply) == 56, "size is part of the protocol");
 
 /*
- * Is it a request that a control channel (@control) or a session takes, with possible values? The
- * lease is judged by gp_holder_check_lease(), because a bad one is answered.
+ * Returns true if @r is a valid request for a control channel (@control) or a session. Does not
+ * check the lease: gp_holder_check_lease() does, because an invalid lease gets a reply.
  */
 bool gp_holder_check(const struct gp_holder_request *r, bool control);
-/* 0; -EINVAL: longer than GP_HOLDER_LEASE_MAX_NS from @now_ns on; -ETIME: it has ended. */
+/*
+ * Checks a lease. -EINVAL: longer than GP_HOLDER_LEASE_MAX_NS from @now_ns on; -ETIME: it has
+ * ended.
+ */
 int gp_holder_check_lease(u64 until_ns, u64 now_ns);
 
-/* A role of the supervisor: all of the process. */
+/* The main function of the role. Returns the exit code of the process. */
 int gp_holder_main(int channel, uid_t user);
 
 #endif /* GP_DAEMON_HOLDER_H */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The thread of a session: attaches, holds, releases, hears the target, minds its lease. */
+/*
+ * The thread of a session: attaches, holds, releases, takes events of the target, ends its lease.
+ */
 #include "holder_session.h"
 
 #include <poll.h>
@@ -20,12 +22,12 @@ static void ring(const struct gp_holder_session *s)
 {
 	u64 one = 1;
 
-	/* It can fail only by being full, and then the first thread is awake. */
+	/* It fails only if it is full, and then the first thread is awake. */
 	if (gp_sys->write(s->bell, &one, sizeof(one)) < 0)
 		return;
 }
 
-/* From here to leave_driver() the thread may hang. */
+/* Between here and leave_driver() the thread may hang. */
 static void enter_driver(struct gp_holder_session *s)
 {
 	atomic_store(&s->call_ns, gp_sys->monotonic_ns());
@@ -42,7 +44,7 @@ static void leave_driver(struct gp_holder_session *s)
 
 static void send_reply(struct gp_holder_session *s, const struct gp_holder_reply *m)
 {
-	/* A decider that does not read is as good as gone. */
+	/* Treat a decider that does not read as gone. */
 	if (gp_channel_send(s->channel, &m->is, NULL, 0))
 		s->broken = true;
 }
@@ -55,7 +57,7 @@ static void send_kind(struct gp_holder_session *s, u32 kind, int err)
 	send_reply(s, &m);
 }
 
-/* All of them again. Without room in the channel it is tried later. */
+/* Sends all queues. Retries later if the channel is full. */
 static void send_queues(struct gp_holder_session *s)
 {
 	u32 nr = s->debug.nr_queues, first = 0;
@@ -105,7 +107,7 @@ static int resume(struct gp_holder_session *s, u32 gpu_id, struct gp_session_don
 	enter_driver(s);
 	err = gp_session_resume(&s->debug, gpu_id, done);
 	leave_driver(s);
-	/* A process that is gone needs nothing. */
+	/* A process that is gone needs no release. */
 	return err == -ESRCH ? 0 : err;
 }
 
@@ -115,7 +117,7 @@ static void unhold_all(struct gp_holder_session *s)
 	atomic_store(&s->until_ns, 0);
 }
 
-/* The driver refused a call: the runtime is disabled, the process is gone, or we may not. */
+/* Finds out why the driver refused a call: runtime disabled, process gone, or no permission. */
 static int why_refused(struct gp_holder_session *s)
 {
 	int what = gp_session_events(&s->debug);
@@ -128,8 +130,8 @@ static int why_refused(struct gp_holder_session *s)
 }
 
 /*
- * Ends the debug session. The process is resumed first, because ending takes more calls. If the
- * driver refuses both, the lease stays, which the first thread sees.
+ * Ends the debug session. Resumes the process first, because ending takes more calls. If the driver
+ * refuses both, the lease stays set, and the first thread sees that.
  */
 static int leave_target(struct gp_holder_session *s)
 {
@@ -165,7 +167,7 @@ static int suspend(struct gp_holder_session *s, const struct gp_holder_request *
 		s->held[s->nr_held++] = r->gpu_id;
 	}
 	s->grace = r->grace;
-	/* From now on, so that a queue that is created meanwhile is suspended, too. */
+	/* Set before the call, so that a queue created during it is suspended too. */
 	atomic_store(&s->until_ns, r->until_ns);
 	enter_driver(s);
 	err = gp_session_suspend(&s->debug, r->gpu_id, r->grace, done);
@@ -256,7 +258,7 @@ static void take_new_queues(struct gp_holder_session *s)
 	send_reply(s, &m);
 	if (!s->nr_held)
 		return;
-	/* Queues run although the decider counts on them to be off. */
+	/* Queues run although the decider takes them for off, so end the session. */
 	s->left = err;
 	if (err)
 		return;
@@ -271,7 +273,7 @@ static void hear_target(struct gp_holder_session *s)
 	enter_driver(s);
 	what = gp_session_events(&s->debug);
 	leave_driver(s);
-	/* An event may be lost. The decider attaches again. */
+	/* An event may be lost, so end the session. The decider attaches again. */
 	if (what < 0)
 		s->left = what;
 	else if (what & GP_SESSION_GONE)
@@ -350,7 +352,9 @@ static int attach(struct gp_holder_session *s)
 	return gp_session_open(&s->debug, &args);
 }
 
-/* Until there is something to do. Returns poll()'s events of the channel and of the target. */
+/*
+ * Sleeps until there is something to do. Returns poll()'s events of the channel and of the target.
+ */
 static void doze(struct gp_holder_session *s, struct pollfd fds[2])
 {
 	u64 until = atomic_load(&s->until_ns), now = gp_sys->monotonic_ns(), ns = ~0ull;
@@ -406,13 +410,13 @@ void *gp_holder_session_main(void *arg)
 		send_kind(s, GP_HOLDER_ATTACHED, 0);
 		serve(s);
 		leave_target(s);
-		/* By now everything runs. */
+		/* Everything runs here. */
 		if (s->left)
 			send_kind(s, GP_HOLDER_LEFT, s->left);
 	}
 	/*
-	 * The driver did not end the session. It does when we exit. Before that the first thread
-	 * rescues all sessions if one that is over has a lease.
+	 * The driver did not end the session. It does when this process exits. The first thread
+	 * first rescues all sessions if one that is over has a lease.
 	 */
 	if (s->debug.enabled) {
 		gp_log(GP_LOG_ERROR, "holder of user %u: the driver does not leave process %d",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Life of the mechanism, its tasks and processes, and what it tells. */
+/* Life of the mechanism, its tasks and processes, and its events. */
 #include "holders.h"
 
 #include <stdlib.h>
@@ -14,7 +14,9 @@
 
 #define DEFAULT_INTERVAL_NS	(10 * GP_MSEC)
 #define DEFAULT_LEASE_NS	(1 * GP_SEC)
-/* The driver itself gives up on a GPU after 9 s: a call that takes longer hangs on its target. */
+/*
+ * The driver itself gives up on a GPU after 9 s, so a call that takes longer hangs on its target.
+ */
 #define DRIVER_NS		(10 * GP_SEC)
 
 /* A run reads at most BATCHES x BATCH channels. Channels with more to read are last in the next. */
@@ -42,13 +44,13 @@ int gp_holders_watch(struct gp_holders *h, int fd, void *source)
 	return gp_sys->epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
-/* ---- what it tells ---- */
+/* ---- events ---- */
 
 void gp_holders_tell(struct gp_holders *h, struct gp_ward *w, struct gp_holders_event event)
 {
 	struct gp_holders_event *e = &w->event[event.what];
 
-	/* The owner deleted it, and hears no more of it. */
+	/* The owner deleted it, so no more events follow. */
 	if (w->state >= GP_WARD_LEAVING || w->task->gone)
 		return;
 	if (w->news & BIT_ULL(event.what)) {
@@ -67,7 +69,7 @@ void gp_holders_tell(struct gp_holders *h, struct gp_ward *w, struct gp_holders_
 	h->last_news = &w->next_news;
 }
 
-/* The oldest ward with news leaves the list. */
+/* Removes the oldest ward with news from the list. */
 static void pop_news(struct gp_holders *h)
 {
 	struct gp_ward *w = h->news;
@@ -132,7 +134,7 @@ void gp_holders_stats(const struct gp_holders *h, struct gp_holders_stats *ret)
 	*ret = h->stats;
 }
 
-/* ---- what is said to it ---- */
+/* ---- messages ---- */
 
 static void take(struct gp_holders *h, void *source)
 {
@@ -164,7 +166,7 @@ void gp_holders_run(struct gp_holders *h)
 	if (h->tend_at_ns != GP_NEVER) {
 		u64 now = gp_holders_now(h);
 
-		/* Wards are freed there, when no event of the batch can name them any more. */
+		/* It frees wards, so call it only when no event of the batch can refer to them. */
 		if (now >= h->tend_at_ns)
 			gp_holders_tend(h, now);
 	}
@@ -234,7 +236,7 @@ static void delete_ward(struct gp_holders *h, struct gp_ward *w)
 	switch (w->state) {
 	case GP_WARD_WATCHED:
 	case GP_WARD_WAITING:
-		w->state = GP_WARD_LEAVING;	/* silent */
+		w->state = GP_WARD_LEAVING;	/* without an event */
 		gp_ward_forget(h, w);
 		break;
 	case GP_WARD_OPENING:
@@ -312,7 +314,7 @@ int gp_holders_process_del(struct gp_holders *h, pid_t pid)
 {
 	struct gp_ward *w;
 
-	/* The owner hears no more of its earlier sessions either. */
+	/* Drop events of its earlier sessions too. */
 	for (w = h->wards; w; w = w->next)
 		if (w->pid == pid)
 			w->news = 0;
@@ -353,7 +355,9 @@ bool gp_holders_acting(const struct gp_holders *h, u32 device)
 {
 	u64 now = gp_holders_now(h), replied = h->device[device].replied_ns;
 
-	/* What hangs while the driver does other things there hangs on its process. */
+	/*
+	 * If the driver makes progress on the GPU, an operation that hangs is hung by its process.
+	 */
 	for (const struct gp_move *m = h->moves; m; m = m->next)
 		if (m->device == device && (!m->timed_out || m->deadline_ns >= replied))
 			return true;

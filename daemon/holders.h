@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The mechanism kfd-debug: core/mechanism.h by the holders of all users (holder.h).
+ * The mechanism kfd-debug: implements core/mechanism.h with the holders of all users (holder.h).
  *
- * The decider owns it, with one thread. Nothing here blocks but probe(), which reads sysfs: a
- * request is sent, and its reply is taken by poll() and gp_holders_next() when it is there.
+ * The decider owns it, with one thread. Nothing here blocks except probe(), which reads sysfs. A
+ * request is sent, and poll() and gp_holders_next() return its reply when it arrives.
  *
- * A task is one process or several (a gang): all of them stop, or none. A process may be only
- * watched, such as an online one: it is never traced; starting it is done at once, stopping it is
- * refused.
+ * A task is one process or several (a gang), which stop together or not at all. A process may be
+ * only watched, such as an online one. It is never traced, a start of it succeeds at once, and a
+ * stop of it is refused.
  *
- * While a task is off, the leases of its processes are renewed. A process whose holder died runs
- * again, by the driver. A call of the driver that has not returned at the deadline of its action is
- * answered with GP_TIMED_OUT, and a moment later its process is given up, so that a hostile process
- * that hangs its session stops no other task. If the driver has done the other operations of the
- * action, both come sooner.
+ * While a task is off, the leases of its processes are renewed. If a holder dies, the driver
+ * resumes its processes. A call of the driver that has not returned at the deadline of its action
+ * is answered with GP_TIMED_OUT. A moment later its session is abandoned, so that a hostile process
+ * that hangs its session blocks no other task. Both happen sooner if the driver has done the other
+ * operations of the action.
  *
  * Times are CLOCK_MONOTONIC ns, and so must be the owner's now_ns.
  */
@@ -47,8 +47,8 @@ struct gp_holders_args {
 /* Owns GP_ROLE_HOLDER of children.h until it is freed. -EINVAL, -ENOMEM, -EMFILE. */
 int gp_holders_alloc(const struct gp_holders_args *args, struct gp_holders **ret);
 /*
- * Leaves all processes at once. True when all sessions have ended, or hang in the driver. To be
- * called until then: before that, another mechanism could not attach to the processes.
+ * Detaches all processes at once. Returns true when all sessions have ended or hang in the driver.
+ * Call it until then, because another mechanism cannot attach to the processes before.
  */
 bool gp_holders_leave(struct gp_holders *h);
 /* Ends all holders, which resume everything. Does not wait for them. */
@@ -57,14 +57,19 @@ void gp_holders_free(struct gp_holders *h);
 /* For the core. begin() and poll() never sleep; probe() reads sysfs. */
 struct gp_mechanism *gp_holders_mechanism(struct gp_holders *h);
 
-/* Readable when poll() or gp_holders_next() has something. Drained by the two of them. */
+/*
+ * Returns a descriptor that is readable when poll() or gp_holders_next() has something. These two
+ * drain it.
+ */
 int gp_holders_fd(const struct gp_holders *h);
-/* When poll() must be called though nothing was said; ~0: never. */
+/* Returns when to call poll() even if the descriptor is not readable; ~0: never. */
 u64 gp_holders_wake_at(struct gp_holders *h);
 
-/* @devices: bit per GPU it may be on. -EEXIST, -ENOMEM, -EINVAL. */
+/* Adds a task. @devices: bit per GPU it may be on. -EEXIST, -ENOMEM, -EINVAL. */
 int gp_holders_task_add(struct gp_holders *h, u32 task, u64 devices);
-/* Its processes are released and left. What was under way is not answered. -ENOENT. */
+/*
+ * Removes a task: releases and detaches its processes. Pending operations get no answer. -ENOENT.
+ */
 int gp_holders_task_del(struct gp_holders *h, u32 task);
 
 struct gp_holders_process {
@@ -76,40 +81,46 @@ struct gp_holders_process {
 };
 
 /*
- * A process of @task. Unless it is only watched it is attached: an event says what came of
- * it. Only for processes that may be stopped and whose first compute queue is a second
- * old: the mechanism does not judge that. -ENOENT: no such task. -EEXIST: it is there. -ECANCELED:
- * the driver hung on another process of the user a short while ago.
+ * Adds a process to @task, and attaches it unless it is only watched. An event has the result of
+ * the attach. The caller makes sure that the process may be stopped and that its first compute
+ * queue is a second old. -ENOENT: no such task. -EEXIST: already added. -ECANCELED: the driver hung
+ * on another process of the user a short while ago.
  */
 int gp_holders_process_add(struct gp_holders *h, u32 task, const struct gp_holders_process *p);
-/* Leave it: its queues run, soon if they were off. Silent. -ENOENT. */
+/*
+ * Detaches a process. Its queues run, after a moment if they were off. No event follows. -ENOENT.
+ */
 int gp_holders_process_del(struct gp_holders *h, pid_t pid);
 
-/* A process is being attached, or one that was deleted has not been left yet. */
+/* Returns true while a process is being attached, or a deleted one is not yet detached. */
 bool gp_holders_attaching(const struct gp_holders *h);
 /*
- * The driver acts on @device, which may be until long after the deadline: a process that asks
- * the driver about that GPU sleeps until then. gp_holders_fd() is readable when it is over.
+ * Returns true while the driver acts on @device, possibly until long after the deadline. A process
+ * that asks the driver about that GPU sleeps until the action ends. gp_holders_fd() is readable
+ * then.
  */
 bool gp_holders_acting(const struct gp_holders *h, u32 device);
-/* A session of @user hangs in the driver, or its holder could not be started for a while. */
+/*
+ * Returns true if a session of @user hangs in the driver, or its holder could not be started for a
+ * while.
+ */
 bool gp_holders_in_trouble(const struct gp_holders *h, uid_t user);
-/* How often that has changed, for any user. */
+/* Counts the changes of gp_holders_in_trouble(), for all users. */
 u32 gp_holders_troubles(const struct gp_holders *h);
 
 /*
- * The queues of an attached process, as its session saw them last: those destroyed since are
- * still among them. How many there are (at most @room are copied), or -ENOENT: not attached.
+ * Copies at most @room queues of an attached process, as its session saw them last. That may
+ * include destroyed queues. Returns how many there are, or -ENOENT: not attached.
  */
 int gp_holders_queues(const struct gp_holders *h, pid_t pid, struct kfd_queue_snapshot_entry *to,
 		      u32 room);
 
 enum gp_holders_what {
 	GP_HOLDERS_ATTACHED,	/* from now on it can be stopped */
-	GP_HOLDERS_NOT_ATTACHED,	/* @err as of gp_session_open(); it is forgotten */
-	GP_HOLDERS_LEFT,	/* @err: -EAGAIN: runtime disabled; -ESRCH: gone; forgotten */
+	GP_HOLDERS_NOT_ATTACHED,	/* @err of gp_session_open(); the process is removed */
+	GP_HOLDERS_LEFT,	/* removed; @err -EAGAIN: runtime disabled, -ESRCH: gone */
 	GP_HOLDERS_QUEUES,	/* it has new queues; @count of them */
-	GP_HOLDERS_RETAKEN,	/* it was held: they were suspended, too, @ns after the event */
+	GP_HOLDERS_RETAKEN,	/* new queues of a held process were suspended, after @ns */
 	GP_HOLDERS_WHATS,
 };
 
@@ -123,16 +134,17 @@ struct gp_holders_event {
 };
 
 /*
- * The next thing that happened. Events of the same kind of one process that were not fetched yet
- * are one event, with the sum of their counts and times, so that none is lost. -EAGAIN: nothing.
- * Errors besides those of gp_session_open(): -ECONNRESET: its holder died; -ETIME: it hangs in the
- * driver; -ETIMEDOUT: its lease was not renewed in time; -EACCES: of another user.
+ * Fetches the next event. Pending events of the same kind of one process are merged into one, with
+ * the sum of their counts and times, so that none is lost. -EAGAIN: no event. Errors besides those
+ * of gp_session_open(): -ECONNRESET: the holder died; -ETIME: the session hangs in the driver;
+ * -ETIMEDOUT: the lease was not renewed in time; -EACCES: a process of another user.
  */
 int gp_holders_next(struct gp_holders *h, struct gp_holders_event *ret);
 
 /*
- * Ask the holder of @p->user for a pidfd and a KFD descriptor of @p, for the module. The answer
- * comes by gp_holders_next_kfd(): one, also if it was asked for again before it came. -ENOMEM.
+ * Asks the holder of @p->user for a pidfd and a KFD descriptor of @p, for the module.
+ * gp_holders_next_kfd() returns the answer. A second request before the answer gets no answer of
+ * its own. -ENOMEM.
  */
 int gp_holders_ask_kfd(struct gp_holders *h, const struct gp_holders_process *p);
 
@@ -154,13 +166,13 @@ struct gp_holders_session_stats {
 	u64 late;			/* stops that ended after their deadline, and were undone */
 	u64 retakes;			/* new queues of held processes, taken off again */
 	u64 retake_ns_max, retake_ns_sum;
-	u64 runtime_ends;		/* targets that shut their runtime down */
+	u64 runtime_ends;		/* targets that disabled their runtime */
 };
 
 struct gp_holders_stats {
 	struct gp_holders_session_stats sessions;
 	u64 started, died;	/* holders */
-	u64 stuck;		/* sessions given up because they hung in the driver */
+	u64 stuck;		/* sessions abandoned because they hung in the driver */
 	u64 expired;		/* leases that ended before they were renewed */
 };
 

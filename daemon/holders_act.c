@@ -10,29 +10,32 @@
 #include "lib/process.h"
 
 /*
- * How long after its deadline a call of the driver may return before its process is given up. Until
- * then nothing is stopped on that GPU.
+ * Time after its deadline in which a call of the driver may return before its process is abandoned.
+ * Until then no action begins on that GPU.
  */
 #define STUCK_NS	(50 * GP_MSEC)
-/* The same if the driver has done something on that GPU since: it hangs on the process. */
+/*
+ * The same if the driver has made progress on that GPU since, because the call hangs on its process
+ * then.
+ */
 #define STUCK_ALONE_NS	(10 * GP_MSEC)
-/* Hangs that are no further apart are one. */
+/* Hangs that are closer together count as one. */
 #define ONE_HANG_NS	(250 * GP_MSEC)
-/* An operation that is so much later than the others of its action leaves it. */
+/* An operation that is so far behind the others of its action is abandoned. */
 #define BEHIND_NS	(10 * GP_MSEC)
-/* After a hang no process of the user is attached for so long, doubled each time. */
+/* Time after a hang without attaches for the user; doubles. */
 #define HUNG_WAIT_NS	(1 * GP_SEC)
 #define HUNG_WAIT_MAX_NS	(600 * GP_SEC)
 
 /* ---- answers ---- */
 
-/* For @moves more, so that an answer never needs memory. */
+/* Makes room for answers of @moves more moves, so that an answer never needs memory. */
 static int make_room(struct gp_holders *h, u32 moves)
 {
 	u32 room = h->answers.room ? h->answers.room : 64;
 	struct gp_answer *at;
 
-	/* Twice: one that timed out is answered late as well. */
+	/* Twice, because a move that timed out is also answered late. */
 	while (room < h->answers.nr + 2 * (h->nr_moves + moves))
 		room *= 2;
 	if (room == h->answers.room)
@@ -88,7 +91,7 @@ void gp_hold_act_clear(struct gp_holders *h, u32 device)
 	action_over(h, device);
 }
 
-/* One of its moves has its answer. */
+/* Counts the answer of one move, and continues the action. */
 static void action_goes_on(struct gp_holders *h, u32 device)
 {
 	struct gp_hold_action *a = &h->device[device].action;
@@ -131,7 +134,7 @@ static void finish(struct gp_holders *h, struct gp_move *m)
 
 /* ---- operations ---- */
 
-/* 0, or -errno and there is no operation. */
+/* Sends an operation. On an error there is no operation. 0 or -errno. */
 static int send_op(struct gp_holders *h, struct gp_ward *w, struct gp_move *m, u32 device,
 		   bool hold)
 {
@@ -144,7 +147,7 @@ static int send_op(struct gp_holders *h, struct gp_ward *w, struct gp_move *m, u
 	int err;
 
 	if (!op && !hold) {
-		/* The end of its session releases it as well. */
+		/* The end of its session also releases it. */
 		gp_holders_tell(h, w, (struct gp_holders_event){
 			.what = GP_HOLDERS_LEFT, .err = -ENOMEM });
 		gp_ward_close(h, w);
@@ -172,7 +175,7 @@ static int send_op(struct gp_holders *h, struct gp_ward *w, struct gp_move *m, u
 	return 0;
 }
 
-/* Lets those go on that were stopped for nothing. True: there is something to wait for. */
+/* Releases the processes that were stopped in vain. Returns true if an operation is pending. */
 static bool undo(struct gp_holders *h, struct gp_move *m)
 {
 	m->undoing = true;
@@ -185,7 +188,7 @@ static bool undo(struct gp_holders *h, struct gp_move *m)
 	return m->pending;
 }
 
-/* All operations of @m have been answered. */
+/* Answers @m if none of its operations is pending. */
 static void settle(struct gp_holders *h, struct gp_move *m)
 {
 	if (m->pending || m->over)
@@ -201,7 +204,7 @@ static void add_times(struct gp_answer *a, const struct gp_holder_reply *r)
 		return;
 	if (!a->command_ns || r->command_ns < a->command_ns)
 		a->command_ns = r->command_ns;
-	/* One call does it all: only the driver knows when it acted and when it had saved. */
+	/* One driver call does all steps, so the times within it are not known. */
 	if (r->done_ns > a->switched_ns)
 		a->switched_ns = r->done_ns;
 }
@@ -234,7 +237,7 @@ static void op_done(struct gp_holders *h, struct gp_ward *w, struct gp_hold_op *
 {
 	struct gp_move *m = op->move;
 	u64 bit = BIT_ULL(op->device);
-	/* A process that is gone is off. */
+	/* A process that is gone counts as off. */
 	int err = op->hold && r->err == -ESRCH ? 0 : r->err;
 
 	count_reply(h, op->hold, r);
@@ -242,7 +245,7 @@ static void op_done(struct gp_holders *h, struct gp_ward *w, struct gp_hold_op *
 	if (op->hold && r->err) {
 		w->wanted &= ~bit;
 	} else if (err) {
-		/* It is still off, and may be asked to start again until its lease ends. */
+		/* It is still off, and another start may be tried until its lease ends. */
 		w->wanted |= bit;
 		w->lapses = true;
 	}
@@ -256,7 +259,7 @@ static void op_done(struct gp_holders *h, struct gp_ward *w, struct gp_hold_op *
 	free(op);
 }
 
-/* The process runs, or will when its session has ended. */
+/* Detaches a process, which runs at the latest when its session has ended. */
 static void leave(struct gp_holders *h, struct gp_ward *w, int err)
 {
 	if (w->state == GP_WARD_ATTACHED)
@@ -279,7 +282,7 @@ void gp_ward_replied(struct gp_holders *h, struct gp_ward *w, const struct gp_ho
 	op_done(h, w, op, r);
 }
 
-/* Holding it again would keep it off for ever if we are late each time. */
+/* Does not hold the process again, because late renewals would keep it off for ever. */
 void gp_ward_expired(struct gp_holders *h, struct gp_ward *w)
 {
 	h->stats.expired++;
@@ -291,7 +294,7 @@ void gp_ward_fail_ops(struct gp_holders *h, struct gp_ward *w, int err)
 {
 	while (w->ops) {
 		struct gp_hold_op *op = w->ops;
-		/* Its holder is dead or gives it up: it runs, or will. */
+		/* The holder is dead or abandons the process, which runs soon. */
 		struct gp_holder_reply r = { .err = op->hold ? err : 0 };
 
 		w->ops = op->next;
@@ -317,9 +320,9 @@ static void begin_out(struct gp_holders *h, struct gp_move *m)
 	}
 	if (!nr)
 		m->err = -EPERM;
-	/* Then nothing is asked, and there is nothing to undo. */
+	/* On an error no request is sent, so there is nothing to undo. */
 	m->undoing = m->err;
-	/* Stops at the first that cannot be asked; settle() undoes the rest. */
+	/* Stops at the first failed request; settle() undoes the rest. */
 	for (w = h->wards; !m->err && w; w = w->next)
 		if (w->task == m->task && w->state == GP_WARD_ATTACHED)
 			m->err = send_op(h, w, m, m->device, true);
@@ -336,7 +339,10 @@ static void begin_in(struct gp_holders *h, struct gp_move *m)
 		if (w->task != m->task || w->state != GP_WARD_ATTACHED || !(w->wanted & bit))
 			continue;
 		w->wanted &= ~bit;
-		/* If it cannot be asked, its session has ended, and it runs. */
+		/*
+		 * If the request fails, its session has ended or is being closed, so the process
+		 * runs.
+		 */
 		send_op(h, w, m, m->device, false);
 	}
 	m->begun = true;
@@ -349,7 +355,7 @@ static void begin_ins(struct gp_holders *h, u32 device)
 	u64 id = a->id;
 
 	a->ins_begun = true;
-	/* The last answer ends the action. */
+	/* The last answer ends the action, which changes @id. */
 	for (u32 i = a->nr_out; a->id == id && i < a->nr; i++)
 		if (!a->move[i]->begun)
 			begin_in(h, a->move[i]);
@@ -385,7 +391,7 @@ static struct gp_move *make_move(struct gp_holders *h, const struct gp_action *a
 	return m;
 }
 
-/* All of its moves, or nothing. */
+/* Makes all moves of the action, or none. */
 static int make_moves(struct gp_holders *h, const struct gp_action *action,
 		      struct gp_hold_action *a)
 {
@@ -461,14 +467,14 @@ static void note_hang(struct gp_ward *w, u32 device, u64 now)
 	u->hung_ns = now;
 }
 
-/* The driver has not returned from a call for this move: its processes are given up. */
+/* Abandons the processes of a move for which the driver has not returned from a call. */
 static void give_up(struct gp_holders *h, struct gp_move *m, u64 now)
 {
 	struct gp_ward *w = h->wards, *next;
 	bool undoing = m->undoing;
 
 	m->refs++;
-	/* What is asked meanwhile, to undo the rest, has a deadline of its own. */
+	/* Requests that undo the rest have a deadline of their own. */
 	m->deadline_ns = now;
 	for (; w && m->pending && m->undoing == undoing; w = next) {
 		struct gp_hold_op *op;
@@ -486,13 +492,13 @@ static void give_up(struct gp_holders *h, struct gp_move *m, u64 now)
 	move_put(m);
 }
 
-/* When @m is too far behind; GP_NEVER: the driver has done nothing since it began. */
+/* Returns when @m is too far behind; GP_NEVER: the driver has done nothing since @m began. */
 static u64 behind_at(const struct gp_hold_action *a, const struct gp_move *m)
 {
 	return m->begun && a->replied_ns > m->begun_ns ? a->replied_ns + BEHIND_NS : GP_NEVER;
 }
 
-/* The driver did the other operations of the action: the rest hangs on its processes. */
+/* Abandons the moves that are behind, because they hang on their processes. */
 static void leave_behind(struct gp_holders *h, u32 device, u64 now)
 {
 	struct gp_hold_action *a = &h->device[device].action;
@@ -522,14 +528,14 @@ static void time_out_action(struct gp_holders *h, u32 device)
 		m->timed_out = true;
 		answer(h, m, GP_TIMED_OUT);
 	}
-	/* Those that wait for others to stop do not wait for ever. */
+	/* Starts that wait for stops time out too. */
 	for (u32 i = a->nr_out; i < a->nr; i++)
 		if (!a->move[i]->begun)
 			begin_in(h, a->move[i]);
 	action_over(h, device);
 }
 
-/* When something is to be done about a move that is not over. */
+/* Returns when gp_holders_time_out() must handle a pending move. */
 static u64 due_at(const struct gp_holders *h, const struct gp_move *m)
 {
 	const struct gp_hold_action *a = &h->device[m->device].action;
@@ -615,7 +621,7 @@ static int probe(struct gp_mechanism *base, u32 device, u32 task, u32 *waves, u3
 		if (!err)
 			cus += one;
 		if (err == -ENOENT)
-			err = 0;	/* gone: it occupies nothing */
+			err = 0;	/* gone, so it occupies nothing */
 	}
 	if (err)
 		return err;

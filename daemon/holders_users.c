@@ -8,14 +8,14 @@
 
 #include "holders_private.h"
 
-/* Between two starts of a user's holder, doubled when it dies soon. */
+/* Delay between two starts of a user's holder; doubles when the holder dies soon. */
 #define BACKOFF_NS	(1 * GP_SEC)
 #define BACKOFF_MAX_NS	(60 * GP_SEC)
-/* A holder without a process is kept for so long. */
+/* Time after which a holder without a process ends. */
 #define IDLE_NS		(5 * GP_SEC)
-/* So soon after the end of a holder the supervisor says so, unless its message is lost. */
+/* Time in which the supervisor reports the end of a holder, unless its message is lost. */
 #define GONE_NS		(2 * GP_SEC)
-/* A holder that hangs on a process does not answer. */
+/* Timeout of an answer; a holder that hangs on a process does not answer. */
 #define ASK_NS		(2 * GP_SEC)
 
 /* ---- users ---- */
@@ -48,7 +48,7 @@ static void answer_ask(struct gp_holders *h, struct gp_hold_ask *a, int err)
 	a->user->idle_ns = gp_holders_now(h);
 }
 
-/* Its holder is gone, or is to go: sessions in it end by their own channels. */
+/* Forgets a user's holder that is gone or must end. Its sessions end by their own channels. */
 static void drop_holder(struct gp_holders *h, struct gp_hold_user *u)
 {
 	u64 now = gp_holders_now(h);
@@ -62,7 +62,7 @@ static void drop_holder(struct gp_holders *h, struct gp_hold_user *u)
 		u->backoff_ns = BACKOFF_NS;
 	u->not_before_ns = now + u->backoff_ns;
 	u->backoff_ns = u->backoff_ns * 2 < BACKOFF_MAX_NS ? u->backoff_ns * 2 : BACKOFF_MAX_NS;
-	/* Those that were to get descriptors get an error instead. */
+	/* Requests for descriptors get an error. */
 	for (struct gp_hold_ask *a = h->asks; a; a = a->next)
 		if (a->user == u && a->serial && !a->answered)
 			answer_ask(h, a, -ECONNRESET);
@@ -111,7 +111,7 @@ static void holder_gone(void *ctx, u64 child, int why)
 
 static int start_holder(struct gp_holders *h, struct gp_hold_user *u, u64 now)
 {
-	/* Of all mechanisms that this process has had: a number is used once. */
+	/* Shared by all mechanisms of this process, because a number is used once. */
 	static u64 last_child;
 	int ends[2], err = gp_channel_pair(ends);
 
@@ -181,7 +181,7 @@ void gp_ward_close(struct gp_holders *h, struct gp_ward *w)
 	shutdown(w->channel, SHUT_WR);
 }
 
-/* The session has ended without a word. */
+/* Handles a session that ended without a message. */
 static void lose(struct gp_holders *h, struct gp_ward *w, int err)
 {
 	bool attached = w->state == GP_WARD_ATTACHED;
@@ -199,7 +199,7 @@ int gp_ward_send(struct gp_holders *h, struct gp_ward *w, struct gp_holder_reque
 
 	if (err == -EAGAIN && r->is.kind == GP_HOLDER_RENEW)
 		return 0;
-	/* A session that does not read hangs; one that is gone ended with its holder. */
+	/* A session that does not read hangs. A closed channel means that its holder died. */
 	if (err == -EAGAIN) {
 		gp_holders_tell(h, w, (struct gp_holders_event){
 			.what = GP_HOLDERS_LEFT, .err = -ETIME });
@@ -211,7 +211,7 @@ int gp_ward_send(struct gp_holders *h, struct gp_ward *w, struct gp_holder_reque
 	return err;
 }
 
-/* ---- what sessions say ---- */
+/* ---- messages of sessions ---- */
 
 static void take_queues(struct gp_ward *w, const struct gp_holder_queues *q)
 {
@@ -227,7 +227,7 @@ static void take_queues(struct gp_ward *w, const struct gp_holder_queues *q)
 		w->queues = more;
 		w->room_queues = q->total;
 	}
-	/* They come in order. */
+	/* Queues arrive in order. */
 	if (q->first && q->first != w->nr_queues)
 		return;
 	memcpy(w->queues + q->first, q->entry, q->count * sizeof(*q->entry));
@@ -241,7 +241,7 @@ static void take_left(struct gp_holders *h, struct gp_ward *w, int err)
 		gp_holders_tell(h, w, (struct gp_holders_event){
 			.what = GP_HOLDERS_LEFT, .err = err });
 		gp_ward_close(h, w);
-		/* A process that is gone is off; in all other cases it runs. */
+		/* A process that is gone counts as off; otherwise it runs. */
 		gp_ward_fail_ops(h, w, err == -ESRCH ? -ESRCH : -EPERM);
 	}
 }
@@ -319,7 +319,7 @@ void gp_ward_read(struct gp_holders *h, struct gp_ward *w)
 	}
 }
 
-/* ---- what holders say ---- */
+/* ---- messages of holders ---- */
 
 static void take_kfd(struct gp_holders *h, const struct gp_holder_reply *m, int *fds)
 {
@@ -348,7 +348,7 @@ void gp_hold_user_read(struct gp_holders *h, struct gp_hold_user *u)
 		if (n == -EAGAIN)
 			return;
 		if (n != (int)sizeof(m)) {
-			/* The supervisor says when it has ended. A broken one is killed. */
+			/* The supervisor reports its end. Kill a broken holder. */
 			if (n != -EPIPE)
 				gp_children_kill(GP_ROLE_HOLDER, u->child);
 			close_control(h, u);
@@ -391,7 +391,7 @@ static void tend_user(struct gp_holders *h, struct gp_hold_user *u, u64 now)
 		gp_holders_due(h, u->idle_ns + IDLE_NS);
 		return;
 	}
-	/* It ends by itself, and that it did so soon is not held against it. */
+	/* It ends by itself. An early end of this kind does not increase the back-off. */
 	close(u->control);
 	u->control = -1;
 	u->child = 0;
@@ -434,7 +434,7 @@ static void open_session(struct gp_holders *h, struct gp_ward *w)
 		close(ends[1]);
 	}
 	if (err == -EPIPE) {
-		/* Its holder has just died. It waits for the next one. */
+		/* Its holder has just died, so it waits for the next holder. */
 		close(w->channel);
 		w->channel = -1;
 		w->state = GP_WARD_WAITING;
@@ -448,7 +448,7 @@ static void open_session(struct gp_holders *h, struct gp_ward *w)
 		lose(h, w, err);
 }
 
-/* An earlier session of the same process must have ended first. */
+/* Returns true if no earlier session of the same process is open. */
 static bool is_free(const struct gp_holders *h, struct gp_ward *w)
 {
 	if (!w->follows)
@@ -469,7 +469,9 @@ static bool any_waits(const struct gp_holders *h, bool leave)
 	return false;
 }
 
-/* The next ward to be attached or left: the oldest of the user who had a turn longest ago. */
+/*
+ * Returns the next ward to attach or detach: the oldest of the user whose last turn is longest ago.
+ */
 static struct gp_ward *next_turn(const struct gp_holders *h, bool leave, u64 now)
 {
 	struct gp_ward *w, *next = NULL;
@@ -479,7 +481,7 @@ static struct gp_ward *next_turn(const struct gp_holders *h, bool leave, u64 now
 		    (next && w->user->turn_ns[leave] > next->user->turn_ns[leave]) ||
 		    (!leave && now < w->user->hung_ns + w->user->hung_wait_ns))
 			continue;
-		/* The list begins with the latest. */
+		/* The newest ward is first in the list. */
 		if (leave || (w->user->control >= 0 && is_free(h, w)))
 			next = w;
 	}
@@ -493,8 +495,8 @@ static void leave(struct gp_holders *h, struct gp_ward *w)
 }
 
 /*
- * Attaching and leaving cycle all queues on the GPUs of the process, so they take turns. Processes
- * that leave do not wait for those that attach. One that is off is left at once.
+ * Attaches and detaches processes one by one, because both cycle all queues on the GPUs of the
+ * process. Detaches do not wait for attaches. A process that is off is detached at once.
  */
 static void take_turns(struct gp_holders *h, u64 now)
 {
@@ -548,7 +550,10 @@ static void bury(struct gp_holders *h)
 	}
 }
 
-/* Its processes cannot be stopped now, or may not be: another process must not suffer from that. */
+/*
+ * Updates whether the processes of @u can be stopped now. If not, they must preempt no other
+ * process.
+ */
 static void note_trouble(struct gp_holders *h, struct gp_hold_user *u)
 {
 	bool trouble = u->nr_stuck || u->nr_hung || (u->control < 0 && u->nr_wards);

@@ -18,7 +18,7 @@
 
 #define JOURNAL		"/run/systemd/journal/socket"
 
-/* The lines about one user's processes. */
+/* Limits the lines about one user's processes. */
 struct log_user {
 	uid_t user;
 	bool used;
@@ -56,7 +56,7 @@ static u64 now_ns(void)
 	return clock_of_test ? clock_of_test() : gp_sys->monotonic_ns();
 }
 
-/* Is stderr the journal's? systemd says "DEVICE:INODE" of the stream that it made. */
+/* Returns true if stderr is connected to the journal. systemd sets "DEVICE:INODE" of its stream. */
 static bool is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -68,8 +68,8 @@ static bool is_journal(void)
 }
 
 /*
- * One entry in the journal's native protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL): fields, each
- * on a line, in one datagram. @line has no newline. 0 or -errno.
+ * Sends one entry in the journal's native protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL): fields,
+ * each on a line, in one datagram. @line has no newline. 0 or -errno.
  */
 static int send_journal(enum gp_log_level level, const struct gp_log_subject *s, const char *line)
 {
@@ -146,7 +146,7 @@ static bool write_line(enum gp_log_level level, const struct gp_log_subject *s, 
 	return !err;
 }
 
-/* The entry of @user; that of the user who was silent longest is reused. */
+/* Returns the entry of @user. Reuses the entry of the user who was silent longest. */
 static struct log_user *find_user(uid_t user)
 {
 	struct log_user *u, *oldest = users;
@@ -161,7 +161,7 @@ static struct log_user *find_user(uid_t user)
 	return oldest;
 }
 
-/* May a line about a process of @user be written? Reports those that were not. */
+/* Returns true if a line about a process of @user may be written. Reports suppressed lines. */
 static bool within_limit(uid_t user)
 {
 	struct log_user *u = find_user(user);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The log: one line per event, to the journal with fields if stderr is connected to it, else to
- * stderr. Logging never blocks: a line that does not fit is dropped, and the next line that fits
- * is preceded by the number of dropped ones. Lines about a user's processes are limited to
- * bursts of GP_LOG_BURST and one per second after that.
+ * stderr. Logging never blocks. A line that does not fit is dropped, and the next line that fits is
+ * preceded by the number of dropped lines. Lines about a user's processes are limited to bursts of
+ * GP_LOG_BURST and one per second after that.
  */
 #ifndef GP_DAEMON_LOG_H
 #define GP_DAEMON_LOG_H
@@ -17,7 +17,7 @@ enum gp_log_level { GP_LOG_ERROR, GP_LOG_WARNING, GP_LOG_INFO, GP_LOG_DEBUG };
 
 enum {
 	GP_LOG_BURST	= 32,
-	GP_LOG_USERS	= 64,	/* remembered; the one silent longest is forgotten first */
+	GP_LOG_USERS	= 64,	/* remembered; the one silent longest is replaced first */
 };
 
 /* The process a line is about, for the journal's fields and the limit of its user. */
@@ -28,13 +28,15 @@ struct gp_log_subject {
 	int gpu;		/* -1: none */
 };
 
-/* Lines beyond @most are not written. */
+/* Opens the log. Lines of levels beyond @most are not written. */
 void gp_log_open(enum gp_log_level most);
-/* Lines on stderr begin with the local time; lines in the journal have one anyway. */
+/*
+ * Sets whether lines on stderr begin with the local time. Lines in the journal always have a time.
+ */
 void gp_log_timestamps(bool on);
 void gp_log(enum gp_log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* @subject: NULL is gp_log(). */
+/* Logs a line about @subject; NULL: as gp_log(). */
 void gp_log_about(enum gp_log_level level, const struct gp_log_subject *subject,
 		  const char *format, ...) __attribute__((format(printf, 3, 4)));
 

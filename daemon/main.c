@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * gpreemptd(8): the command line, and the decider's loop, which waits for the decider, the control
- * socket, signals and the time.
+ * gpreemptd(8): the command line, and the decider's loop, which waits for descriptors of the
+ * decider, the control socket, signals and timers.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ struct decider_options {
 	bool talkative;		/* log everything */
 };
 
-/* How long SIGTERM waits until all processes are released; the end releases the rest. */
+/* Time that SIGTERM waits until all processes are released. The exit releases the rest. */
 #define LEAVE_NS	(2 * GP_SEC)
 
 enum { DECIDER, CONTROL, SIGNALS, NR_SOURCES };
@@ -49,7 +49,7 @@ struct loop {
 
 /* ---- what the decider calls ---- */
 
-/* The GPU that a line about @r names; -1: none. */
+/* Returns the GPU that a log line about @r names; -1: none. */
 static int first_gpu(const struct loop *l, const struct gp_gpu_process *r)
 {
 	u32 d;
@@ -94,7 +94,7 @@ static void on_holding(void *ctx)
 
 /* ---- configuration ---- */
 
-/* 0 and *@ret, or an exit code after saying why on stderr. */
+/* Loads the configuration. 0 and *@ret, or an exit code and a message on stderr. */
 static int load(const char *path, struct gp_config **ret)
 {
 	static char errors[GP_CONFIG_ERRORS];
@@ -161,7 +161,7 @@ static int add(struct loop *l, int fd, u32 source)
 	return gp_sys->epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
-/* The folder of the socket; systemd makes it, by hand it may be missing. */
+/* Makes the folder of the socket, which may be missing without systemd. */
 static void make_folder(const char *socket)
 {
 	char path[GP_CONFIG_TEXT], *slash;
@@ -194,7 +194,10 @@ static int open_control(struct loop *l, const struct gp_daemon_settings *set)
 	return 0;
 }
 
-/* Beside the control socket, under /run: it is of this boot only. */
+/*
+ * Puts the state file beside the control socket, under /run, because it is valid for this boot
+ * only.
+ */
 static void state_file(struct loop *l)
 {
 	const char *socket = l->decider->config->daemon.socket, *slash = strrchr(socket, '/');
@@ -246,14 +249,14 @@ static int open_all(struct loop *l)
 	    add(l, gp_control_fd(l->control), CONTROL) || add(l, l->signals, SIGNALS))
 		return GP_EXIT_FAILED;
 	l->watchdog_ns = gp_notify_watchdog();
-	/* A look is asked for to the microsecond. */
+	/* Looks need timers with microsecond precision. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	return 0;
 }
 
 static void close_all(struct loop *l)
 {
-	/* The control socket first, so that no client calls a decider that is being freed. */
+	/* Free the control socket first, so that no client calls a decider that is being freed. */
 	if (l->methods)
 		gp_methods_connect(l->methods, NULL);
 	gp_control_free(l->control);
@@ -337,7 +340,7 @@ static int run(struct loop *l)
 		if (ready & (1u << SIGNALS))
 			take_signals(l, now);
 		gp_decider_run(l->decider, now);
-		/* Clients after decisions; what they want is decided in the next round. */
+		/* Serve clients after decisions. Their requests are decided in the next round. */
 		if ((ready & (1u << CONTROL)) || now >= gp_control_wake_at(l->control))
 			gp_control_run(l->control, now);
 		gp_methods_after(l->methods);
@@ -355,7 +358,7 @@ static int run(struct loop *l)
 	}
 }
 
-/* One life of the decider. Returns enum gp_exit, or GP_SUPERVISOR_AGAIN. */
+/* Runs one life of the decider. Returns enum gp_exit, or GP_SUPERVISOR_AGAIN. */
 static int decide(void *ctx, struct gp_heart *heart)
 {
 	struct loop l = { .args = ctx, .heart = heart, .epoll = -1, .signals = -1 };
@@ -404,12 +407,12 @@ struct options {
 };
 
 /*
- * The decider needs no capability. Holders trace processes and take their descriptors, readers read
- * their memory, their texts and the driver's dump, and only the supervisor kills.
+ * The decider needs no capability. Holders trace processes and take their descriptors. Readers read
+ * their memory, their texts and the driver's dump. Only the supervisor kills.
  */
 static const struct gp_confinement decider_may = { .oom = -500 };
 
-/* -1: go on; else an exit code. */
+/* Parses the command line. -1: continue; else an exit code. */
 static int parse(int argc, char **argv, struct options *o)
 {
 	enum { CONFIG = 256, CHECK, JSON, OBSERVE, NO_KEEPER, FOREGROUND, HELP, VERSION };
@@ -442,7 +445,10 @@ static int parse(int argc, char **argv, struct options *o)
 			o->decider.observe = true;
 			break;
 		case NO_KEEPER:
-			/* Of older versions: there is always a supervisor now. */
+			/*
+			 * An option of older versions, ignored because there is always a
+			 * supervisor.
+			 */
 			break;
 		case FOREGROUND:
 			o->decider.talkative = true;
@@ -482,7 +488,7 @@ int main(int argc, char **argv)
 		return code;
 	if (o.check)
 		return gp_config_check(o.check, o.json, stdout, stderr);
-	/* Read before there is a supervisor, which would try a refused one again and again. */
+	/* Load it before the supervisor starts, which would retry a refused configuration. */
 	code = load(o.decider.config, &config);
 	if (code)
 		return code;

@@ -12,10 +12,10 @@
 
 #define SERVICE		"org.varlink.service"
 
-/* A hold fails if the process is not off by then. Attaching waits for a queue's first second. */
+/* Timeout of a hold. It includes the second that attaching waits for a queue. */
 #define HOLD_WAIT_NS	(4 * GP_SEC)
 
-/* A sentence of the decider is as long as one of the socket. */
+/* Sentences of the decider and of the socket have the same size. */
 static_assert((int)GP_WHY_MAX == (int)GP_DECIDER_WHY, "one buffer for both");
 
 /* ---- parameters ---- */
@@ -45,7 +45,7 @@ static const struct {
 	[GP_ARG_KINDS]		= { "kinds", TEXTS, AT(kinds), 1, 31 },
 };
 
-/* Printable, so that it can be shown and logged as it is. */
+/* Returns true for printable text, which can be shown and logged unchanged. */
 static bool is_text(const json_t *value, s64 min, s64 max)
 {
 	const char *text = json_string_value(value);
@@ -190,7 +190,7 @@ static int read_param(struct policy_change *c, const char *name, const char *tex
 	return -EINVAL;
 }
 
-/* Reads the whole change before any of it is made. */
+/* Reads the whole change before any part of it is applied. */
 static int read_change(const struct gp_decider *h, const struct gp_arguments *a,
 		       struct policy_change *c, struct gp_call *call)
 {
@@ -217,7 +217,7 @@ static int read_change(const struct gp_decider *h, const struct gp_arguments *a,
 	return 0;
 }
 
-/* The parameters after @c. */
+/* Gets the parameters that result from @c. */
 static void params_after(const struct gp_decider *h, const struct policy_change *c, u64 *param)
 {
 	const u64 *from = c->policy ? gp_config_params(h->config, c->policy) : h->param;
@@ -226,7 +226,7 @@ static void params_after(const struct gp_decider *h, const struct policy_change 
 		param[i] = c->param_set[i] ? c->param[i] : from[i];
 }
 
-/* The bounds of the configuration hold here too. */
+/* Checks the bounds that the configuration has, too. */
 static int check_change(const struct gp_decider *h, const struct policy_change *c, const u64 *param,
 			char *why)
 {
@@ -236,7 +236,7 @@ static int check_change(const struct gp_decider *h, const struct policy_change *
 	       gp_lease_fits(param, h->config->daemon.heartbeat_ns, why, GP_WHY_MAX) ? 0 : -EINVAL;
 }
 
-/* Sets all of it, or nothing. */
+/* Applies the whole change, or nothing. */
 static int make_change(struct gp_decider *h, const struct policy_change *c, char *why)
 {
 	const struct gp_policy *policy = h->observe ? NULL : h->policy;
@@ -262,7 +262,10 @@ static int make_change(struct gp_decider *h, const struct policy_change *c, char
 	return -EINVAL;
 }
 
-/* A policy begins with its configured parameters; those set by hand before are forgotten. */
+/*
+ * Saves the change. A policy begins with its configured parameters, so earlier parameters set by
+ * hand are forgotten.
+ */
 static void keep_change(struct gp_methods *m, const struct policy_change *c)
 {
 	struct gp_saved_state *s = &m->state->state;
@@ -310,7 +313,7 @@ static int set_policy(struct gp_methods *m, struct gp_call *call, const struct g
 
 /* ---- one process ---- */
 
-/* SetClass and Register, whose answer is shorter. */
+/* SetClass, and Register with a shorter answer. */
 static int set_class(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
 		     json_t **ret)
 {
@@ -318,7 +321,7 @@ static int set_class(struct gp_methods *m, struct gp_call *call, const struct gp
 	struct gp_process_id id = id_of(a);
 	int err = 0;
 
-	/* Other users' classes leave room for root and the group. */
+	/* Requests of unprivileged users leave room for root and the group. */
 	if (a->class && !call->peer->privileged)
 		err = gp_decider_may_request_class(m->args.decider, &id, call->why);
 	if (!err)
@@ -415,7 +418,7 @@ static int reload(struct gp_methods *m, struct gp_call *call, const struct gp_ar
 
 enum right {
 	ANYONE,		/* the handler shows each client what it may see */
-	OWN,		/* a process of the caller's user; root and the group: any */
+	OWN,		/* a process of the caller's user; root, group: any */
 	OWN_LOWER,	/* the same, and only root and the group may raise its class */
 	ADMIN,		/* root and the group */
 };
@@ -426,8 +429,8 @@ enum right {
 static const struct method {
 	const char *name;
 	u8 right;		/* enum right */
-	bool more;		/* answers again and again */
-	bool changes;		/* what state.h keeps */
+	bool more;		/* the method has several answers */
+	bool changes;		/* the method changes the state of state.h */
 	u32 takes, needs;	/* bit per enum gp_argument */
 	gp_handler *run;
 } methods[] = {
@@ -481,11 +484,11 @@ static int check_process(struct gp_methods *m, const struct method *method, stru
 			 id.pid);
 		return deny(m, call, text);
 	}
-	/* The call is about this process only, whatever has its pid later. */
+	/* Bind the call to this process, because the pid may be reused. */
 	a->start = (s64)id.start;
 	if (method->right != OWN_LOWER)
 		return 0;
-	/* No class is what the rules give, which may be more than the process has now. */
+	/* No class means the class by the rules, which may be higher than the present one. */
 	err = gp_decider_raises(h, &id, a->class);
 	if (err == -EINVAL)
 		snprintf(call->why, GP_WHY_MAX, "%.31s: unknown class; expected online, "
@@ -496,7 +499,7 @@ static int check_process(struct gp_methods *m, const struct method *method, stru
 	return deny(m, call, "a higher class");
 }
 
-/* A call that names no process means the caller, if the daemon can see it. */
+/* Sets the process of a call that names none to the caller's, if the daemon can see it. */
 static int default_process(const struct gp_peer *peer, struct gp_call *call,
 			   struct gp_arguments *a)
 {
@@ -615,7 +618,7 @@ static int call_method(void *ctx, struct gp_call *call, json_t **ret)
 		result = check_rights(m, method, call, &a);
 	if (result)
 		return result;
-	/* From here on an invalid value is one that the decider refuses. */
+	/* From here on -EINVAL means that the decider refused this value. */
 	call->bad = a.class ? "class" : a.policy || a.parameters ? "parameters" : NULL;
 	call->why[0] = 0;
 	result = method->run(m, call, &a, ret);

@@ -52,7 +52,7 @@ struct gp_methods_args {
 	struct gp_decider *decider;
 	const char *version;
 	const char *group;	/* named in "permission denied"; NULL: root */
-	const char *state;	/* the file of state.h, the caller's; NULL: nothing is kept */
+	const char *state;	/* the file of state.h, owned by the caller; NULL: save nothing */
 	/* Reads the configuration again. 0, or -errno and a sentence (GP_DECIDER_WHY bytes). */
 	int (*reload)(void *ctx, char *why);
 	void *ctx;
@@ -63,14 +63,14 @@ struct gp_methods;
 /* Applies the state that an earlier daemon left. -ENOMEM. */
 int gp_methods_new(const struct gp_methods_args *args, struct gp_methods **ret);
 void gp_methods_free(struct gp_methods *m);
-/* Sets .ctx, .call, .next and .gone. */
+/* Sets .ctx, .call, .next and .gone of @args. */
 void gp_methods_serve(struct gp_methods *m, struct gp_control_args *args);
-/* Events go to @control. NULL before @control is freed: no more events. */
+/* Sends events to @control. Call it with NULL before @control is freed. */
 void gp_methods_connect(struct gp_methods *m, struct gp_control *control);
 /* After each run of the decider: answers waiting calls, sends records, saves the state. */
 void gp_methods_after(struct gp_methods *m);
 void gp_methods_news(struct gp_methods *m, const struct gp_news *news);
-/* The configuration was read again: a policy set by hand is forgotten. */
+/* Forgets a policy set by hand, after the configuration was read again. */
 void gp_methods_reloaded(struct gp_methods *m);
 /* Saves why the daemon ends, for the next one. */
 void gp_methods_end(struct gp_methods *m, const char *why);
@@ -93,12 +93,12 @@ struct gp_methods {
 	struct gp_hold_waiter waiter[GP_WAITERS];
 	u32 nr_waiters;
 	json_t *records;	/* of Record, not sent yet; NULL: none */
-	u32 wanted;		/* events as of the last gp_methods_after() */
-	bool describe;		/* a new client records */
+	u32 wanted;		/* subscribed events at the last gp_methods_after() */
+	bool describe;		/* a new client of Record needs a description */
 	bool unnamed;		/* a task was added that recording clients do not know */
 };
 
-/* A handler; the result is that of gp_control_args.call(). */
+/* A handler. Returns the result of gp_control_args.call(). */
 typedef int gp_handler(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
 		       json_t **ret);
 
@@ -106,13 +106,13 @@ typedef int gp_handler(struct gp_methods *m, struct gp_call *call, const struct 
 gp_handler gp_method_status, gp_method_list, gp_method_stats, gp_method_get_policy;
 int gp_method_next(void *ctx, const struct gp_peer *peer, struct gp_listing *listing,
 		   json_t **ret);
-/* The parameters of the present policy, as GetPolicy answers them. */
+/* Returns the parameters of the present policy, in the form of GetPolicy's answer. */
 json_t *gp_method_parameters(const u64 *param);
-/* Where a process is on its GPUs: bit per enum gp_state; 0: nowhere. */
+/* Returns the states of a process on its GPUs: bit per enum gp_state; 0: none. */
 u64 gp_method_states(const struct gp_decider *h, const struct gp_gpu_process *r);
-/* Is it off, or lost, on all of them? */
+/* Returns true if a process with @states is OFF or LOST on all its GPUs. */
 bool gp_method_is_off(u64 states);
-/* Until when it is held by hand; 0: it is not. */
+/* Returns the end of the hold by hand; 0: not held. */
 u64 gp_method_held_until(const struct gp_decider *h, const struct gp_gpu_process *r);
 
 /* methods_stream.c */

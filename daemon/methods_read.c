@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Methods that read, as lib/org.gpreempt.varlink describes their answers. Root and the group see
- * everything, any other client its own processes in full and of the others what
- * gpreemptd(8), "What users see", allows: pid, class, GPU and state.
+ * everything. Any other client sees its own processes in full, and of the others the pid, class,
+ * GPU and state (gpreemptd(8), "What users see").
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ u64 gp_method_held_until(const struct gp_decider *h, const struct gp_gpu_process
 {
 	u64 until = gp_decider_held_until(h, r);
 
-	/* Or it will be held as soon as it is attached. */
+	/* A hold may be pending until the process is attached. */
 	if (until <= h->now_ns && r->lease_ns)
 		until = r->lease_until_ns;
 	return until > h->now_ns ? until : 0;
@@ -52,7 +52,7 @@ static bool may_see(const struct gp_peer *peer, const struct gp_gpu_process *r)
 	return peer->privileged || peer->uid == r->uid;
 }
 
-/* The process after pid *@cursor, NULL at the end; moves *@cursor. */
+/* Returns the process after pid *@cursor, or NULL at the end. Moves *@cursor. */
 static const struct gp_gpu_process *next_process(const struct gp_decider *h, u64 *cursor)
 {
 	u32 i;
@@ -74,7 +74,7 @@ static void add_text(void *list, const char *text)
 		json_array_append_new(list, json_string(text));
 }
 
-/* The name of a process is shown to root and the group only. */
+/* Lists the troubles. Shows names of processes to root and the group only. */
 static json_t *troubles(const struct gp_decider *h, const struct gp_backend_status *status,
 			const struct gp_peer *peer)
 {
@@ -114,7 +114,7 @@ static json_t *troubles(const struct gp_decider *h, const struct gp_backend_stat
 	return list;
 }
 
-/* "2026-11-18T12:00:00Z killed by signal 9", the newest first. */
+/* Returns lines such as "2026-11-18T12:00:00Z killed by signal 9", the newest first. */
 static json_t *restarts(const struct gp_saved_state *s)
 {
 	char text[GP_STATE_REASON + 32];
@@ -147,7 +147,7 @@ int gp_method_status(struct gp_methods *m, struct gp_call *call, const struct gp
 	for (i = 0; i < h->nr_processes; i++) {
 		u64 states = gp_method_states(h, h->process[i]);
 
-		/* A process that is lost on all its GPUs is not held. */
+		/* A process that is LOST on all its GPUs is not held. */
 		held += gp_method_is_off(states) && (states & BIT_ULL(GP_OFF));
 	}
 	*ret = json_pack("{s:s, s:i, s:i, s:I, s:b, s:b, s:s, s:s, s:i, s:i, s:i, s:i, s:o, s:o}",
@@ -214,7 +214,7 @@ static json_t *gpu_json(const struct gp_decider *h, u32 d)
 	return a;
 }
 
-/* The devices that @gpu names, an index or a BDF; "": all. */
+/* Reads the devices that @gpu names, an index or a BDF; "": all. */
 static int read_gpu(const struct gp_decider *h, const char *gpu, u64 *ret)
 {
 	const char *bad;
@@ -246,7 +246,7 @@ int gp_method_list(struct gp_methods *m, struct gp_call *call, const struct gp_a
 	return *ret ? GP_CALL_LIST : -ENOMEM;
 }
 
-/* The seats; the times are of all seats together and given with the first. */
+/* Returns the seats. The times are sums over all seats, given with the first. */
 static json_t *seats_json(const struct gp_decider *h, const struct gp_gpu_process *r, bool full)
 {
 	json_t *list = json_array(), *o;
@@ -298,7 +298,7 @@ static json_t *queues_json(const struct gp_decider *h, const struct gp_gpu_proce
 	return list;
 }
 
-/* What only root, the group and the owner see. */
+/* Adds what only root, the group and the owner may see. */
 static void add_private(json_t *o, const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	static struct gp_account account;
@@ -467,10 +467,10 @@ static void add_control(json_t *to, const struct gp_control *c)
 	add_counters(to, n);
 }
 
-/* All but @part of what @peer may see. false: nothing. */
+/* Sums up the accounts that @peer may see, all but @part. Returns false if there is none. */
 static bool sum_up(const struct gp_decider *h, const struct gp_peer *peer, struct gp_account *sum)
 {
-	/* They are numbers of 64 bits. Those that are no sums are not shown. */
+	/* All members are u64. Those that are no sums are not shown. */
 	enum { NUMBERS = offsetof(struct gp_account, part) / sizeof(u64) };
 	static bool of_task[GP_MAX_TASKS];
 	static struct gp_account a;
@@ -495,8 +495,8 @@ static bool sum_up(const struct gp_decider *h, const struct gp_peer *peer, struc
 }
 
 /*
- * The counters of all tasks and of the daemon; for a client without privilege those of its own
- * tasks, because from the sums it could count the arrivals of others.
+ * Answers the counters of all tasks and of the daemon. An unprivileged client gets only those of
+ * its own tasks, because the sums would reveal the arrivals of other users.
  */
 int gp_method_stats(struct gp_methods *m, struct gp_call *call, const struct gp_arguments *a,
 		    json_t **ret)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Streams: events, and for Record everything that goes into and comes out of the scheduler.
- * An event about a process goes to root, the group and the owner of the process.
+ * Streams of events, and for Record of all inputs and outputs of the scheduler. An event about a
+ * process goes to root, the group and the owner of the process.
  */
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ int gp_method_subscribe(struct gp_methods *m, struct gp_call *call, const struct
 
 /* ---- events ---- */
 
-/* Adds the process @r, if any. Consumes @event. @audience: enum gp_audience */
+/* Publishes @event with the process @r, if any. Consumes @event. @audience: enum gp_audience */
 static void publish_to(struct gp_methods *m, enum gp_event_kind kind, json_t *event,
 		       const struct gp_gpu_process *r, u32 audience)
 {
@@ -78,7 +78,10 @@ void gp_methods_news(struct gp_methods *m, const struct gp_news *news)
 			news->who);
 }
 
-/* The owner of a process that was stopped is not told for which other user's process. */
+/*
+ * Publishes a change of state. Hides from the owner of a stopped process which other user's process
+ * caused it.
+ */
 static void publish_state(struct gp_methods *m, const struct gp_rec *rec)
 {
 	const struct gp_decider *h = m->args.decider;
@@ -107,7 +110,7 @@ static void publish_state(struct gp_methods *m, const struct gp_rec *rec)
 	publish(m, GP_EVENT_STATE, event, r);
 }
 
-/* How long each part of a preemption took, to the process for which it was done. */
+/* Publishes how long each part of a preemption took, to the owner of the process that preempted. */
 static void publish_parts(struct gp_methods *m, const struct gp_rec *rec)
 {
 	const struct gp_decider *h = m->args.decider;
@@ -122,7 +125,7 @@ static void publish_parts(struct gp_methods *m, const struct gp_rec *rec)
 	parts = json_object();
 	at = (size_t)snprintf(what, sizeof(what), "others made room for it:");
 	for (i = 0; i < GP_NR_PARTS; i++) {
-		/* A part that is contained in another is left out. */
+		/* Leave out a part that is contained in another. */
 		if (rec->arg[i] == GP_PART_WITHIN)
 			continue;
 		json_object_set_new(parts, gp_part_names[i],
@@ -139,7 +142,7 @@ static void publish_parts(struct gp_methods *m, const struct gp_rec *rec)
 
 /* ---- records ---- */
 
-/* The processes behind the task numbers of the records. */
+/* Returns the processes behind the task numbers of the records. */
 static json_t *tasks_json(const struct gp_decider *h)
 {
 	json_t *tasks = json_array();
@@ -201,7 +204,7 @@ static void keep_record(struct gp_methods *m, const struct gp_rec *rec)
 		send_records(m);
 }
 
-/* Of the scheduler that decides: ours, or the kernel's. */
+/* Takes a record of the scheduler that decides, in this process or in the kernel. */
 static void record(void *ctx, const struct gp_rec *rec)
 {
 	struct gp_methods *m = ctx;
@@ -211,7 +214,7 @@ static void record(void *ctx, const struct gp_rec *rec)
 		keep_record(m, rec);
 }
 
-/* Called from inside the scheduler: it may read the scheduler, not call it. */
+/* Called from inside the scheduler, so it may read the scheduler but not call it. */
 static void watch(void *ctx, const struct gp_rec *rec)
 {
 	struct gp_methods *m = ctx;
@@ -231,7 +234,7 @@ void gp_method_stream(struct gp_methods *m)
 	if (!m->control)
 		return;
 	send_records(m);
-	/* Between two runs, because during one a new task has no process yet. */
+	/* Done between two runs, because during a run a new task has no process yet. */
 	if (m->unnamed)
 		gp_control_publish(m->control, GP_EVENT_RECORD,
 				   json_pack("{s:o}", "tasks", tasks_json(m->args.decider)),

@@ -2,12 +2,12 @@
 /*
  * Attaching tasks to the module.
  *
- * The module needs a pidfd and a KFD descriptor of each process. Getting them can wait for the
- * process without limit, so the holder of its user does that (holders.h).
+ * The module needs a pidfd and a KFD descriptor of each process. A process can delay their fetch
+ * without limit, so the holder of its user fetches them (holders.h).
  *
- * A process can also make the module wait for it: it keeps its memory locked. So a run attaches
- * until it has waited for a moment, and the next run goes on behind. Attaching for one user takes a
- * share of the time at most, so that the processes of other users have theirs.
+ * A process can also delay the module by keeping its memory locked. So a run stops attaching after
+ * ATTACH_RUN_NS, and the next run continues. Attaches for one user take at most a share of the
+ * time, so that the processes of other users get theirs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,17 +16,17 @@
 #include "module_private.h"
 
 enum {
-	USER_SHARE	= 10,	/* attaching for one user takes a tenth of the time at most */
+	USER_SHARE	= 10,	/* attaches for one user take at most a tenth of the time */
 	TRIES_DOUBLE	= 6,
 };
 
-/* Between two tries to attach a task; doubles while the process keeps its memory locked. */
+/* Delay between two attaches of a task; doubles while the process keeps its memory locked. */
 #define AGAIN_NS	(1 * GP_SEC)
-/* The module waits for a process to attach it. After so long the others wait for the next run. */
+/* Time of a run after which the remaining attaches wait for the next run. */
 #define ATTACH_RUN_NS	(2 * GP_MSEC)
-/* For so long the descriptors of a task are waited for. */
+/* Timeout of the descriptors of a task. */
 #define FETCH_NS	(2 * GP_SEC)
-/* What a user may use up at once of its share. */
+/* Part of its share that a user may use at once. */
 #define USER_BURST_NS	(ATTACH_RUN_NS * USER_SHARE)
 
 const char *gp_module_why_not(int err)
@@ -70,15 +70,15 @@ void gp_module_detach(struct gp_module *m, struct gp_module_task *t)
 }
 
 /*
- * The processes of the task of @r, as they are now. Returns how many; GP_UAPI_MEMBERS at most are
- * given.
+ * Gets the present processes of the task of @r, at most GP_UAPI_MEMBERS. Returns how many there
+ * are.
  */
 static u32 members_of(const struct gp_decider *h, const struct gp_gpu_process *r,
 		      struct gp_process_id *to)
 {
 	u32 i, n = 0;
 
-	/* Most processes are in no gang; then there is nothing to search. */
+	/* Most processes are in no gang, which needs no search. */
 	to[0] = (struct gp_process_id){ r->pid, r->start };
 	for (i = 0; r->gang[0] && i < h->nr_processes; i++)
 		if (h->process[i]->task == r->task && n++ < GP_UAPI_MEMBERS)
@@ -99,7 +99,7 @@ static bool same_members(const struct gp_module_task *t, const struct gp_process
 	return true;
 }
 
-/* Tells the processes of @task what became of attaching it. */
+/* Sets the attachment of the processes of @task by the result of an attach. */
 static void attached(struct gp_decider *h, u32 task, int err)
 {
 	u32 i;
@@ -124,7 +124,7 @@ static void attached(struct gp_decider *h, u32 task, int err)
 	}
 }
 
-/* A hold that waited for the task to be attached, or that ended when it was attached again. */
+/* Repeats a hold that waited for the attach, or that ended with the former attach. */
 static void hold_again(struct gp_module *m, u32 task)
 {
 	struct gp_decider *h = m->base.h;
@@ -250,7 +250,10 @@ static bool is_for(const struct gp_module_fetch *f, const struct gp_process_id *
 	return f->nr == nr;
 }
 
-/* Have the descriptors of the task of @r come, or will they not? If not, they are asked for. */
+/*
+ * Returns true if the fetch for the task of @r is over, with descriptors or an error. Begins it if
+ * needed.
+ */
 static bool fetched(struct gp_module *m, const struct gp_gpu_process *r,
 		    const struct gp_process_id *p, u32 nr)
 {
@@ -284,7 +287,7 @@ static void take_descriptors(struct gp_module *m, struct gp_holders_kfd *a)
 	for (f = m->fetch; f < m->fetch + GP_MODULE_FETCHES && !to; f++)
 		to = awaited(f, a);
 	if (!to) {
-		/* Too late. */
+		/* The fetch has timed out. */
 		close_fd(&a->pidfd);
 		close_fd(&a->kfd_fd);
 		return;
@@ -312,7 +315,7 @@ void gp_module_take_descriptors(struct gp_module *m)
 
 /* ---- whose turn it is ---- */
 
-/* The entry of @user, or the one whose share has paid first, which becomes @user's. */
+/* Returns the entry of @user. Reuses the entry that is paid first if there is none. */
 static struct gp_module_user *user_of(struct gp_module *m, uid_t user)
 {
 	struct gp_module_user *best = &m->user[0];
@@ -328,7 +331,7 @@ static struct gp_module_user *user_of(struct gp_module *m, uid_t user)
 	return best;
 }
 
-/* Attaching for @user took @ns. */
+/* Charges @user for an attach that took @ns. */
 static void charge(struct gp_module *m, uid_t user, u64 ns)
 {
 	struct gp_module_user *u = user_of(m, user);
@@ -342,7 +345,7 @@ static bool may_attach(struct gp_module *m, u32 task, uid_t user)
 	u64 now = m->base.h->now_ns;
 	u32 i;
 
-	/* It was allowed before its descriptors were asked for. */
+	/* Its share was checked before the fetch began. */
 	if (fetch_of(m, task))
 		return true;
 	for (i = 0; i < GP_MODULE_USERS; i++)
@@ -353,7 +356,7 @@ static bool may_attach(struct gp_module *m, u32 task, uid_t user)
 
 /* ---- attaching ---- */
 
-/* When to try @t again after @err. */
+/* Returns when to retry @t after @err. */
 static u64 again_at(const struct gp_decider *h, struct gp_module_task *t, int err)
 {
 	u64 wait = AGAIN_NS << t->tries;
@@ -367,7 +370,7 @@ static u64 again_at(const struct gp_decider *h, struct gp_module_task *t, int er
 	return h->now_ns + wait;
 }
 
-/* -EINPROGRESS: another descriptor is fetched. */
+/* Attaches with fetched descriptors. -EINPROGRESS: another descriptor is being fetched. */
 static int attach_fetched(struct gp_module *m, struct gp_module_fetch *f)
 {
 	struct gp_uapi_member members[GP_UAPI_MEMBERS];
@@ -399,7 +402,7 @@ static void attach(struct gp_module *m, u32 task, const struct gp_process_id *p,
 	int err;
 
 	gp_module_detach(m, t);
-	/* A part of a gang would keep the rest waiting. */
+	/* An attached part of a gang would wait for the rest, so attach all or none. */
 	err = nr > GP_UAPI_MEMBERS ? -E2BIG : attach_fetched(m, fetch_of(m, task));
 	if (err == -EINPROGRESS)
 		return;
@@ -409,7 +412,7 @@ static void attach(struct gp_module *m, u32 task, const struct gp_process_id *p,
 	t->nr = nr;
 	for (i = 0; i < nr && i < GP_UAPI_MEMBERS; i++)
 		t->pid[i] = p[i].pid;
-	/* A task that was attached or left a moment ago is on. */
+	/* A task that was just attached or detached is ON. */
 	gp_module_all_seats(m, task, GP_ON);
 	attached(h, task, err);
 	if (!err)
@@ -432,7 +435,7 @@ static void leave_all(struct gp_module *m)
 		m->base.h->process[i]->attachment = GP_NOT_ATTACHED;
 }
 
-/* Attaches the task of process @i, if that is due. Returns how long that took. */
+/* Attaches the task of process @i, if due. Returns how long that took. */
 static u64 attach_one(struct gp_module *m, u32 i)
 {
 	struct gp_process_id p[GP_UAPI_MEMBERS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What backend_module.c and module_attach.c share. */
+/* Shared by backend_module.c and module_attach.c. */
 #ifndef GP_DAEMON_MODULE_PRIVATE_H
 #define GP_DAEMON_MODULE_PRIVATE_H
 
@@ -9,11 +9,11 @@
 
 enum {
 	GP_MODULE_TASKS	= 1024,
-	GP_MODULE_USERS	= 64,	/* whose attaching is counted */
-	GP_MODULE_FETCHES = 32,	/* tasks whose descriptors are fetched at once, one of a user */
+	GP_MODULE_USERS	= 64,	/* users whose attach time is counted */
+	GP_MODULE_FETCHES = 32,	/* tasks whose descriptors are fetched at once, one per user */
 };
 
-/* A task on a GPU, as the kernel told last. */
+/* A task on a GPU, as last reported by the kernel. */
 struct gp_module_seat {
 	u8 state;		/* enum gp_state */
 	u8 work;		/* enum gp_work */
@@ -27,8 +27,8 @@ struct gp_module_task {
 	u32 handle;		/* in the kernel; 0: not attached */
 	u32 nr;			/* processes attached */
 	pid_t pid[GP_UAPI_MEMBERS];
-	u64 again_ns;		/* not to be attached again before */
-	u32 tries;		/* that found its memory locked */
+	u64 again_ns;		/* no attach before */
+	u32 tries;		/* tries that found its memory locked */
 	u32 number;		/* in the kernel's records; GP_NONE: not known */
 	u64 held_until_ns;	/* by hand */
 	struct gp_account account;
@@ -38,35 +38,35 @@ struct gp_module_task {
 /* A user for whom processes were attached. */
 struct gp_module_user {
 	uid_t user;
-	u64 paid_ns;		/* when its share has paid for them */
+	u64 paid_ns;		/* when its share has paid for its attaches */
 };
 
 /*
- * A task that is to be attached: the holder of the user fetches descriptors of its processes,
- * because that may take as long as a process wants.
+ * A task to attach. The holder of the user fetches the descriptors of its processes, because that
+ * may take as long as a process wants.
  */
 struct gp_module_fetch {
 	u32 nr;			/* processes; 0: unused */
-	u32 left;		/* of them without an answer */
+	u32 left;		/* processes without an answer */
 	u32 task;
 	uid_t user;
 	u32 which, count;	/* which KFD descriptor of each; the most that one of them has */
 	int err;		/* of the first that failed */
-	u64 until_ns;		/* the answers are not waited for any longer */
+	u64 until_ns;		/* deadline of the answers */
 	struct gp_holders_kfd member[GP_UAPI_MEMBERS];
 };
 
 struct gp_module {
 	struct gp_backend base;	/* first; its fd is subscribed to events */
 	int record_fd;		/* subscribed to records; -1: no recorder */
-	bool missed;		/* events had no room: the states are to be read */
+	bool missed;		/* events were dropped, so read the states */
 	const struct gp_uapi_stats *stats;	/* the module's; NULL: not available */
 	const struct gp_policy *policy;	/* in effect */
-	u64 param[GP_NR_PARAMS];	/* as they were set; GP_NEVER: not yet */
+	u64 param[GP_NR_PARAMS];	/* as set; GP_NEVER: not yet */
 	const char *ejected;
 	u64 ejections;
 	u64 attaches, failures, detaches;
-	pid_t tried;		/* the process that was attached last; the next one goes first */
+	pid_t tried;		/* the last process attached; the next run begins after it */
 	struct gp_module_user user[GP_MODULE_USERS];
 	struct gp_holders *holders;	/* they only fetch descriptors */
 	struct gp_module_fetch fetch[GP_MODULE_FETCHES];
@@ -80,7 +80,7 @@ static inline struct gp_module *gp_module_of(struct gp_backend *b)
 
 /* backend_module.c */
 void gp_module_trouble(struct gp_module *m, const char *what, int err);
-/* All seats of @task are in state @to. */
+/* Sets the state of all seats of @task to @to. */
 void gp_module_all_seats(struct gp_module *m, u32 task, u32 to);
 /* gp_backend_ops.hold() */
 int gp_module_hold(struct gp_backend *b, u32 task, u64 lease_ns);
@@ -89,13 +89,13 @@ int gp_module_hold(struct gp_backend *b, u32 task, u64 lease_ns);
 /* gp_backend_ops.attach() */
 void gp_module_attach(struct gp_backend *b);
 void gp_module_detach(struct gp_module *m, struct gp_module_task *t);
-/* Takes the descriptors that have come, and sets decider.attach_due if a task has all of its. */
+/* Takes fetched descriptors, and sets decider.attach_due when a task has all of its descriptors. */
 void gp_module_take_descriptors(struct gp_module *m);
-/* When descriptors are not waited for any longer; GP_NEVER. */
+/* Returns the next deadline of fetches, or GP_NEVER. */
 u64 gp_module_fetch_until(const struct gp_module *m);
-/* Descriptors of @task are not wanted any more. GP_NONE: of all tasks. */
+/* Cancels the fetch of @task. GP_NONE: all fetches. */
 void gp_module_drop_fetches(struct gp_module *m, u32 task);
-/* Why the module refuses a task. */
+/* Returns a sentence for an error of the module's attach. */
 const char *gp_module_why_not(int err);
 
 #endif /* GP_DAEMON_MODULE_PRIVATE_H */

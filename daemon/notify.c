@@ -10,7 +10,7 @@
 
 #include "lib/sys.h"
 
-/* States that systemd's queue had no room for; the next call sends them too. */
+/* States that did not fit into systemd's queue. The next call sends them too. */
 static char unsent[256];
 
 static int send_state(const char *state)
@@ -53,7 +53,7 @@ int gp_notify(const char *state)
 	err = send_state(all);
 	if (err != -EAGAIN)
 		unsent[0] = 0;
-	/* The watchdog is told again anyway. */
+	/* WATCHDOG=1 is sent again anyway. */
 	else if (strcmp(state, "WATCHDOG=1") && strlen(all) < sizeof(unsent))
 		memcpy(unsent, all, strlen(all) + 1);
 	return err;
@@ -64,6 +64,6 @@ u64 gp_notify_watchdog(void)
 	const char *usec = getenv("WATCHDOG_USEC");
 	u64 ns = usec ? strtoull(usec, NULL, 10) * 1000 : 0;
 
-	/* Not WATCHDOG_PID: the supervisor is the main process, and its child speaks for it. */
+	/* Ignore WATCHDOG_PID. It names the supervisor, and its child sends for it. */
 	return getenv("NOTIFY_SOCKET") ? ns / 2 : 0;
 }

@@ -6,12 +6,12 @@
 #include "gp_env.h"
 
 /*
- * "READY=1", "STATUS=...", "STOPPING=1", "WATCHDOG=1", several with newlines. Never blocks: if
+ * "READY=1", "STATUS=...", "STOPPING=1", "WATCHDOG=1", several with newlines. Never blocks. If
  * systemd's queue is full it returns -EAGAIN, and the next call sends the state first ("": only
  * that). 0: sent, or there is no systemd. -errno.
  */
 int gp_notify(const char *state);
-/* How often "WATCHDOG=1" is wanted of this process, in ns; 0: not at all. */
+/* Returns the interval at which this process must send "WATCHDOG=1", in ns; 0: never. */
 u64 gp_notify_watchdog(void);
 
 #endif /* GP_DAEMON_NOTIFY_H */

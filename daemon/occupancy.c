@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Whether tasks execute, by the driver's wave counters.
+ * Probes whether tasks execute, by the driver's wave counters.
  *
- * Reading one takes a lock that the driver holds while it switches the GPU, for seconds if the GPU
- * hangs. So none is read on a GPU on which an action is under way, and few are read at a time.
+ * Reading a counter takes a lock that the driver holds while it switches the GPU, for seconds if
+ * the GPU hangs. So no counter is read on a GPU with an action under way, and few are read at a
+ * time.
  */
 #include "scheduler.h"
 
@@ -63,7 +64,10 @@ void gp_occupancy_forget(struct gp_scheduler *s, u32 task)
 	}
 }
 
-/* First the counters, then the pointers, then the answer: work that comes in between is seen. */
+/*
+ * Probes a task. Reads the counters first, then the pointers, and answers last, so that work that
+ * arrives in between is seen.
+ */
 static void probe(struct gp_scheduler *s, u32 device, u32 task)
 {
 	struct gp_decider *h = s->base.h;
@@ -78,7 +82,7 @@ static void probe(struct gp_scheduler *s, u32 device, u32 task)
 
 		if (r->task != task)
 			continue;
-		user = r->user;		/* of all of a gang */
+		user = r->user;		/* the same for the whole gang */
 		if (gp_process_occupancy(h->args.kfd, r->pid, h->gpu[device].gpu_id, &cus))
 			break;
 		sum += cus;
@@ -107,7 +111,7 @@ static void probe(struct gp_scheduler *s, u32 device, u32 task)
 	s->nr_waiting++;
 }
 
-/* Bounded: where reading takes longer than an answer is worth, there is always one due. */
+/* Bounded, because a probe is always due where a read takes longer than its answer is valid. */
 bool gp_occupancy_run(struct gp_scheduler *s)
 {
 	u32 left = s->nr_probes, done = 0;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/*
- * Which processes use the GPUs, and which class they have.
- */
+/* Tracks which processes use the GPUs, and which class each has. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,16 +15,16 @@
 #include "lib/sys.h"
 #include "lib/sysfs.h"
 
-/* What one run does of a scan, so that other work waits for a moment at most. */
+/* The part of a scan that one run does, which bounds the delay of other work. */
 enum {
 	STEPS_PER_RUN	= 16,	/* of the scanner: about 0.1 ms */
-	TAKE_PER_RUN	= 256,	/* processes of its result, */
-	TAKE_CHANGED	= 16,	/* of which one that is new or has changed counts so often */
+	TAKE_PER_RUN	= 256,	/* processes of its result */
+	TAKE_CHANGED	= 16,	/* cost of a new or changed process in TAKE_PER_RUN */
 };
 
 /* ---- the list ---- */
 
-/* Where @pid is, or would be. */
+/* Returns the index where @pid is or belongs. */
 static u32 index_of(const struct gp_decider *h, pid_t pid)
 {
 	u32 low = 0, high = h->nr_processes;
@@ -64,8 +62,8 @@ static void stop_watching(struct gp_gpu_process *r)
 }
 
 /*
- * A process with a task is watched for its end. A scan sees the end of the others, so that a user
- * cannot use up descriptors with idle processes. In tests processes are not real ones.
+ * Watches for the end of a process with a task. Scans find the end of other processes, so that a
+ * user cannot use up descriptors with idle processes. In tests processes are not real.
  */
 static void watch_end(struct gp_decider *h, struct gp_gpu_process *r)
 {
@@ -86,7 +84,7 @@ static void watch_end(struct gp_decider *h, struct gp_gpu_process *r)
 		stop_watching(r);
 }
 
-/* A process names itself; what it writes goes to logs, terminals and JSON. */
+/* Cleans the name, because a process sets it, and it goes to logs, terminals and JSON. */
 static void copy_name(struct gp_gpu_process *r, const char *comm)
 {
 	char *at;
@@ -115,7 +113,7 @@ static struct gp_gpu_process *add_process(struct gp_decider *h, const struct gp_
 	if (h->nr_processes == GP_PROCESSES_MAX || p->pid == getpid() ||
 	    gp_children_has(p->pid))
 		return NULL;
-	/* The result of a scan is taken in pieces: the process may have ended since. */
+	/* The result of a scan is taken in pieces, so the process may have ended meanwhile. */
 	err = gp_process_start(h->args.proc, p->pid, &start);
 	if (err == -ESRCH || (!err && start != p->start) || has_ended(h, p))
 		return NULL;
@@ -193,8 +191,8 @@ static void tell_queues(struct gp_decider *h, const struct gp_gpu_process *r)
 }
 
 /*
- * Tells users of a process when its class is known and it has a queue. Programs that only ask the
- * driver something, such as gpreempt doctor, never have one.
+ * Reports a process to users when its class is known and it has a queue. Programs that only query
+ * the driver, such as gpreempt doctor, never have a queue.
  */
 static void announce(struct gp_decider *h, struct gp_gpu_process *r)
 {
@@ -260,13 +258,13 @@ static void copy_queues(struct gp_decider *h, struct gp_gpu_process *r, const st
 	gp_tasks_update(h, r);
 }
 
-/* Returns whether it is new, or has changed. */
+/* Takes one process. Returns true if it is new or has changed. */
 static bool take_process(struct gp_decider *h, const struct gp_process *p)
 {
 	struct gp_gpu_process *r = gp_decider_find(h, &(struct gp_process_id){ .pid = p->pid });
 	bool changed = p->queues_changed;
 
-	/* Another process with a reused pid, or the same after an exec: all its queues are new. */
+	/* A reused pid, or an exec. All queues are new. */
 	if (r && (r->start != p->start || r->birth != p->birth)) {
 		remove_pid(h, p->pid);
 		r = NULL;
@@ -282,13 +280,13 @@ static bool take_process(struct gp_decider *h, const struct gp_process *p)
 	if (changed || r->nr_queues != p->nr_queues)
 		copy_queues(h, r, p);
 	else if (r->task == GP_NONE && r->class.managed && r->nr_queues)
-		gp_tasks_update(h, r);	/* not admitted then; perhaps now */
+		gp_tasks_update(h, r);	/* it may be admitted now */
 	else
 		return false;
 	return true;
 }
 
-/* Takes the result of a scan from where the last run ended. Returns whether that was all of it. */
+/* Continues to take the result of a scan. Returns true at its end. */
 static bool take_result(struct gp_decider *h)
 {
 	u32 n, left = TAKE_PER_RUN, cost;
@@ -348,7 +346,7 @@ u64 gp_decider_vram(const struct gp_decider *h, const struct gp_gpu_process *r, 
 	u64 bytes;
 
 	snprintf(path, sizeof(path), "%s/proc/%d", kfd, r->pid);
-	/* Another process may have its pid by now. */
+	/* The pid may be reused. */
 	if (gp_sys->fstatat(AT_FDCWD, path, &st, 0) || st.st_ino != r->birth)
 		return 0;
 	snprintf(path, sizeof(path), "%s/proc/%d/vram_%u", kfd, r->pid, gpu_id);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Where the pointers of queues are, and what they say.
+ * Finds the pointers of queues, and samples them.
  *
  * The debug session of an attached process knows its queues. For all others the driver's dump of
- * queue descriptors is read, so that no process has to be attached to be watched. Either is read
+ * queue descriptors is read, so that a process need not be attached to be watched. Both are read
  * only when the queues of a process have changed.
  */
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "scheduler.h"
 #include "uapi/kfd.h"
 
-/* Between two tries at a dump that did not show what sysfs shows. */
+/* Delay before the next dump after one that did not match sysfs. */
 #define AGAIN_NS	(20 * GP_MSEC)
 
 enum { TRIES_DOUBLE = 8 };
@@ -35,7 +35,7 @@ void gp_queues_forget(struct gp_scheduler *s, struct gp_gpu_process *r)
 		if (r->watched[i].queue != GP_NONE)
 			gp_queue_del(s->sched, r->watched[i].queue, s->base.h->now_ns);
 	gp_readers_unwatch(s->base.h->readers, r->watch);
-	/* Told anew for the other processes of the user, if any. */
+	/* Set again for the other processes of the user, if any. */
 	gp_readers_interval(s->base.h->readers, r->user, 0);
 	s->intervals_due = true;
 	free(r->watched);
@@ -59,7 +59,10 @@ static bool add_ring(const struct gp_decider *h, u32 gpu_id, const struct gp_rin
 	return true;
 }
 
-/* The queues of @r in @list that are on our GPUs. NULL and *@ret_count 0: none, or no memory. */
+/*
+ * Collects the queues of @r in @list on the scheduled GPUs. NULL and *@ret_count 0: none, or no
+ * memory.
+ */
 static struct gp_watched *collect(const struct gp_decider *h, const struct gp_gpu_process *r,
 			       const struct gp_mqd_list *list, u32 *ret_count)
 {
@@ -101,7 +104,7 @@ static u32 ring_kind(u32 type)
 	}
 }
 
-/* The same from the debug session of @r. */
+/* Collects the queues from the debug session of @r. */
 static struct gp_watched *collect_attached(struct gp_scheduler *s, const struct gp_gpu_process *r,
 					u32 *ret_count)
 {
@@ -129,7 +132,7 @@ static struct gp_watched *collect_attached(struct gp_scheduler *s, const struct 
 	return watched;
 }
 
-/* Known queues keep their number in the scheduler; queues that are gone leave it. */
+/* Keeps the scheduler's numbers of known queues, and removes queues that are gone. */
 static void carry_over(struct gp_scheduler *s, struct gp_gpu_process *r, struct gp_watched *watched,
 		       u32 nr)
 {
@@ -149,7 +152,10 @@ static void carry_over(struct gp_scheduler *s, struct gp_gpu_process *r, struct 
 	}
 }
 
-/* -ENOMEM, -ENOSPC, -EINVAL: its queues cannot be watched, and its task is unknown. */
+/*
+ * Adopts new pointers. -ENOMEM, -ENOSPC, -EINVAL: the queues cannot be watched, and the task is
+ * unknown.
+ */
 static int adopt(struct gp_scheduler *s, struct gp_gpu_process *r, struct gp_watched *watched,
 		 u32 nr)
 {
@@ -176,12 +182,12 @@ static int adopt(struct gp_scheduler *s, struct gp_gpu_process *r, struct gp_wat
 	r->watched = watched;
 	r->nr_watched = nr;
 	s->intervals_due = true;
-	/* If the reader is just being started it looks when it is there. */
+	/* A reader that is being started looks when it is up. */
 	gp_readers_look(rs, r->user, &number);
 	return 0;
 }
 
-/* Are as many queues known as sysfs shows? If not, they are just being made. */
+/* Returns true if as many queues are known as sysfs shows. Otherwise they are being created. */
 static bool complete(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	u32 i, expected = 0;
@@ -206,7 +212,7 @@ static void again(const struct gp_decider *h, struct gp_gpu_process *r)
 		r->watched_tries++;
 }
 
-/* Now or, if sysfs shows other queues, a while later. */
+/* Adopts the queues now, or retries later if sysfs shows other queues. */
 static void refresh_one(struct gp_scheduler *s, struct gp_gpu_process *r,
 			struct gp_watched *watched, u32 nr)
 {
@@ -232,8 +238,8 @@ static bool due(const struct gp_decider *h, const struct gp_gpu_process *r)
 }
 
 /*
- * A process whose session has said what its queues are needs no dump. Returns how many processes
- * do, and the pid of one of them.
+ * Refreshes processes whose session knows their queues. Returns how many other processes need a
+ * dump, and the pid of one of them.
  */
 static u32 refresh_attached(struct gp_scheduler *s, pid_t *ret_one)
 {
@@ -290,14 +296,14 @@ void gp_queues_refresh(struct gp_backend *b)
 	pid_t one = 0;
 	u32 nr = refresh_attached(gp_scheduler_of(b), &one);
 
-	/* If one is being read already, the next scan asks again. */
+	/* If a dump is being read already, the next scan retries. */
 	if (!nr || gp_readers_dump(h->readers, nr == 1 ? one : 0))
 		return;
 	h->dump_only = nr == 1 ? one : 0;
 	h->stats.dumps++;
 }
 
-/* ---- what the reader says ---- */
+/* ---- samples of the readers ---- */
 
 static u64 devices_of_user(const struct gp_decider *h, uid_t user)
 {
@@ -331,7 +337,7 @@ void gp_queues_heard(struct gp_backend *b, const struct gp_readers_event *e)
 	default:
 		return;
 	}
-	/* A pointer that moved since a probe was asked for gets a later time than the question. */
+	/* A pointer that moved after a probe was requested gets a later time than the request. */
 	now = b->h->args.clock(b->h->args.ctx);
 	b->h->now_ns = now > b->h->now_ns ? now : b->h->now_ns + 1;
 	devices = devices_of_user(b->h, e->who.user);
@@ -344,8 +350,8 @@ void gp_queues_heard(struct gp_backend *b, const struct gp_readers_event *e)
 }
 
 /*
- * The reader looked last before @before_ns, which says more than our own last look: that may have
- * found nothing new to look at. 0: no reader had a reason to look.
+ * Returns when the work became visible at the earliest: the reader's last look before the change,
+ * @before_ns, which is more precise than the daemon's last look. 0: no reader had a reason to look.
  */
 static u64 visible_at(const struct gp_scheduler *s, u32 device, u64 before_ns)
 {
@@ -366,7 +372,7 @@ bool gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device
 
 	if (!r->watch)
 		return false;
-	/* While new queues are being found, those that are known count. */
+	/* While new queues are being found, use the known ones. */
 	known = gp_readers_samples(h->readers, r->watch, x, GP_READER_SLOTS) >= 0 &&
 		(!r->watched_tries || complete(h, r));
 	for (i = 0; i < r->nr_watched; i++) {
@@ -375,7 +381,7 @@ bool gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device
 
 		if (!x[i].read)
 			continue;
-		/* A new queue enters the scheduler with what its pointers say first. */
+		/* Add a new queue to the scheduler with its first pointers. */
 		if (ring->queue == GP_NONE &&
 		    (!gp_scheduler_may_watch(s, r) ||
 		     gp_queue_add(s->sched, r->task, ring->device, &now, h->now_ns, &ring->queue)))

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A reader: the process that touches the memory and the /proc texts of one user's processes, so
- * that the decider does not.
+ * A reader is a process that reads the memory and the /proc texts of one user's processes, so that
+ * the decider does not have to.
  *
- * Each of these can take as long as a hostile process likes, also uninterruptibly: a page of a
- * FUSE file system over a queue's pointers, a command line behind a locked memory map. So a
- * reader is disposable. It holds nothing, no process waits for it, and the decider abandons it
- * when it is late (readers.h). A user who hangs it harms only the user's own processes.
+ * A hostile process can delay each of these reads without limit, also uninterruptibly: by a page of
+ * a FUSE file system over a queue's pointers, or a command line behind a locked memory map. So a
+ * reader is disposable. It holds nothing, no process waits for it, and the decider abandons it when
+ * it is late (readers.h). A user who hangs it harms only the user's own processes.
  *
- * It is one thread. It reads the queue pointers at the interval it is told, writes them into the
- * page (reader_wire.h) and wakes the decider when a pointer moved that the decider cares about.
- * It answers DESCRIBE between two looks. A reader of the dump only reads the driver's dump of
- * queue descriptors, which takes a lock of every process that uses a GPU.
+ * It has one thread. It reads the queue pointers at the interval that the decider sets, writes them
+ * into the page (reader_wire.h) and wakes the decider for the changes that the decider asked for.
+ * It answers DESCRIBE between two looks. A reader of the dump only reads the driver's dump of queue
+ * descriptors, which takes a lock of every process that uses a GPU.
  *
  * Rights: uid 0 with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH only, and the system calls of a list
- * (no ptrace, no write to other processes, no socket, no exec, no kill, files for reading only).
- * It could not run as the target's user: Yama (ptrace_scope) and set-uid programs then forbid
- * reading, and a process of that uid can be signalled and stopped by its user. Since
- * CAP_SYS_PTRACE reaches every process, the reader itself refuses processes of other users, and
- * keeps to a process by its descriptor where a pid could be reused. The reader of the dump keeps
- * no capability.
+ * (no ptrace, no write to other processes, no socket, no exec, no kill, files for reading only). It
+ * does not run as the target's user, because Yama (ptrace_scope) and set-uid programs would forbid
+ * reading, and the user could signal and stop it. Since CAP_SYS_PTRACE reaches every process, the
+ * reader itself refuses processes of other users, and uses a descriptor of the process where a pid
+ * could be reused. The reader of the dump keeps no capability.
  *
- * A call that fails is never taken for a process that is gone. Only ESRCH is, the end of the
- * process's memory, or its pidfd; all else is reported as an ERROR and tried again.
+ * A process counts as gone only after ESRCH, the end of its memory or an event of its pidfd. Any
+ * other failed call is reported as an ERROR and retried.
  *
  *	reader_process.c	life, orders
  *	reader_look.c		processes, their queues, and what is reported of them
@@ -41,7 +40,7 @@
 
 struct gp_reader_args {
 	int channel;		/* a SOCK_SEQPACKET socket to the decider */
-	uid_t user;		/* whose processes; HELLO adds those of its user namespaces */
+	uid_t user;		/* the user; HELLO adds uids of its user namespaces */
 	const char *mqds;	/* NULL: GP_MQD_DUMP */
 	/* for tests */
 	bool unconfined;	/* keeps its rights */
@@ -51,20 +50,20 @@ struct gp_reader_args {
 
 /* Runs until the decider closes the channel. Returns an exit code. */
 int gp_reader_serve(const struct gp_reader_args *args);
-/* The same with the usual arguments. */
+/* Calls gp_reader_serve() with the default arguments. */
 int gp_reader_main(int channel, uid_t user);
 
-/* The same in steps. @args stay valid to the end. -ENOMEM, -EPROTO, ... */
+/* gp_reader_serve() in steps. @args stay valid to the end. -ENOMEM, -EPROTO, ... */
 struct gp_reader_self;
 int gp_reader_begin(const struct gp_reader_args *args, struct gp_reader_self **ret);
-/* Does what is due; waits for something to do if @wait. False: the channel was closed. */
+/* Does the work that is due; waits for work if @wait. Returns false when the channel was closed. */
 bool gp_reader_turn(struct gp_reader_self *r, bool wait);
-/* Does not close the channel. NULL is fine. */
+/* Frees @r. Does not close the channel. NULL is a no-op. */
 void gp_reader_end(struct gp_reader_self *r);
 
-/* ---- reader_subject.c: what the rules want to know about a process, from /proc ---- */
+/* ---- reader_subject.c: texts of a process for the rules, from /proc ---- */
 
-/* A process's directory in /proc, held open: it never comes to mean another process. */
+/* A process's directory in /proc. While it is open it never refers to another process. */
 struct gp_reader_process {
 	int dir;
 	u64 start;
@@ -73,31 +72,33 @@ struct gp_reader_process {
 };
 
 /*
- * Opens process @pid that started at @start. -ESRCH: it is gone, or the pid is another process's.
- * Any other error says nothing about the process.
+ * Opens process @pid that started at @start. -ESRCH: it is gone, or the pid was reused. Any other
+ * error says nothing about the process.
  */
 int gp_reader_process_open(pid_t pid, u64 start, struct gp_reader_process *ret);
-/* Fills all but dir and start. Needs no reader: a process cannot delay it. */
+/* Fills in all but dir and start. */
 int gp_reader_process_ids(struct gp_reader_process *p);
 /*
- * The path of cgroup 2 ("0::/path") if it is more than the root, else the longest of cgroup 1. The
- * same holds. @to has GP_READER_PATH bytes. 1; 0: there is none; -errno.
+ * Reads the path of cgroup 2 ("0::/path") if it is more than the root, else the longest of cgroup
+ * 1. @to has GP_READER_PATH bytes. 1; 0: there is none; -errno.
  */
 int gp_reader_cgroup(int dir, char *to);
-/* Is it still there? 0, -ESRCH, or another error. */
+/* Checks that the process still exists. 0, -ESRCH, or another error. */
 int gp_reader_process_check(const struct gp_reader_process *p);
 void gp_reader_process_close(struct gp_reader_process *p);
 
 /*
- * The texts of @p. What the process hides or is too long is not known. -EAGAIN: it executed
- * another program again and again meanwhile.
+ * Reads the texts of @p. Hidden or too long texts are left unknown. -EAGAIN: the process executed
+ * other programs repeatedly during the read.
  */
 int gp_reader_subject_read(const struct gp_reader_process *p, struct gp_report_subject *ret);
 
-/* Replaces what is not printable UTF-8 in @text by '?', and makes it end within @room. */
+/*
+ * Replaces everything that is not printable UTF-8 in @text by '?', and terminates it within @room.
+ */
 void gp_reader_clean(char *text, size_t room);
 
-/* ---- what the files of a reader share ---- */
+/* ---- shared by the files of a reader ---- */
 
 enum { GP_READER_NO_SLOT = GP_READER_SLOTS };
 
@@ -109,15 +110,15 @@ struct gp_reader_watched {
 	pid_t pid;
 	u64 start;
 	int pidfd;			/* -1: not opened yet, or gone */
-	u64 retry_ns;			/* not to be opened before */
+	u64 retry_ns;			/* no open before */
 	u64 looked_ns;			/* the last look that read it; 0: none */
 	struct gp_pointers_set *set;	/* of @slots */
 	u32 *slots;
 	u32 first;			/* of the chain of its queues */
 	u32 nr;
-	bool stale;			/* @set is not of these queues */
+	bool stale;			/* @set is for other queues */
 	bool urgent;			/* some queue of it is */
-	bool gone, unsaid;		/* and the decider has not been told */
+	bool gone, unsaid;		/* gone; not yet reported */
 	int error;			/* last reported, 0 */
 };
 
@@ -144,8 +145,8 @@ struct gp_reader_self {
 	u32 *fresh;			/* slots to be published; some may be there twice */
 	u32 nr_fresh;
 	bool wake, unsaid;
-	u32 listens;			/* what epoll waits for of the channel */
-	size_t out_bytes;		/* of @out: it waits for room in the channel */
+	u32 listens;			/* events of the channel that epoll waits for */
+	size_t out_bytes;		/* of @out, which waits for room in the channel */
 	struct gp_report out;
 };
 
@@ -153,17 +154,17 @@ struct gp_reader_self {
 
 /* Sends the report that waits, if there is room. @flags: MSG_DONTWAIT */
 void gp_reader_flush(struct gp_reader_self *r, int flags);
-/* @r->out has its body, and no report waits. @err: -errno */
+/* Sends the report whose body is in @r->out. No other report may wait. @err: -errno */
 void gp_reader_report(struct gp_reader_self *r, u32 kind, const struct gp_order *about, int err);
-/* GONE if @err is -ESRCH, else ERROR. */
+/* Reports GONE if @err is -ESRCH, else ERROR. */
 void gp_reader_fail(struct gp_reader_self *r, const struct gp_order *about, int err);
-/* What there was no room for. */
+/* Sends the reports for which the channel had no room. */
 void gp_reader_say_rest(struct gp_reader_self *r);
 /* Opens a process of the reader's user. -EPERM: it is another user's. */
 int gp_reader_open(const struct gp_reader_self *r, const struct gp_order *o,
 		   struct gp_reader_process *ret);
 void gp_reader_drop(struct gp_reader_self *r, struct gp_reader_watched *w);
-/* @w could not be read; -ESRCH: it is gone. */
+/* Handles a failed read of @w; -ESRCH: the process is gone. */
 void gp_reader_failed(struct gp_reader_self *r, struct gp_reader_watched *w, int err);
 void gp_reader_look(struct gp_reader_self *r);
 

@@ -27,7 +27,7 @@ void gp_reader_flush(struct gp_reader_self *r, int flags)
 		r->out_bytes = 0;
 }
 
-/* @r->out has its body. There is none that waits. */
+/* Sends the report whose body is in @r->out. No other report may wait. */
 void gp_reader_report(struct gp_reader_self *r, u32 kind, const struct gp_order *about, int err)
 {
 	r->out.version = GP_READER_VERSION;
@@ -45,7 +45,7 @@ void gp_reader_fail(struct gp_reader_self *r, const struct gp_order *about, int 
 	gp_reader_report(r, err == -ESRCH ? GP_REPORT_GONE : GP_REPORT_ERROR, about, err);
 }
 
-/* What could not be said at once is said later. */
+/* Reports the state of @w, or marks it for later if the channel is full. */
 static void say_of(struct gp_reader_self *r, struct gp_reader_watched *w)
 {
 	const struct gp_order about = { .pid = w->pid, .start = w->start };
@@ -94,7 +94,7 @@ int gp_reader_open(const struct gp_reader_self *r, const struct gp_order *o,
 	return -EPERM;
 }
 
-/* A pidfd of exactly this process: as long as it does not end, its pid is no other's. */
+/* Opens a pidfd of exactly this process. Until the process ends, its pid is not reused. */
 static int open_pidfd(struct gp_reader_self *r, struct gp_reader_watched *w)
 {
 	const struct gp_order about = { .pid = w->pid, .start = w->start };
@@ -150,7 +150,7 @@ void gp_reader_drop(struct gp_reader_self *r, struct gp_reader_watched *w)
 {
 	drop_set(w);
 	if (w->pidfd >= 0) {
-		/* To close it is not enough if a child has it too. */
+		/* close() does not remove it if a child has a copy. */
 		gp_sys->epoll_ctl(r->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
 		close(w->pidfd);
 	}
@@ -172,7 +172,7 @@ void gp_reader_failed(struct gp_reader_self *r, struct gp_reader_watched *w, int
 	}
 }
 
-/* The set of what is watched now; queues that were in the old one continue. */
+/* Makes the set of watched queues. Queues of the old set continue. */
 static int make_set(struct gp_reader_self *r, struct gp_reader_watched *w)
 {
 	struct gp_ring_pointers *rings = calloc(w->nr, sizeof(*rings));
@@ -214,7 +214,7 @@ static void compare(struct gp_reader_self *r, const struct gp_reader_watched *w)
 	at = gp_pointers_rings(w->set, &nr);
 	for (i = 0; i < nr; i++)
 		stopped |= (at[i].flags & GP_RING_MOVED) && at[i].rptr != at[i].wptr;
-	/* Where a queue stopped is read when it stops, not at every look after. */
+	/* Check for a barrier only when the queue stops, not at every later look. */
 	stopped = stopped && !gp_pointers_barriers(w->set);
 	for (i = 0; i < nr; i++) {
 		struct gp_reader_queue *q = &r->queue[w->slots[i]];
@@ -287,7 +287,7 @@ static void publish(struct gp_reader_self *r)
 	r->nr_fresh = 0;
 }
 
-/* Processes that ended. Orders are not taken here. */
+/* Handles processes that ended. Takes no orders. */
 static void take_exits(struct gp_reader_self *r)
 {
 	struct epoll_event e[EVENTS];
@@ -302,7 +302,7 @@ static void show(struct gp_reader_self *r)
 {
 	if (!r->nr_fresh)
 		return;
-	/* What was read of a pid that ended meanwhile may be another process's. */
+	/* The pid may have been reused during the read. */
 	take_exits(r);
 	publish(r);
 }
@@ -311,7 +311,7 @@ static void wake_decider(struct gp_reader_self *r)
 {
 	const u64 one = 1;
 
-	/* It fails only if the counter is full, which takes longer than a reader lives. */
+	/* It fails only if the counter is full, which cannot happen in the life of a reader. */
 	(void)!gp_sys->write(r->wakefd, &one, sizeof(one));
 	r->wake = false;
 }
@@ -326,7 +326,7 @@ void gp_reader_look(struct gp_reader_self *r)
 			look_at(r, w);
 		if (!r->wake || r->asked)
 			continue;
-		/* An arrival does not wait until all processes are looked at. */
+		/* Publish now, so that an arrival does not wait for looks at other processes. */
 		show(r);
 		wake_decider(r);
 	}
@@ -338,7 +338,7 @@ void gp_reader_look(struct gp_reader_self *r)
 	if (r->wake || r->asked)
 		wake_decider(r);
 	r->asked = 0;
-	/* A look that was asked for moves the next one; it does not leave one out. */
+	/* A requested look shifts the next regular one but does not replace it. */
 	r->next_ns = r->now_ns < r->next_ns ? r->now_ns + r->interval_ns :
 					      r->next_ns + r->interval_ns;
 	if (r->next_ns <= r->now_ns)

@@ -18,7 +18,7 @@
 enum {
 	EVENTS	= 64,
 	ORDERS	= 256,		/* of one turn */
-	ORDERS_LEAST = 8,	/* of one turn, also if a look is due: it may always be */
+	ORDERS_LEAST = 8,	/* of one turn even if a look is due, which may be always */
 };
 
 #define UNSAID_NS	GP_MSEC	/* after the channel was full */
@@ -120,7 +120,7 @@ static void describe(struct gp_reader_self *r, const struct gp_order *o)
 		gp_reader_report(r, GP_REPORT_SUBJECT, o, 0);
 }
 
-/* This reader has nothing else to do, so it waits for room in the channel. */
+/* Sends the dump. Waits for room in the channel, because this reader has no other work. */
 static void dump(struct gp_reader_self *r, const struct gp_order *o)
 {
 	struct gp_mqd_list list = { 0 };
@@ -189,7 +189,7 @@ static void obey(struct gp_reader_self *r, const struct gp_order *o, ssize_t byt
 		gp_reader_report(r, GP_REPORT_ERROR, o, err);
 }
 
-/* False: the decider closed the channel. */
+/* Takes orders. Returns false if the decider closed the channel. */
 static bool take_orders(struct gp_reader_self *r)
 {
 	struct gp_order o;
@@ -213,7 +213,7 @@ static bool take_orders(struct gp_reader_self *r)
 
 /* ---- life ---- */
 
-/* The page and the eventfd come with the first order; anything else ends the reader. */
+/* Takes the first order, with the page and the eventfd. Any other message ends the reader. */
 static int greet(struct gp_reader_self *r)
 {
 	union {
@@ -262,7 +262,10 @@ static u64 wake_at(const struct gp_reader_self *r)
 	return at;
 }
 
-/* While a report waits for room no order is taken: orders may ask for more reports. */
+/*
+ * Sets the events of the channel to wait for. Takes no order while a report waits for room, because
+ * orders cause reports.
+ */
 static void listen_for(struct gp_reader_self *r, u32 events)
 {
 	struct epoll_event e = { .events = events, .data.ptr = GP_READER_CHANNEL };
@@ -286,7 +289,7 @@ bool gp_reader_turn(struct gp_reader_self *r, bool wait)
 	n = gp_sys->epoll_pwait2(r->epoll, e, EVENTS, at == GP_NEVER ? NULL : &ts);
 
 	r->now_ns = now(r);
-	/* Orders last: they end processes that events speak of. */
+	/* Take orders last, because they can free processes that events refer to. */
 	for (i = 0; i < n; i++) {
 		if (e[i].data.ptr == GP_READER_CHANNEL)
 			orders = true;
@@ -318,7 +321,7 @@ static int confine(const struct gp_reader_args *args)
 	struct gp_confinement may = gp_roles[GP_ROLE_READER].may;
 	int err;
 
-	/* Sleeps of microseconds are not stretched to save wake-ups. */
+	/* Looks need sleeps with microsecond precision. */
 	prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
 	if (args->unconfined)
 		return 0;
@@ -371,7 +374,7 @@ int gp_reader_begin(const struct gp_reader_args *args, struct gp_reader_self **r
 	}
 	r->now_ns = now(r);
 	r->wake = true;
-	gp_reader_look(r);	/* the first beat says that it is there */
+	gp_reader_look(r);	/* the first heartbeat */
 	*ret = r;
 	return 0;
 }

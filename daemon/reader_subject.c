@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The texts are their process's to write: it can change them while they are read, make them
- * huge, or hide them. Each is read with one bounded buffer, cut where that ends, and cleaned.
+ * A process controls its texts. It can change them while they are read, make them huge, or hide
+ * them. Each text is read into one bounded buffer, truncated and cleaned.
  */
 #include "reader.h"
 
@@ -17,7 +17,7 @@
 #include "text/value.h"
 
 enum {
-	ENVIRON_MAX	= 1 << 18,	/* a variable beyond that is not found */
+	ENVIRON_MAX	= 1 << 18,	/* variables beyond that are not found */
 	TRIES		= 3,
 };
 
@@ -116,7 +116,7 @@ void gp_reader_process_close(struct gp_reader_process *p)
 
 /* ---- texts ---- */
 
-/* Is a text that cannot be read for this reason hidden, and the process still there? */
+/* Returns true if @err means that a text is hidden and the process still exists. */
 static bool is_hidden(int err)
 {
 	return err == -EACCES || err == -EPERM || err == -ENOENT;
@@ -179,7 +179,7 @@ int gp_reader_cgroup(int dir, char *to)
 	return *best != 0;
 }
 
-/* As getenv() finds it: the first one. A value that does not fit is not known. */
+/* Finds the first one, as getenv() does. A value that does not fit is left unknown. */
 static bool find_variable(const char *text, size_t bytes, const char *name, char *to)
 {
 	size_t at, len = strlen(name);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a reader and the decider exchange.
+ * The protocol between a reader and the decider.
  *
  * Orders go to the reader and reports come back, one message each, over a SOCK_SEQPACKET
  * channel. All have a fixed size and begin with a version; the receiver refuses any other
  * version, size or type. The first order is HELLO. It brings two descriptors: the page, a
  * sealed memfd that only the reader writes, and an eventfd that wakes the decider.
  *
- * The page holds numbers only. The decider never takes a size, an index or an address from it,
- * so a reader that was taken over can lie about queue pointers and no more. Whatever pointers a
- * process shows are under its user's control anyway.
+ * The page holds numbers only. The decider never takes a size, an index or an address from it, so a
+ * reader that was taken over can lie about queue pointers and no more. Whatever pointers a process
+ * shows are under its user's control anyway.
  */
 #ifndef GP_DAEMON_READER_WIRE_H
 #define GP_DAEMON_READER_WIRE_H
@@ -45,9 +45,9 @@ enum gp_reader_role {
 	GP_READER_OF_DUMP,	/* DUMP only */
 };
 
-/* Which change of a queue wakes the decider. */
+/* The changes of a queue that wake the decider. */
 enum gp_wake {
-	GP_WAKE_WRITE	= 1 << 0,	/* the write pointer moved; it can(not) be read */
+	GP_WAKE_WRITE	= 1 << 0,	/* the write pointer moved; became (un)readable */
 	GP_WAKE_READ	= 1 << 1,	/* the read pointer moved */
 	/* With every 16th look and every LOOK: for queues whose arrivals are not urgent. */
 	GP_WAKE_SELDOM	= 1 << 2,
@@ -67,7 +67,7 @@ struct gp_order_hello {
 
 struct gp_order_watch {
 	u32 slot;
-	u32 generation;		/* comes back in the slot: tells two users of one slot apart */
+	u32 generation;		/* copied to the slot, to detect a reused slot */
 	u32 wake;		/* enum gp_wake */
 	u32 kind, ring_bytes;	/* as in struct gp_ring_pointers */
 	u32 zero;
@@ -92,7 +92,7 @@ struct gp_order {
 
 enum gp_report_kind {
 	GP_REPORT_GONE = 1,	/* the process ended, or became another one by exec */
-	GP_REPORT_ERROR,	/* a call failed: nothing is known of the process */
+	GP_REPORT_ERROR,	/* a call failed; says nothing about the process */
 	GP_REPORT_SUBJECT,
 	GP_REPORT_MQDS,		/* some of a dump's queues */
 	GP_REPORT_DUMPED,	/* the dump ends */
@@ -114,7 +114,7 @@ struct gp_report_subject {
 	char class_name[GP_READER_NAME], gang[GP_READER_NAME];
 };
 
-/* struct gp_mqd without gaps, and without a type that has invalid values. */
+/* struct gp_mqd without padding, and only with types that have no invalid values. */
 struct gp_report_mqd {
 	int32_t pid;
 	u32 gpu_id, kind, copies, ring_bytes, doorbell, active, pipe_priority, queue_priority;
@@ -161,7 +161,7 @@ static inline size_t gp_report_bytes(u32 kind)
 /* ---- the page ---- */
 
 enum gp_slot_flag {
-	GP_SLOT_READ		= 1 << 0,	/* the last look could read it */
+	GP_SLOT_READ		= 1 << 0,	/* the last look read it */
 	GP_SLOT_AT_BARRIER	= 1 << 1,
 	GP_SLOT_ALL		= 3,
 };

@@ -60,7 +60,7 @@ struct gp_readers_user *gp_readers_find(const struct gp_readers *rs, uid_t uid)
 	return NULL;
 }
 
-/* NULL: too many users, or no memory. */
+/* Returns the entry of @uid, a new one if needed. NULL: too many users, or no memory. */
 static struct gp_readers_user *find_or_add(struct gp_readers *rs, uid_t uid)
 {
 	struct gp_readers_user *u = gp_readers_find(rs, uid);
@@ -111,7 +111,7 @@ static void close_page(struct gp_readers_user *u)
 	u->page = NULL;
 }
 
-/* The reader is no longer @u's. What it was told is told to the next one. */
+/* Forgets the reader of @u. The next reader gets all orders again. */
 static void forget_reader(struct gp_readers *rs, struct gp_readers_user *u, int err)
 {
 	u32 i;
@@ -146,7 +146,7 @@ static void set_state(struct gp_readers *rs, struct gp_readers_user *u, u32 stat
 	rs->busy = true;
 }
 
-/* Not before the last start is so long ago; the time doubles unless the last one did well. */
+/* Delays the next start of a reader. The delay doubles unless the last reader worked. */
 static void put_off(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	if (u->good_ns && rs->now_ns - u->good_ns >= rs->args.retry_max_ns)
@@ -157,11 +157,11 @@ static void put_off(struct gp_readers *rs, struct gp_readers_user *u)
 	set_state(rs, u, GP_READER_ABANDONED);
 }
 
-/* It may be stuck in the kernel and never end; its channel says when it does. */
+/* The reader may be stuck in the kernel. Its channel closes when it ends. */
 void gp_readers_abandon(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	rs->args.kill(rs->args.ctx, u->uid, u->id);
-	/* If that is lost, and the reader recovers, it ends by itself. */
+	/* If the kill is lost and the reader recovers, it ends by itself. */
 	shutdown(u->channel, SHUT_WR);
 	rs->stats.abandoned++;
 	listen_to(rs, u, GP_READERS_OLD, 0);
@@ -187,7 +187,7 @@ static void reap(struct gp_readers *rs, struct gp_readers_user *u)
 		ssize_t n = gp_sys->recv(u->stuck[i].channel, &byte, 1, MSG_DONTWAIT);
 
 		if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) {
-			i += n <= 0;	/* drop what it still said */
+			i += n <= 0;	/* drop its last messages */
 			continue;
 		}
 		close(u->stuck[i].channel);
@@ -258,7 +258,7 @@ failed:
 	return -errno;
 }
 
-/* The first order, with the page and the eventfd. A new channel has room for it. */
+/* Sends the first order, with the page and the eventfd. A new channel has room for it. */
 static int greet(struct gp_readers *rs, const struct gp_readers_user *u, int memory)
 {
 	union {
@@ -324,7 +324,7 @@ static void start(struct gp_readers *rs, struct gp_readers_user *u)
 
 /* ---- orders ---- */
 
-/* False: the channel is full, or the reader is gone. */
+/* Sends an order. Returns false if the channel is full or the reader is gone. */
 static bool order(struct gp_readers *rs, struct gp_readers_user *u, struct gp_order *o)
 {
 	o->version = GP_READER_VERSION;
@@ -384,7 +384,7 @@ static void tell_questions(struct gp_readers *rs, struct gp_readers_user *u)
 	}
 }
 
-/* The reader of @u does as wanted, as far as its channel has room. */
+/* Sends the pending orders to the reader of @u, as far as its channel has room. */
 static void tell(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	struct gp_order interval = { .kind = GP_ORDER_INTERVAL, .value = u->interval_ns };
@@ -426,7 +426,7 @@ static bool is_needed(const struct gp_readers *rs, const struct gp_readers_user 
 	return u->nr_watches;
 }
 
-/* When its reader is late unless something comes from it. */
+/* Returns when the reader of @u becomes late if it sends nothing. */
 static u64 late_at(const struct gp_readers *rs, const struct gp_readers_user *u)
 {
 	u64 limit = gp_readers_limit(rs, u), at = GP_NEVER;
@@ -446,7 +446,7 @@ static u64 late_at(const struct gp_readers *rs, const struct gp_readers_user *u)
 	return at;
 }
 
-/* Judges the reader of @u. Returns when to do so again. */
+/* Updates the state of the reader of @u. Returns when to call it again. */
 static u64 judge(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	u64 at;
@@ -460,7 +460,7 @@ static u64 judge(struct gp_readers *rs, struct gp_readers_user *u)
 		}
 		return at;
 	}
-	/* Since we saw it: if we slept meanwhile, the reader may have slept too. */
+	/* Count from when the decider saw it, because the machine may have slept meanwhile. */
 	if (u->state != GP_READER_LATE) {
 		u->late_ns = rs->now_ns;
 		set_state(rs, u, GP_READER_LATE);
@@ -472,7 +472,7 @@ static u64 judge(struct gp_readers *rs, struct gp_readers_user *u)
 	return u->retry_at_ns;
 }
 
-/* Returns when @u is to be tended again. */
+/* Does the work that is due for @u. Returns when to call it again. */
 static u64 tend(struct gp_readers *rs, struct gp_readers_user *u)
 {
 	bool needed = is_needed(rs, u);
@@ -512,7 +512,7 @@ static void take_event(struct gp_readers *rs, const struct epoll_event *e)
 		return;
 	switch (e->data.u64 % GP_READERS_NR) {
 	case GP_READERS_WAKE:
-		/* An edge of each write: its counter need not be read. */
+		/* Each write gives an edge, so the counter need not be read. */
 		if (u->wakefd < 0)
 			return;
 		u->woken = rs->busy = true;
@@ -596,7 +596,7 @@ static u32 take_slot(struct gp_readers_user *u, struct gp_watch *w,
 	return i;
 }
 
-/* The slot of @ring that @w has already, if it is to be read as before. */
+/* Returns the present slot of @ring in @w if its order is unchanged. */
 static u32 keep_slot(const struct gp_readers_user *u, struct gp_watch *w,
 		     const struct gp_ring_pointers *ring, u32 wake)
 {
@@ -722,11 +722,11 @@ int gp_readers_look(struct gp_readers *rs, uid_t user, u64 *number)
 
 	if (!u || u->state != GP_READER_GOOD)
 		return -ENOENT;
-	/* The oldest one that is not answered says whether the reader is late. */
+	/* The oldest pending request decides whether the reader is late. */
 	if (u->look_done == u->look_asked)
 		u->look_ns = rs->now_ns;
 	*number = ++u->look_asked;
-	/* It is told without another run. The next one is when it may be late. */
+	/* Send it without another run. The next run is when the reader may be late. */
 	tell(rs, u);
 	rs->wake_ns = gp_sooner(rs->wake_ns, rs->now_ns + gp_readers_limit(rs, u));
 	return 0;

@@ -3,24 +3,24 @@
  * The decider's side of the readers: one reader process per user (reader.h), and one for
  * the driver's dump of queue descriptors.
  *
- * Nothing here blocks, whatever a reader or a process does. A reader that is late makes its user
- * unknown (GP_READER_LATE): its heartbeat is too old, or a LOOK, a DESCRIBE or a DUMP is not
- * answered. If it stays late it is abandoned and, at a bounded rate, replaced. An abandoned
- * reader may be stuck in the kernel and survive SIGKILL, so a user has at most
- * GP_READERS_STUCK of them; after that it stays unknown until one ends. Other users have other
- * readers and notice none of it.
+ * Nothing here blocks, whatever a reader or a process does. A reader is late if its heartbeat is
+ * too old, or if a LOOK, a DESCRIBE or a DUMP is not answered. Then its user is unknown
+ * (GP_READER_LATE). If it stays late it is abandoned and, at a bounded rate, replaced. An abandoned
+ * reader may be stuck in the kernel and survive SIGKILL, so a user has at most GP_READERS_STUCK of
+ * them; after that it stays unknown until one ends. Other users have other readers and notice none
+ * of it.
  *
  *	epoll: gp_readers_fd() is readable, or gp_readers_wake_at() has come
  *		-> gp_readers_run(), then gp_readers_next() until it returns false
  *
- * One thread calls everything. Time is an argument, CLOCK_MONOTONIC as a reader's. What a reader
- * says of its own time decides nothing about other users.
+ * One thread calls everything. Time is an argument, from CLOCK_MONOTONIC as in a reader. The times
+ * that a reader reports never affect other users.
  *
- * What a user costs: one process with about 200 kB of its own, and in the decider one socket, one
- * eventfd and 256 kB of address space, of which the pages with queues in them are used. A look at
+ * The cost of a user is one process with about 200 kB of its own, and in the decider one socket,
+ * one eventfd and 256 kB of address space, of which only the pages with queues are used. A look at
  * eight queues of one process takes about 5 us of processor time, wake-up included, so the interval
  * should be 0 unless the user's queues can change a decision. Compared with a decider that reads
- * the pointers itself, an arrival pays one more wake-up.
+ * the pointers itself, an arrival costs one more wake-up.
  */
 #ifndef GP_DAEMON_READERS_H
 #define GP_DAEMON_READERS_H
@@ -44,9 +44,9 @@ struct gp_readers_args {
 	 * reader runs, and must not block. 0 or -errno.
 	 */
 	int (*make)(void *ctx, uid_t user, u64 id, int channel);
-	/* SIGKILL for reader @id, which may not even have started. */
+	/* Sends SIGKILL to reader @id, which may not have started yet. */
 	void (*kill)(void *ctx, uid_t user, u64 id);
-	/* Which other user ids are of @user (/etc/subuid)? NULL: none. Returns how many ranges. */
+	/* Gets the other user ids of @user (/etc/subuid). NULL: none. Returns how many ranges. */
 	u32 (*ranges)(void *ctx, uid_t user, struct gp_uid_range *to, u32 room);
 	void *ctx;
 	/* 0: the value in brackets */
@@ -65,14 +65,14 @@ enum gp_reader_state {
 	GP_READER_STARTING,
 	GP_READER_GOOD,
 	GP_READER_LATE,
-	GP_READER_ABANDONED,	/* the last one was; the next comes later */
+	GP_READER_ABANDONED,	/* the last one was abandoned; the next starts later */
 };
 
 struct gp_readers;
 struct gp_watch;
 
 int gp_readers_new(const struct gp_readers_args *args, struct gp_readers **ret);
-/* Readers end when their channel closes. NULL is fine. */
+/* Frees @rs and closes the channels, which ends the readers. NULL is a no-op. */
 void gp_readers_free(struct gp_readers *rs);
 
 int gp_readers_fd(const struct gp_readers *rs);
@@ -81,7 +81,7 @@ void gp_readers_run(struct gp_readers *rs, u64 now_ns);
 
 /* ---- what is wanted ---- */
 
-/* One process, and whose it is. */
+/* A process and its user. */
 struct gp_reader_target {
 	uid_t user;
 	pid_t pid;
@@ -103,22 +103,22 @@ struct gp_reader_wanted {
 int gp_readers_watch(struct gp_readers *rs, const struct gp_reader_target *who,
 		     const struct gp_reader_wanted *wanted, struct gp_watch **watch);
 void gp_readers_unwatch(struct gp_readers *rs, struct gp_watch *watch);
-/* How often to look; 0: only when asked. Kept within the reader's bounds. */
+/* Sets the interval between looks; 0: only on request. Clamped to the reader's bounds. */
 void gp_readers_interval(struct gp_readers *rs, uid_t user, u64 ns);
 /*
- * A look at all queues of @user now. GP_READERS_LOOKED comes when it is done, with *@number or
- * one that was asked for later. -ENOENT: the user is not GP_READER_GOOD.
+ * Requests a look at all queues of @user now. GP_READERS_LOOKED follows, with *@number or the
+ * number of a later request. -ENOENT: the user is not GP_READER_GOOD.
  */
 int gp_readers_look(struct gp_readers *rs, uid_t user, u64 *number);
 /*
- * Reads what the rules want to know. A GP_READERS_SUBJECT, _GONE or _ERROR comes, sooner or later,
- * also if the reader is abandoned (then _ERROR with ETIMEDOUT). -EAGAIN: too many are asked for;
- * ask again when one was answered. -ENOSPC.
+ * Requests the texts that the rules use. GP_READERS_SUBJECT, _GONE or _ERROR follows, also if the
+ * reader is abandoned (then _ERROR with ETIMEDOUT). -EAGAIN: too many requests are pending; retry
+ * when one was answered. -ENOSPC.
  */
 int gp_readers_describe(struct gp_readers *rs, const struct gp_reader_target *who);
 /*
- * Reads the driver's dump, of process @only or, 0, of all. GP_READERS_DUMPED comes. -EAGAIN: one
- * is being read, or its reader was abandoned a moment ago.
+ * Requests the driver's dump of process @only, or of all if 0. GP_READERS_DUMPED follows. -EAGAIN:
+ * a dump is being read, or its reader was abandoned a moment ago.
  */
 int gp_readers_dump(struct gp_readers *rs, pid_t only);
 
@@ -134,25 +134,25 @@ struct gp_reader_sample {
 };
 
 /*
- * The queues of @watch as last read, in the order they were given. Returns how many of them, all
- * read; -EAGAIN: at least one is not, or the user is not good, so the process is unknown (@to
- * is filled nevertheless). @room: as many as are watched.
+ * Gets the queues of @watch as last read, in the order in which they were given. Returns how many,
+ * if all were read. -EAGAIN: at least one was not read, or the user is not good, so the process is
+ * unknown (@to is filled in anyway). @room: at least as many as are watched.
  */
 int gp_readers_samples(const struct gp_readers *rs, const struct gp_watch *watch,
 		       struct gp_reader_sample *to, u32 room);
 /*
- * Was @watch looked at after @ns? Also true if its user is not good: then there is nothing to wait
- * for.
+ * Returns true if @watch was looked at after @ns. Also true if its user is not good, because
+ * waiting is of no use then.
  */
 bool gp_readers_looked_since(const struct gp_watch *watch, u64 ns);
 
 enum gp_readers_event_kind {
-	GP_READERS_CHANGED,	/* samples of @user did, or their being known */
+	GP_READERS_CHANGED,	/* samples of @user changed, or became (un)known */
 	GP_READERS_LOOKED,	/* @number; samples may have changed, too */
 	GP_READERS_STATE,	/* of @user: @state */
 	GP_READERS_SUBJECT,	/* @subject */
 	GP_READERS_GONE,
-	GP_READERS_ERROR,	/* @error, an errno: nothing is known of the process */
+	GP_READERS_ERROR,	/* @error, an errno; says nothing about the process */
 	GP_READERS_DUMPED,	/* @list, or @error and perhaps @number, the line */
 };
 
@@ -173,7 +173,7 @@ bool gp_readers_next(struct gp_readers *rs, struct gp_readers_event *ret);
 struct gp_readers_stats {
 	u64 looks;
 	u64 started, abandoned, late;
-	u64 refused;		/* messages of readers that made no sense */
+	u64 refused;		/* invalid messages of readers */
 	u64 errors;		/* system calls that failed in a reader */
 	u32 users, stuck;	/* now */
 	u32 silent;		/* users whose reader is late or was abandoned, now */

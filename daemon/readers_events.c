@@ -21,7 +21,7 @@ void gp_readers_beat(struct gp_readers *rs, struct gp_readers_user *u)
 		u->looks = looks;
 		u->beat_ns = rs->now_ns;
 	}
-	/* Only numbers that were asked for are answers. */
+	/* Accept only numbers that were requested. */
 	if (answered > u->look_done && answered <= u->look_told) {
 		u->look_done = answered;
 		u->looked = rs->busy = true;
@@ -35,7 +35,7 @@ enum gp_reader_state gp_readers_state(const struct gp_readers *rs, uid_t user)
 	return u ? u->state : GP_READER_NONE;
 }
 
-/* A copy of one slot that the reader did not write meanwhile. */
+/* Copies one slot. Returns false if the reader keeps writing it. */
 static bool copy_slot(const struct gp_reader_slot *from, u32 generation,
 		      struct gp_reader_sample *to)
 {
@@ -75,7 +75,7 @@ int gp_readers_samples(const struct gp_readers *rs, const struct gp_watch *w,
 		to[i] = (struct gp_reader_sample){ .read = false };
 		if (u->page && u->state == GP_READER_GOOD)
 			to[i].read = copy_slot(&u->page->slot[w->slots[i]], s->generation, &to[i]);
-		/* Not in the future, and no longer ago than a reader may take. */
+		/* Clamp it: not in the future, and not older than a reader may take. */
 		if (to[i].before_ns)
 			to[i].before_ns = gp_sooner(gp_readers_later(to[i].before_ns,
 							    oldest), rs->now_ns);
@@ -118,8 +118,8 @@ static void drop_question(struct gp_readers_user *u, u32 i)
 }
 
 /*
- * Drops the question that @r answers. It is known by its number: a report about a process that is
- * watched can come while the process is being described.
+ * Drops the question that @r answers. Finds it by its number, because a report about a watched
+ * process can arrive while the process is being described.
  */
 static bool answer_question(struct gp_readers *rs, struct gp_readers_user *u,
 			    const struct gp_report *r)
@@ -133,7 +133,7 @@ static bool answer_question(struct gp_readers *rs, struct gp_readers_user *u,
 		    !q->sent_ns || q->failed)
 			continue;
 		drop_question(u, i);
-		rs->dirty = true;	/* the next one can be sent */
+		rs->dirty = true;	/* so that the next one is sent */
 		return true;
 	}
 	return false;
@@ -192,7 +192,7 @@ static bool take_dump(struct gp_readers *rs, const struct gp_report *r)
 	return true;
 }
 
-/* The texts were cleaned by the reader, which is not trusted with that. */
+/* Cleans the texts again, because the reader is not trusted. */
 static void clean_subject(struct gp_report_subject *s)
 {
 	gp_reader_clean(s->exe, sizeof(s->exe));
@@ -202,7 +202,7 @@ static void clean_subject(struct gp_report_subject *s)
 	gp_reader_clean(s->gang, sizeof(s->gang));
 }
 
-/* False: the report makes no sense. */
+/* Takes a report. Returns false if it is invalid. */
 static bool take_report(struct gp_readers *rs, struct gp_readers_user *u, ssize_t bytes,
 			struct gp_readers_event *ret)
 {
@@ -216,7 +216,7 @@ static bool take_report(struct gp_readers *rs, struct gp_readers_user *u, ssize_
 		return false;
 	if (u->uid == GP_READER_DUMP_USER) {
 		ret->who.pid = 0;
-		ret->kind = GP_READERS_CHANGED;	/* none: the dump tells when it is done */
+		ret->kind = GP_READERS_CHANGED;	/* no event until the dump is done */
 		return take_dump(rs, r);
 	}
 	asked = answer_question(rs, u, r);
@@ -236,13 +236,13 @@ static bool take_report(struct gp_readers *rs, struct gp_readers_user *u, ssize_
 	default:
 		return false;
 	}
-	/* A report about a process that is not watched any more came late: drop it. */
+	/* Drop a late report about a process that is no longer watched. */
 	if (!asked && !is_watched(u, r->pid, r->start))
 		ret->kind = GP_READERS_CHANGED;
 	return true;
 }
 
-/* True: *@ret is an event. */
+/* Receives a message. Returns true if *@ret is an event. */
 static bool receive(struct gp_readers *rs, struct gp_readers_user *u, struct gp_readers_event *ret)
 {
 	struct gp_report *r = &rs->report;
@@ -269,7 +269,7 @@ static bool receive(struct gp_readers *rs, struct gp_readers_user *u, struct gp_
 		if (ret->kind != GP_READERS_CHANGED)
 			return true;
 	}
-	/* epoll says again that there is more. */
+	/* epoll reports new data again. */
 	u->readable = false;
 	return false;
 }
@@ -335,7 +335,7 @@ bool gp_readers_next(struct gp_readers *rs, struct gp_readers_event *ret)
 		struct gp_readers_user *u = &rs->user[rs->cursor++ % rs->nr_users];
 
 		if (u->used && next_of(rs, u, ret)) {
-			rs->cursor--;	/* it may have more */
+			rs->cursor--;	/* the user may have more */
 			return true;
 		}
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the files of the decider's side of the readers share.
+ * Shared by the files of the decider's side of the readers.
  *
  *	readers.c		users and their readers: start, tell, judge, abandon
- *	readers_events.c	what the readers say and show
+ *	readers_events.c	messages and samples of the readers
  */
 #ifndef GP_DAEMON_READERS_INTERNAL_H
 #define GP_DAEMON_READERS_INTERNAL_H
@@ -12,18 +12,18 @@
 #include "reader.h"
 #include "readers.h"
 
-/* What a descriptor in the epoll is; the user's place is above it. */
+/* The kind of a descriptor in the epoll, in the low bits; the user's index is above it. */
 enum gp_readers_descriptor { GP_READERS_CHANNEL, GP_READERS_WAKE, GP_READERS_OLD, GP_READERS_NR };
 
 struct gp_readers_user;
 
-/* A queue that is to be read. */
+/* A queue to read. */
 struct gp_wanted_slot {
 	struct gp_watch *of;	/* NULL: unused */
 	u32 generation;
 	u32 wake;
 	bool given;		/* the reader has this slot in use */
-	bool told;		/* the reader knows what is wanted here */
+	bool told;		/* the reader has the present order for it */
 	struct gp_ring_pointers ring;
 };
 
@@ -39,7 +39,7 @@ struct gp_readers_question {
 	struct gp_reader_target who;
 	u64 number;
 	u64 sent_ns;		/* 0: it waits */
-	int failed;		/* an errno that next() is to tell; 0 */
+	int failed;		/* an errno for next() to report; 0 */
 };
 
 struct gp_readers_user {
@@ -57,13 +57,13 @@ struct gp_readers_user {
 	} stuck[GP_READERS_STUCK];
 	u32 nr_stuck;
 
-	/* when what happened */
-	u64 looks;		/* as last seen */
-	u64 beat_ns;		/* when that changed */
+	/* times */
+	u64 looks;		/* the heartbeat as last seen */
+	u64 beat_ns;		/* when it changed */
 	u64 started_ns, late_ns, good_ns, idle_ns;
 	u64 retry_at_ns, retry_ns;
 
-	/* what is wanted, and how much of it the reader knows */
+	/* the wanted state, and how much of it the reader has */
 	struct gp_watch *watches;
 	u32 nr_watches;
 	struct gp_wanted_slot *slot;	/* GP_READER_SLOTS */
@@ -87,7 +87,7 @@ struct gp_readers {
 	int epoll;
 	u64 now_ns, wake_ns;
 	u64 last_id;
-	bool dirty;		/* some user is to be tended */
+	bool dirty;		/* some user needs tend() */
 	bool busy;		/* next() may have something */
 	u32 nr_users, cursor;
 	struct gp_readers_user *user;	/* GP_READERS_USERS */
@@ -99,7 +99,7 @@ struct gp_readers {
 		struct gp_mqd_list list;
 	} dump;
 	struct gp_readers_stats stats;
-	struct gp_report report;	/* that next() has just received */
+	struct gp_report report;	/* the last one that next() received */
 };
 
 static inline u64 gp_readers_later(u64 a, u64 b)
@@ -107,7 +107,7 @@ static inline u64 gp_readers_later(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-/* The time that a look of the reader of @u may take. */
+/* Returns how long a look of the reader of @u may take. */
 static inline u64 gp_readers_limit(const struct gp_readers *rs, const struct gp_readers_user *u)
 {
 	return gp_readers_later(rs->args.late_ns, rs->args.late_intervals * u->interval_ns);
@@ -116,14 +116,14 @@ static inline u64 gp_readers_limit(const struct gp_readers *rs, const struct gp_
 /* readers.c */
 
 struct gp_readers_user *gp_readers_find(const struct gp_readers *rs, uid_t uid);
-/* Kills the reader of @u. It may be stuck in the kernel and never end; its channel says when. */
+/* Kills the reader of @u. It may be stuck in the kernel; its channel closes when it ends. */
 void gp_readers_abandon(struct gp_readers *rs, struct gp_readers_user *u);
-/* The reader of @u closed its channel. */
+/* Handles the end of the channel of the reader of @u. */
 void gp_readers_ended(struct gp_readers *rs, struct gp_readers_user *u);
 
 /* readers_events.c */
 
-/* Sees whether the reader of @u did a look, and which LOOK it answered. */
+/* Reads from the page whether the reader of @u did a look, and which LOOK it answered. */
 void gp_readers_beat(struct gp_readers *rs, struct gp_readers_user *u);
 
 #endif /* GP_DAEMON_READERS_INTERNAL_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What users ask for: classes, holds, hints, another policy, the kill switch. The control socket
- * has checked before that they may.
+ * Requests of users: classes, holds, hints, another policy, the kill switch. The control socket has
+ * already checked the rights of the user.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #include "lib/sys.h"
 #include "lib/user.h"
 
-enum { FORGET_PER_SCAN = 16 };	/* requests whose process may have ended are looked at */
+enum { FORGET_PER_SCAN = 16 };	/* requests checked for an ended process */
 
-/* A hold that waits for its process to be attached is forgotten after that. */
+/* Time after which a hold that waits for the attach is dropped. */
 #define ATTACH_NS	(3 * GP_SEC)
 
 static int refuse(char *why, int err, const char *sentence)
@@ -54,7 +54,7 @@ void gp_class_request_forget_ended(struct gp_decider *h)
 	int err;
 
 	for (; left; left--) {
-		/* Those behind are looked at first, so that the last one can take its place. */
+		/* Check from the end, so that the last one can take the place of a removed one. */
 		if (!h->request_at)
 			h->request_at = h->nr_requests;
 		request = &h->request[--h->request_at];
@@ -66,8 +66,8 @@ void gp_class_request_forget_ended(struct gp_decider *h)
 }
 
 /*
- * The process that has the pid now. -ESRCH: none, or not the one that @who names. Other errors say
- * nothing about the process.
+ * Gets the process that has the pid now. -ESRCH: no process, or not the one that @who names. Other
+ * errors say nothing about the process.
  */
 static int identify(const struct gp_decider *h, const struct gp_process_id *who,
 		    struct gp_process_id *ret)
@@ -91,8 +91,8 @@ int gp_decider_owner(struct gp_decider *h, struct gp_process_id *who, uid_t *ret
 }
 
 /*
- * What the rules alone would give. The command line is known of processes that use a GPU: it is not
- * read here, because a process can make that take for ever.
+ * Gets the subject for the rules. The command line is known only of processes that use a GPU. It is
+ * not read here, because a process can block that for ever.
  */
 static int subject_of(struct gp_decider *h, const struct gp_process_id *is, struct gp_subject *ret,
 		      struct gp_match *match)
@@ -109,7 +109,7 @@ static int subject_of(struct gp_decider *h, const struct gp_process_id *is, stru
 	return r && r->described;
 }
 
-/* If not all is known, @to must not be more than anything that the rules could give. */
+/* With incomplete texts, @to must not exceed any class that the rules could give. */
 int gp_decider_raises(struct gp_decider *h, const struct gp_process_id *who, const char *class_name)
 {
 	const struct gp_named_class *to = NULL, *asked, *has, *c;
@@ -158,7 +158,7 @@ static void class_now(struct gp_decider *h, const struct gp_process_id *is, char
 	gp_subject_free(&subject);
 }
 
-/* The process that @who names now, and the user who answers for it. */
+/* Gets the process that @who names now, and the user charged for it. */
 static int identify_user(struct gp_decider *h, const struct gp_process_id *who,
 			 struct gp_process_id *is, uid_t *ret, char *why)
 {
@@ -183,7 +183,7 @@ int gp_decider_may_request_class(struct gp_decider *h, const struct gp_process_i
 
 	if (err)
 		return err;
-	/* Another class for one that has one needs no room. */
+	/* Replacing a request needs no room. */
 	if (gp_class_request_find(h, is.pid, is.start))
 		return 0;
 	for (i = 0; i < h->nr_requests; i++)
@@ -197,7 +197,7 @@ int gp_decider_may_request_class(struct gp_decider *h, const struct gp_process_i
 	return 0;
 }
 
-/* Would @policy admit the task of @r with @class? */
+/* Checks whether @policy would admit the task of @r with @class. */
 static int admitted(struct gp_decider *h, const struct gp_policy *policy,
 		    const struct gp_gpu_process *r, const struct gp_class *class, char *why)
 {
@@ -259,7 +259,7 @@ int gp_decider_set_class(struct gp_decider *h, const struct gp_process_id *who,
 
 /* ---- one process ---- */
 
-/* A task, and a mechanism that could do something with it. */
+/* Finds the task of a process. Fails if the mechanism cannot preempt. */
 static int find_task(struct gp_decider *h, const struct gp_process_id *who,
 		     struct gp_gpu_process **ret, char *why)
 {
@@ -304,12 +304,12 @@ int gp_decider_hold(struct gp_decider *h, const struct gp_process_id *who, u64 l
 		if (err)
 			return refuse(why, err, "it cannot be held");
 	} else {
-		/* As soon as it is attached. */
+		/* Hold it as soon as it is attached. */
 		gp_tasks_lease(h, r, *granted, h->now_ns + h->config->daemon.attach_after_ns +
 			     ATTACH_NS);
 		h->attach_due = true;
 	}
-	/* A lease that is renewed is no news. */
+	/* Do not report a renewed lease. */
 	if (!renewed)
 		gp_decider_news(h, GP_NEWS_HOLD, r, "is to be held, with a lease of %llu ms",
 			     (unsigned long long)(*granted / GP_MSEC));
@@ -378,7 +378,7 @@ int gp_switched_off(const struct gp_decider *h)
 	return gp_sys_is_gone(-errno) || gp_sys_is_denied(-errno) ? 0 : -errno;
 }
 
-/* The switch is a file, so that the next daemon sees it too. */
+/* Stores the switch as a file, so that the next daemon sees it too. */
 static int keep_switch(const struct gp_decider *h, bool on)
 {
 	char path[GP_CONFIG_TEXT + 8];
@@ -402,11 +402,11 @@ int gp_decider_enable(struct gp_decider *h, bool on, char *why)
 	bool changed = h->enabled != on;
 	int err;
 
-	/* Off in any case: that it is not kept is the smaller harm. */
+	/* Switch off even if the file cannot be written, which is the smaller harm. */
 	h->enabled = on;
 	h->backend->ops->set(h->backend);
 	h->attach_due = true;
-	/* Release first: writing the file may wait for the disk. */
+	/* Release first, because writing the file may wait for the disk. */
 	if (h->backend->ops->decide)
 		h->backend->ops->decide(h->backend);
 	err = keep_switch(h, on);

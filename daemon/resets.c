@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * GPUs that the driver resets, as it tells by its system management events.
+ * Handles resets of GPUs, which the driver reports by its system management events.
  *
- * A reset loses every process that has the driver open: the driver keeps its queues off all GPUs
- * and waits for it to end. So all seats are lost and all processes are left. Processes that
- * come after the reset are treated as usual.
+ * After a reset the driver keeps the queues of every process that has it open off all GPUs, and
+ * waits for the process to end. So all seats are LOST and all processes are detached. Processes
+ * that start after the reset are treated as usual.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "lib/sys.h"
 #include "uapi/kfd.h"
 
-/* A descriptor of the events of one GPU; -errno. */
+/* Returns a descriptor of the events of one GPU, or -errno. */
 static int subscribe(int kfd_fd, u32 gpu_id)
 {
 	const u64 mask = KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_GPU_PRE_RESET) |
@@ -44,7 +44,7 @@ void gp_resets_watch(struct gp_decider *h)
 	/* In tests there is no driver. */
 	if (h->args.kfd || !h->nr_gpus)
 		return;
-	/* Not kept open: that would block a partition switch. */
+	/* Close it, because an open driver blocks a partition switch. */
 	kfd_fd = gp_sys->openat(AT_FDCWD, "/dev/kfd", O_RDWR | O_CLOEXEC);
 	err = kfd_fd < 0 ? -errno : 0;
 	for (u32 d = 0; !err && d < h->nr_gpus; d++) {
@@ -83,7 +83,7 @@ static void begins(struct gp_decider *h, u32 device)
 	u32 i, lost = 0;
 
 	h->backend->ops->reset(h->backend);
-	/* Also a process without queues: the driver never runs those that it makes. */
+	/* Also a process without queues, because the driver never runs its later queues. */
 	for (i = 0; i < h->nr_processes; i++) {
 		lost += !h->process[i]->lost;
 		lose(h->process[i]);
@@ -101,11 +101,11 @@ void gp_resets_event(struct gp_decider *h, u32 device, u32 what)
 	if (what & GP_RESET_ENDS)
 		gp_decider_news(h, GP_NEWS_GPU, NULL, "GPU %u: the reset has ended",
 			     h->gpu[device].index);
-	/* Lost processes are left. */
+	/* Lost processes must be detached. */
 	h->attach_due = true;
 }
 
-/* A line begins with its event's number in hexadecimal. */
+/* Parses events. A line begins with the number of its event in hexadecimal. */
 u32 gp_reset_parse(const char *text, size_t bytes)
 {
 	bool begins = true;
@@ -120,7 +120,7 @@ u32 gp_reset_parse(const char *text, size_t bytes)
 	return what;
 }
 
-/* The driver's read() does not wait for events. */
+/* Reads the events. The driver's read() does not block. */
 void gp_resets_take(struct gp_decider *h)
 {
 	char text[4096];

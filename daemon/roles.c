@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The kinds of process that the supervisor starts for the decider, and what each may do. */
+/* The roles of processes that the supervisor starts for the decider, and their rights. */
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
@@ -14,10 +14,10 @@
 #include "supervisor.h"
 
 /*
- * The poke: a process that lives for a moment and wakes the processes of one user that sleep in
- * enabling or disabling their runtime because their debugger died (lib/kfd_debug).
+ * The poke is a short-lived process. It wakes the processes of one user that sleep in enabling or
+ * disabling their runtime because their debugger died (lib/kfd_debug).
  *
- * A hostile process can make it hang. Then the supervisor kills it, and only that user is harmed.
+ * A hostile process can make it hang. Then the supervisor kills it. That harms only the same user.
  */
 static int poke_main(int channel, uid_t user)
 {

@@ -28,7 +28,7 @@ bool gp_class_name_ok(const char *name)
 	return gp_is_name(name, GP_CLASS_NAME, "_-") && !strchr("0123456789_-", name[0]);
 }
 
-/* Is a reservation of @to met by that of @from? Share and urgency both count. */
+/* Returns true if the reservation of @from covers that of @to, in share and urgency. */
 static bool reserves_less(const struct gp_class *from, const struct gp_class *to)
 {
 	u64 from_within = from->deadline_ns ? from->deadline_ns : from->period_ns;
@@ -60,7 +60,7 @@ static bool has_id(const struct gp_ids *ids, u32 id)
 	return !ids->nr;
 }
 
-/* As far as is known. */
+/* Returns true if no known text contradicts the rule. */
 static bool could_match(const struct gp_rule *rule, const struct gp_subject *who)
 {
 	if (!has_id(&rule->uid, who->uid) || !has_id(&rule->gid, who->gid))
@@ -73,7 +73,7 @@ static bool could_match(const struct gp_rule *rule, const struct gp_subject *who
 	       gp_glob(rule->cmdline, who->cmdline, GP_GLOB_TEXT);
 }
 
-/* Does a rule that could match @who do so whatever is not known? */
+/* Returns true if a rule that could match @who matches whatever the unknown texts are. */
 static bool is_certain(const struct gp_rule *rule, const struct gp_subject *who)
 {
 	return (!rule->exe[0] || who->exe) && (!rule->cgroup[0] || who->cgroup) &&
@@ -108,7 +108,7 @@ bool gp_rules_could_give(const struct gp_rules *rules, const struct gp_subject *
 	return rules->otherwise == class;
 }
 
-/* Applies GPREEMPT_CLASS of the process, if it lowers, and says so in @m->why. */
+/* Applies GPREEMPT_CLASS of the process if it lowers the class, and says so in @m->why. */
 static void lower(const struct gp_rules *rules, const char *wanted, struct gp_match *m)
 {
 	const struct gp_named_class *to = gp_rules_class(rules, wanted);
@@ -129,7 +129,7 @@ static void lower(const struct gp_rules *rules, const char *wanted, struct gp_ma
 	}
 }
 
-/* Finds the gang of the process, and says in @m->why if the name it gave is invalid. */
+/* Finds the gang of the process. If its name is invalid, @m->why says so. */
 static void find_gang(const struct gp_rules *rules, const struct gp_subject *who,
 		      struct gp_match *m)
 {
@@ -163,7 +163,7 @@ void gp_rules_match(const struct gp_rules *rules, const struct gp_subject *who,
 	ret->rule = rule;
 	ret->class = rule ? rule->class : rules->otherwise;
 	if (rule)
-		/* The end of a long path says more than its beginning. */
+		/* Keep the end of a long path, which is more specific. */
 		snprintf(ret->why, sizeof(ret->why), "rule '%s' (%s:%u): class %s", rule->name,
 			 rule->file + (strlen(rule->file) > 100 ? strlen(rule->file) - 100 : 0),
 			 rule->line, ret->class->name);
@@ -173,13 +173,13 @@ void gp_rules_match(const struct gp_rules *rules, const struct gp_subject *who,
 	if (rules->environment && who->wanted)
 		lower(rules, who->wanted, ret);
 	find_gang(rules, who, ret);
-	/* Texts that are cut may end within a character, and paths may be no UTF-8. */
+	/* Truncated texts may end within a character, and paths may be invalid UTF-8. */
 	gp_text_clean(ret->why);
 }
 
 /* ---- ids ---- */
 
-/* "1000" or "1000-1999"; the largest id is no id to the kernel. */
+/* Parses "1000" or "1000-1999". The largest id is not valid in the kernel. */
 static int parse_range(const char *word, struct gp_id_range *ret)
 {
 	char first[16];
@@ -257,10 +257,10 @@ void gp_ids_print(const struct gp_key *key, const void *from, char *text, size_t
 
 /* ---- keys of a rule ---- */
 
-/* What is printed must be readable again, so a list of numbers must fit a line. */
+/* A printed list of numbers must fit a line, so that it can be parsed again. */
 enum { IDS_TEXT = 180 };
 
-/* Names are those of groups if key->flag is set. */
+/* Parses ids. Names are groups if key->flag is set. */
 static int parse_ids(const struct gp_key_value *v)
 {
 	char what[160], text[1024];

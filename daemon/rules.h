@@ -2,9 +2,9 @@
 /*
  * Classes and rules.
  *
- * A class is a name for how a process is treated. Four are built in, as in the
- * simulator, and the configuration can change them. It cannot change a fifth,
- * `unmanaged`, whose processes are left alone.
+ * A class defines how a process is treated. Four are built in, as in the simulator, and the
+ * configuration can change them. It cannot change a fifth, `unmanaged`, whose processes the daemon
+ * ignores.
  *
  * Rules decide which class a process gets when it appears. The first rule whose
  * conditions all hold decides. The environment of the process (GPREEMPT_CLASS) may
@@ -40,13 +40,13 @@ enum {
 struct gp_named_class {
 	char name[GP_CLASS_NAME];
 	/*
-	 * Not managed: the process has no task, preempts no process, and is never held or
-	 * traced; its pointers are never read. @is then only limits how far the process
-	 * may change its class itself: to that of `offline`.
+	 * False: the process has no task, preempts no process, and is never held or traced. Its
+	 * pointers are never read. @is then only limits the class that the process may choose
+	 * itself, to that of `offline`.
 	 */
 	bool managed;
 	struct gp_class is;
-	const char *file;	/* where it is defined; NULL and 0: built in */
+	const char *file;	/* file and line of the definition; NULL and 0: built in */
 	u32 line;
 };
 
@@ -57,9 +57,8 @@ u32 gp_class_builtin(struct gp_named_class ret[GP_CLASSES]);
 bool gp_class_name_ok(const char *name);
 
 /*
- * Is @to at most @from in everything: priority, weight, latency_critical, being
- * exempt from preemption, reservation? Then the owner of a process of @from may
- * make it @to.
+ * Returns true if @to is at most @from in everything: priority, weight, latency_critical, exemption
+ * from preemption, reservation. Then the owner of a process of @from may make it @to.
  */
 bool gp_class_lowers(const struct gp_named_class *from, const struct gp_named_class *to);
 
@@ -79,7 +78,7 @@ struct gp_ids {
 	struct gp_id_range range[GP_RULE_IDS];
 };
 
-/* Empty conditions are not looked at. */
+/* A rule. Empty conditions are ignored. */
 struct gp_rule {
 	char name[GP_RULE_NAME];
 	bool match_all;		/* match = all, and no condition */
@@ -90,13 +89,13 @@ struct gp_rule {
 	char class_name[GP_CLASS_NAME];
 	u8 gang;			/* enum gp_gang_by */
 	const struct gp_named_class *class;	/* of the same configuration */
-	const char *file;		/* where it stands */
+	const char *file;		/* file and line of the rule */
 	u32 line;
 };
 
-/* What there is to know about a process; NULL: could not be read, matches nothing. */
+/* The properties of a process that rules match. NULL: could not be read, matches no condition. */
 struct gp_subject {
-	u32 uid, gid;		/* real ones: what it was started as */
+	u32 uid, gid;		/* real ids */
 	u32 owner;		/* @uid; root if its user ids differ (a set-uid program) */
 	const char *exe;	/* as /proc/PID/exe says, without " (deleted)" */
 	const char *cmdline;	/* arguments with one blank between them */
@@ -120,7 +119,7 @@ struct gp_match {
 	const struct gp_rule *rule;	/* NULL: none */
 	bool lowered;			/* by GPREEMPT_CLASS */
 	char gang[GP_GANG_NAME];	/* "": none; begins with '/': a cgroup */
-	/* one line for people: "rule 'vllm' (/etc/gpreempt/gpreempt.conf:12): class online" */
+	/* One line for users: "rule 'vllm' (/etc/gpreempt/gpreempt.conf:12): class online" */
 	char why[GP_MATCH_WHY];
 };
 
@@ -128,21 +127,21 @@ void gp_rules_match(const struct gp_rules *rules, const struct gp_subject *who,
 		    struct gp_match *ret);
 
 /*
- * Could the rules give @class to a process of which only some texts are known? What is NULL in @who
- * may be anything.
+ * Returns true if the rules could give @class to a process of which only some texts are known. A
+ * NULL in @who may be any text.
  */
 bool gp_rules_could_give(const struct gp_rules *rules, const struct gp_subject *who,
 			 const struct gp_named_class *class);
 
-/* NULL if there is none of that name. */
+/* Returns the class with this name, or NULL. */
 const struct gp_named_class *gp_rules_class(const struct gp_rules *rules, const char *name);
 
 /* Keys of struct gp_rule. */
 extern const struct gp_key gp_rule_keys[];
 
 /*
- * "alice, 1000, 2000-2999". @group: names are groups. 0, or -EINVAL with what is
- * wrong with which word in @why.
+ * Parses "alice, 1000, 2000-2999". @group: names are groups. 0, or -EINVAL with a sentence about
+ * the invalid word in @why.
  */
 int gp_ids_parse(const char *text, bool group, struct gp_ids *ret, const struct gp_why *why);
 /* gp_key.print of a struct gp_ids. */

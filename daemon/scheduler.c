@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for a large node; the memory of what is not used is never touched. */
+/* Room for a large node. Unused entries take no memory, because their pages are never touched. */
 static const struct gp_limits limits = {
 	.devices = GP_MAX_DEVICES, .tasks = GP_SCHEDULER_TASKS, .seats = GP_SCHEDULER_SEATS,
 	.queues = 16384,
 };
 
-enum { ANSWERS = 4096 };	/* of one run; the rest waits for the next */
+enum { ANSWERS = 4096 };	/* per run; the rest waits for the next */
 
 static u64 sooner(u64 a, u64 b)
 {
@@ -46,7 +46,7 @@ static int task_add(struct gp_backend *b, u64 devices, const struct gp_class *cl
 	struct gp_sched *s = gp_scheduler_of(b)->sched;
 	int err = gp_task_add(s, devices, class, b->h->now_ns, ret, why);
 
-	/* Until its queues are. */
+	/* Unknown until its queues are known. */
 	return err ? err : gp_task_set_unknown(s, *ret, true, b->h->now_ns);
 }
 
@@ -107,13 +107,13 @@ static u32 queues_of(const struct gp_decider *h, uid_t user)
 	return n;
 }
 
-/* An eighth of all, half of that when few are left. Root is no attacker. */
+/* A user gets an eighth of all queues, half of that when few are left. Root has no limit. */
 bool gp_scheduler_may_watch(struct gp_scheduler *s, struct gp_gpu_process *r)
 {
 	bool crowded = s->sched->queues_used >= limits.queues / 4 * 3;
 	u64 now = s->base.h->now_ns;
 
-	/* It is asked at each look, for each queue that is left. */
+	/* Cache the result, because it is called at each look for each remaining queue. */
 	if (r->crowded && now < r->crowded_ns + GP_SEC)
 		return false;
 	if (s->share.user != r->user || s->share.at_ns != now) {
@@ -180,7 +180,7 @@ void gp_scheduler_look(struct gp_backend *b, u32 device)
 			gp_task_set_unknown(s->sched, task, s->unknown[task], h->now_ns);
 	}
 	s->asked_ns[device] = 0;
-	/* On a GPU that is not watched a look only says whether queues are known. */
+	/* On an unwatched GPU a look only finds out whether queues are known. */
 	h->stats.looks += s->sched->devices[device].look_ns != GP_NEVER || h->recorder.emit;
 	took = h->args.clock(h->args.ctx) - began;
 	if (took > h->stats.look_ns_max)
@@ -211,10 +211,13 @@ static void take_answers(struct gp_scheduler *s)
 	u32 i;
 
 	for (i = 0; m && i < ANSWERS && !m->ops->poll(m, h->now_ns, &answer); i++) {
-		/* What came during this run did not happen before it. */
+		/*
+		 * Answers that came during this run get its present time, not the time of its
+		 * begin.
+		 */
 		now = h->args.clock(h->args.ctx);
 		h->now_ns = now > h->now_ns ? now : h->now_ns;
-		/* The task of a stray answer has ended. */
+		/* A stray answer is of a task that has ended. */
 		if (gp_sched_answer(s->sched, &answer, h->now_ns))
 			h->stats.stray++;
 		h->attach_due |= h->attach_later;
@@ -222,8 +225,8 @@ static void take_answers(struct gp_scheduler *s)
 }
 
 /*
- * Would a look at which no pointer has moved change anything? Only for a task that is not known to
- * starve, or that the policy asks about. Readers say when a pointer moves.
+ * Returns true if a look without moved pointers can change a decision. It can only for a task that
+ * is not known to starve, or that the policy asks about. Readers report moved pointers.
  */
 static bool judges(const struct gp_sched *s, const struct gp_device *d)
 {
@@ -235,7 +238,7 @@ static bool judges(const struct gp_sched *s, const struct gp_device *d)
 	return false;
 }
 
-/* When @device is to be looked at: as the scheduler wants it, or for a recorder. */
+/* Returns when to look at @device: as the scheduler wants, or for a recorder. */
 static u64 look_at(const struct gp_scheduler *s, u32 device)
 {
 	const struct gp_device *d = &s->sched->devices[device];
@@ -357,7 +360,7 @@ static void record(void *ctx, const struct gp_rec *rec)
 	h->recorder.emit(h->recorder.ctx, &as);
 }
 
-/* Called by the scheduler, which must not be called from here. */
+/* Called from inside the scheduler, so it must not call the scheduler. */
 static void emit(void *ctx, const struct gp_rec *rec)
 {
 	const struct gp_decider *h = ((struct gp_scheduler *)ctx)->base.h;

@@ -17,12 +17,12 @@ enum {
 
 struct kfd_queue_snapshot_entry;
 
-/* A wave counter that is to be read. */
+/* A wave counter to read. */
 struct gp_probe {
 	u32 device, task;
 };
 
-/* One that was read: its answer waits for a look at the queues of @user. */
+/* A wave counter that was read. Its answer waits for a look at the queues of @user. */
 struct gp_probe_waiting {
 	struct gp_probed probed;
 	uid_t user;
@@ -48,13 +48,13 @@ struct gp_scheduler {
 	u32 nr_waiting;
 
 	u64 asked_ns[GP_GPUS_MAX];	/* when readers were asked to look at that GPU; 0 */
-	/* Which tasks have a process that is not known or not trusted; of one look. */
+	/* Tasks that have an unknown or untrusted process, in one look. */
 	bool *unknown;
-	/* What the intervals of readers were computed from. */
+	/* The input from which the intervals of readers were computed. */
 	u64 look_ns[GP_GPUS_MAX];
 	bool intervals_due, recorded;
 
-	/* How many queues @user had at @at_ns. */
+	/* Number of queues that @user had at @at_ns. */
 	struct {
 		uid_t user;
 		u64 at_ns;
@@ -62,14 +62,14 @@ struct gp_scheduler {
 	} share;
 
 	/*
-	 * Of backend_debug, else NULL. @acting: a question to the driver about @device would have
-	 * to wait for an action. @queues: the queues of an attached process, at most
+	 * Of backend_debug, else NULL. @acting returns true if a query to the driver about @device
+	 * would wait for an action. @queues gets the queues of an attached process, at most
 	 * GP_PROCESS_QUEUES_MAX; returns how many, or -errno if they are not known now.
 	 */
 	bool (*acting)(struct gp_scheduler *s, u32 device);
 	/*
-	 * The processes of @user are to preempt no process: theirs cannot be stopped now. @troubles
-	 * changes when an answer changes.
+	 * Returns true if the processes of @user must not preempt, because they cannot be stopped
+	 * now. @troubles changes when a result changes.
 	 */
 	bool (*mistrusts)(struct gp_scheduler *s, uid_t user);
 	u32 troubles;
@@ -91,12 +91,12 @@ int gp_scheduler_init(struct gp_scheduler *s, struct gp_decider *h, struct gp_me
 void gp_scheduler_fini(struct gp_scheduler *s);
 
 /*
- * May @r have one queue more in the scheduler? If not, its trouble says so and its task is unknown.
- * To be asked before each gp_queue_add().
+ * Returns true if @r may have one more queue in the scheduler. Otherwise sets its trouble, and its
+ * task is unknown. Call it before each gp_queue_add().
  */
 bool gp_scheduler_may_watch(struct gp_scheduler *s, struct gp_gpu_process *r);
 
-/* All of the backend but attaching: backend_none as it is, backend_debug with changes. */
+/* The backend without attaching: backend_none uses it unchanged, backend_debug with changes. */
 extern const struct gp_backend_ops gp_scheduler_ops;
 void gp_scheduler_look(struct gp_backend *b, u32 device);
 
@@ -105,14 +105,15 @@ void gp_scheduler_look(struct gp_backend *b, u32 device);
 /* Finds the pointers of queues that have changed. */
 void gp_queues_refresh(struct gp_backend *b);
 void gp_queues_forget(struct gp_scheduler *s, struct gp_gpu_process *r);
-/* Samples of @r on @device. False: not all its queues are known. */
+/* Collects samples of @r on @device. Returns false if not all its queues are known. */
 bool gp_queues_look(struct gp_scheduler *s, struct gp_gpu_process *r, u32 device,
 		    struct gp_samples *to);
 void gp_queues_heard(struct gp_backend *b, const struct gp_readers_event *e);
 /*
- * Have the readers looked at all queues on @device since we looked there last? If not they are
- * asked to, and gp_queues_heard() looks when one of them has. A reader that hangs delays the look
- * by one interval: asked a second time it is true.
+ * Returns true if the readers have looked at all queues on @device since the scheduler's last look
+ * there. Otherwise it requests a look, and gp_queues_heard() looks when a reader has answered. The
+ * second call returns true in any case, so a reader that hangs delays the look by one interval
+ * only.
  */
 bool gp_queues_looked(struct gp_scheduler *s, u32 device);
 /* Tells the readers how often to look, if that has changed. */
@@ -123,11 +124,17 @@ void gp_queues_set_intervals(struct gp_scheduler *s);
 void gp_occupancy_ask(struct gp_scheduler *s, u32 device, u32 task);
 /* Reads a bounded number of counters. Returns true if it read any. */
 bool gp_occupancy_run(struct gp_scheduler *s);
-/* The queues of @user were looked at, also for look @number; GP_NEVER: they cannot be. */
+/*
+ * Called after a look at the queues of @user that answers look @number; GP_NEVER: no look is
+ * possible.
+ */
 void gp_occupancy_looked(struct gp_scheduler *s, uid_t user, u64 number);
-/* @task ends. */
+/* Drops the probes of @task, which ends. */
 void gp_occupancy_forget(struct gp_scheduler *s, u32 task);
-/* Can one be read now? If not, the backend's descriptor becomes readable when it can. */
+/*
+ * Returns true if a counter can be read now. Otherwise the backend's descriptor becomes readable
+ * when one can.
+ */
 bool gp_occupancy_due(struct gp_scheduler *s);
 
 #endif /* GP_DAEMON_SCHEDULER_H */

@@ -13,14 +13,14 @@
 #include "text/ini.h"
 #include "text/value.h"
 
-/* The file is written at most so often. */
+/* Minimum interval between two saves. */
 #define SAVE_NS		(100 * GP_MSEC)
-/* After a failure it is written or read again. */
+/* Delay before a failed save or load is retried. */
 #define AGAIN_NS	(1 * GP_SEC)
 
 /* ---- reading ---- */
 
-/* Takes the next word of *@at off; NULL: there is none. */
+/* Takes the next word from *@at. NULL: no word is left. */
 static char *word(char **at)
 {
 	char *w = strsep(at, " ");
@@ -28,7 +28,7 @@ static char *word(char **at)
 	return w && *w ? w : NULL;
 }
 
-/* The next word as a number of at most @max. */
+/* Takes the next word as a number of at most @max. */
 static bool number(char **at, u64 max, u64 *ret)
 {
 	const char *w = word(at);
@@ -41,14 +41,14 @@ static bool number(char **at, u64 max, u64 *ret)
 	return !*end && !errno && *ret <= max;
 }
 
-/* What is left of the line, @size bytes at most. */
+/* Takes the rest of the line, at most @size bytes. */
 static bool rest(char **at, char *to, size_t size)
 {
 	size_t n = *at ? strlen(*at) : 0;
 
 	if (!n || n >= size)
 		return false;
-	memset(to, 0, size);	/* of two such lines the last one counts */
+	memset(to, 0, size);	/* the last of several such lines counts */
 	memcpy(to, *at, n);
 	*at = NULL;
 	return true;
@@ -163,7 +163,7 @@ static bool is_printable(const char *text, size_t n)
 	return true;
 }
 
-/* Returns the number of the first invalid line; 0: none. */
+/* Parses all lines. Returns the number of the first invalid line; 0: none. */
 static u32 read_lines(char *text, const char *boot, struct gp_saved_state *ret)
 {
 	char *line, *at = text, version[32];
@@ -328,7 +328,7 @@ void gp_state_count_restart(struct gp_saved_state *s, u64 now_s)
 
 /* ---- the decider ---- */
 
-/* Classes and holds of @h, instead of those in @s. */
+/* Replaces the classes and holds in @s by those of @h. */
 static void read_decider(struct gp_saved_state *s, const struct gp_decider *h)
 {
 	u32 i;
@@ -346,7 +346,10 @@ static void read_decider(struct gp_saved_state *s, const struct gp_decider *h)
 	}
 }
 
-/* Does the process live? An error other than -ESRCH says nothing, and a later look decides. */
+/*
+ * Returns false if the process has ended. An error other than -ESRCH says nothing, so a later check
+ * decides.
+ */
 static bool may_live(const struct gp_decider *h, const struct gp_process_id *id)
 {
 	u64 start = id->start;
@@ -365,7 +368,7 @@ static void restore_classes(const struct gp_saved_state *s, struct gp_decider *h
 	}
 }
 
-/* Drops the holds that were renewed or are over. Returns whether there were any. */
+/* Renews holds, and drops those that were renewed or are over. Returns true if any was dropped. */
 static bool restore_holds(struct gp_saved_state *s, struct gp_decider *h)
 {
 	u32 i, had = s->nr_holds;
@@ -391,7 +394,7 @@ static void save(struct gp_state_store *store, const struct gp_decider *h)
 	int err;
 
 	read_decider(s, h);
-	/* A second restart must not lose holds that the first one did not renew yet. */
+	/* Keep holds that are not renewed yet, so that a second restart does not lose them. */
 	for (i = 0; i < store->restore.nr_holds && s->nr_holds < GP_STATE_HOLDS; i++)
 		s->hold[s->nr_holds++] = store->restore.hold[i];
 	err = store->path && !store->unread ? gp_state_save(store->path, s) : 0;
@@ -399,7 +402,7 @@ static void save(struct gp_state_store *store, const struct gp_decider *h)
 		gp_log(GP_LOG_WARNING, "%s: %s; a restart will lose classes, holds and policy set "
 		       "by hand", store->path, strerror(-err));
 	store->failed = err;
-	/* Tried again, less often. */
+	/* Retry after a failure, at a lower rate. */
 	store->changed = err;
 	store->save_at_ns = h->now_ns + (err ? AGAIN_NS : SAVE_NS);
 }
@@ -412,7 +415,7 @@ static bool load(struct gp_state_store *store, struct gp_decider *h)
 	int err = store->path ? gp_state_load(store->path, s, why) : -ENOENT;
 	bool was_unread = store->unread;
 
-	/* A file that could not be read now may be good: do not replace it, and try again. */
+	/* An unreadable file may be valid, so do not replace it, and retry. */
 	store->unread = err && err != -ENOENT && err != -EINVAL;
 	if (store->unread)
 		store->save_at_ns = h->now_ns + AGAIN_NS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What must survive a restart of the daemon and is not in the configuration: classes, holds
+ * The state that survives a restart of the daemon and is not in the configuration: classes, holds
  * and a policy set by hand, and how often and why the daemon was restarted.
  *
  * It is a text file beside the control socket, a fact per line:
@@ -16,8 +16,8 @@
  *	hold PID START UNTIL-NS			of CLOCK_MONOTONIC
  *	done
  *
- * A new file replaces the old one by a rename, so a reader never sees half of it. A file with
- * an invalid line, of another boot or another version is ignored as a whole.
+ * A new file replaces the old one by a rename, so a reader never sees half of it. A file of another
+ * boot or another version, or with an invalid line, is ignored as a whole.
  */
 #ifndef GP_DAEMON_STATE_H
 #define GP_DAEMON_STATE_H
@@ -58,7 +58,7 @@ struct gp_saved_state {
 };
 
 /*
- * Reads @n bytes. 0, or -EINVAL with a sentence in @why (GP_DECIDER_WHY bytes) and an empty *@ret.
+ * Parses @n bytes. 0, or -EINVAL with a sentence in @why (GP_DECIDER_WHY bytes) and an empty *@ret.
  * @boot: the present boot; NULL: any.
  */
 int gp_state_parse(const char *text, size_t n, const char *boot, struct gp_saved_state *ret,
@@ -71,36 +71,35 @@ int gp_state_load(const char *path, struct gp_saved_state *ret, char *why);
 int gp_state_save(const char *path, const struct gp_saved_state *s);
 
 /*
- * For the parent of the daemon, before it starts the next one: how the last one ended. It is
- * kept in memory and inherited by fork().
+ * Sets how the last daemon ended. The parent calls it before it starts the next daemon, which
+ * inherits the text by fork().
  */
 void gp_state_set_end(const char *why);
-/* Counts a restart, for the reason that gp_state_set_end() or s->end has. */
+/* Counts a restart, with the reason of gp_state_set_end() or s->end. */
 void gp_state_count_restart(struct gp_saved_state *s, u64 now_s);
 
 /* ---- the state of a running daemon ---- */
 
 struct gp_state_store {
-	const char *path;	/* the caller's; NULL: nothing is kept */
+	const char *path;	/* owned by the caller; NULL: nothing is saved */
 	struct gp_saved_state state;
-	struct gp_saved_state restore;	/* whose holds still have to be renewed */
+	struct gp_saved_state restore;	/* the loaded state; its holds are still to be renewed */
 	bool changed;
-	bool failed;		/* the last save did */
-	bool unread;		/* the file could not be read for now; it is not replaced */
-	bool policy_is_newer;	/* set or configured since then */
-	u64 save_at_ns;		/* not before */
+	bool failed;		/* the last save failed */
+	bool unread;		/* the file could not be read yet; do not replace it */
+	bool policy_is_newer;	/* set or configured after the load */
+	u64 save_at_ns;		/* no save before */
 };
 
 /*
- * Loads the state and counts a restart, if there is one, and gives processes that still live
- * their classes. Before the decider's first scan. The policy is the caller's to apply. NULL: out of
- * memory.
+ * Loads the state, counts a restart, and gives processes that still live their classes. Call it
+ * before the decider's first scan. The caller applies the policy. NULL: out of memory.
  */
 struct gp_state_store *gp_state_open(const char *path, struct gp_decider *h);
 /*
  * After each run of the decider: renews holds for what is left of their leases, as soon as the
- * decider knows the processes, and saves what changed, at most ten times a second. True: the state
- * was loaded only now, and its policy is the caller's to apply.
+ * decider knows the processes, and saves what changed, at most ten times a second. Returns true if
+ * the state was loaded only now. The caller applies its policy then.
  */
 bool gp_state_tend(struct gp_state_store *store, struct gp_decider *h);
 /* Saves why the daemon ends. */

@@ -23,17 +23,17 @@
 #include "log.h"
 
 /*
- * How long the children of a decider that died have to end, before and after SIGKILL. A holder
- * needs up to a second (holder.c), and its death is no way to release what it holds: the driver
- * first waits for work on other processes, which a hostile user can delay.
+ * Time that the children of a dead decider have to end, before and after SIGKILL. A holder needs up
+ * to a second (holder.c). Killing it is a bad way to release its holds, because the driver first
+ * waits for work on other processes, which a hostile user can delay.
  */
 #define LEAVE_NS	(1500 * GP_MSEC)
 #define DIE_NS		(700 * GP_MSEC)
 /* A poke that takes longer hangs on a hostile process. */
 #define POKE_NS		(10 * GP_SEC)
-/* How long a decider may take to read that a child has ended. */
+/* Delay before the end of a child is reported again. */
 #define RETRY_NS	(100 * GP_MSEC)
-/* After a decider that could not be started; doubled each time. */
+/* Delay after a failed start of a decider; doubles. */
 #define START_MIN_NS	(100 * GP_MSEC)
 #define START_MAX_NS	(5 * GP_SEC)
 
@@ -44,12 +44,12 @@ enum {
 };
 
 struct child {
-	pid_t pid;		/* 0: none in this place */
-	u64 number;		/* the decider's; 0: our own */
+	pid_t pid;		/* 0: unused entry */
+	u64 number;		/* the decider's; 0: of the supervisor itself */
 	u32 role;
 	uid_t user;
 	u64 kill_at_ns;
-	bool ended;		/* and the decider could not be told yet */
+	bool ended;		/* it ended; not yet reported to the decider */
 	int status;
 };
 
@@ -59,18 +59,18 @@ struct supervisor {
 	int signals;
 	int channel;		/* to the decider; -1: there is none */
 	pid_t decider;		/* 0: none */
-	bool serves_caller;	/* the decider is our parent */
+	bool serves_caller;	/* the decider is the parent */
 	bool told_to_end;
 	bool over;
-	int code;		/* when it is over */
-	u64 silent_at_ns;	/* by then the decider must have beaten */
-	u64 children_until_ns;	/* between two deciders: then the children are killed */
-	u64 start_at_ns;	/* not before: the last start of a decider failed */
-	u64 start_delay_ns;	/* after the next failed start */
+	int code;		/* the exit code */
+	u64 silent_at_ns;	/* deadline of the next heartbeat */
+	u64 children_until_ns;	/* between two deciders: when to kill the children */
+	u64 start_at_ns;	/* no start of a decider before, after a failed one */
+	u64 start_delay_ns;	/* delay after the next failed start */
 	u64 ends[GP_SUPERVISOR_ENDS];
 	u32 nr_ends, restarts;
 	char reason[96];
-	sigset_t before;	/* what was blocked when we came */
+	sigset_t before;	/* signal mask at the start */
 	u32 nr_children;
 	struct child child[GP_SUPERVISOR_CHILDREN];
 };
@@ -100,7 +100,10 @@ void gp_heart_beat(struct gp_heart *heart, u64 now_ns)
 
 void gp_heart_rest(struct gp_heart *heart)
 {
-	/* Said again in the next round: a decider that rests and did not say so would be killed. */
+	/*
+	 * If the message is lost, the next round repeats it; otherwise the resting decider would be
+	 * killed.
+	 */
 	if (heart->busy)
 		heart->busy = say(heart, GP_SUP_REST) == -ENOMEM;
 }
@@ -116,10 +119,10 @@ static struct child *find_child(struct supervisor *s, u32 role, u64 number)
 }
 
 /*
- * An arrival waits until a reader, the decider and a holder have run one after the other. Their
- * turns come before those of processes that compute, and on a busy processor the next of the three
- * runs before the one that woke it has done the rest of its work. In a unit whose filter forbids
- * the call Nice= holds for all of them.
+ * Sets the nice value of a process. An arrival waits until a reader, the decider and a holder have
+ * run one after the other. They should run before processes that compute. On a busy processor each
+ * should run before the one that woke it finishes its remaining work. If the unit's filter forbids
+ * the call, Nice= applies to all of them.
  */
 static void hurry(int nice)
 {
@@ -128,7 +131,10 @@ static void hurry(int nice)
 		setpriority(PRIO_PROCESS, 0, nice);
 }
 
-/* In a fresh child: keeps standard input, output and error and @channel, which becomes 3. */
+/*
+ * Closes all descriptors of a new child except standard input, output and error and @channel, which
+ * becomes 3.
+ */
 static void close_others(int channel)
 {
 	if (channel != 3) {
@@ -140,9 +146,9 @@ static void close_others(int channel)
 }
 
 /*
- * A child must not outlive the supervisor: nothing would end it or restart it. The decider dies
- * with the supervisor, and a holder (@leaves) ends by itself when the decider's end of its channel
- * is closed. It must not be killed, because it resumes what it holds, and its death may not.
+ * Makes a child end with the supervisor, because nothing else would end or restart it. A holder
+ * (@leaves) is not killed: it ends by itself when the decider, which dies, closes its channel. It
+ * resumes what it holds first, and a kill would prevent that.
  */
 static void die_with_parent(pid_t parent, bool leaves)
 {
@@ -158,7 +164,7 @@ static void run_role(const struct supervisor *s, const struct gp_role *role, uid
 	int err;
 
 	signal(SIGPIPE, SIG_IGN);
-	/* The terminal's Ctrl-C and systemd's SIGTERM are for the decider. */
+	/* Only the decider handles the terminal's Ctrl-C and systemd's SIGTERM. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -174,7 +180,7 @@ static void run_role(const struct supervisor *s, const struct gp_role *role, uid
 	_exit(role->main(3, user));
 }
 
-/* Its pid, or -errno. @channel stays the caller's. */
+/* Starts a child. Returns its pid, or -errno. @channel stays the caller's. */
 static pid_t start_child(struct supervisor *s, const struct gp_supervisor_message *m, int channel)
 {
 	pid_t parent = getpid();
@@ -214,7 +220,7 @@ static pid_t start_child(struct supervisor *s, const struct gp_supervisor_messag
 static void poke_user(struct supervisor *s, uid_t user)
 {
 	struct gp_supervisor_message m = { .role = GP_ROLE_POKE, .user = user };
-	/* It needs no channel. */
+	/* The poke needs no channel. */
 	int channel = gp_sys->openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (channel < 0)
@@ -223,7 +229,10 @@ static void poke_user(struct supervisor *s, uid_t user)
 	close(channel);
 }
 
-/* A daemon before us may have died while processes waited for it in the driver. */
+/*
+ * Starts a poke for each user, because an earlier daemon may have died while processes waited for
+ * it in the driver.
+ */
 static void poke_all_users(struct supervisor *s)
 {
 	uid_t user, poked[POKED_USERS];
@@ -253,7 +262,10 @@ static void forget(struct supervisor *s, struct child *c)
 	s->nr_children--;
 }
 
-/* Tells the decider. Kept for later if the decider does not read or there is no memory for it. */
+/*
+ * Reports the end of a child to the decider. Retries later if the channel is full or there is no
+ * memory.
+ */
 static void tell_end(struct supervisor *s, struct child *c)
 {
 	struct gp_supervisor_message m =
@@ -271,7 +283,7 @@ static void child_ended(struct supervisor *s, struct child *c, int status)
 {
 	c->ended = true;
 	c->status = status;
-	/* Its targets run again, but one that waits for it in the driver does not notice. */
+	/* Its targets run again, but a process that waits for it in the driver must be woken. */
 	if (c->role == GP_ROLE_HOLDER && !(WIFEXITED(status) && !WEXITSTATUS(status)))
 		poke_user(s, c->user);
 	tell_end(s, c);
@@ -306,7 +318,7 @@ static void run_decider(struct supervisor *s, int channel)
 
 	sigaddset(&mask, SIGHUP);
 	snprintf(heart.reason, sizeof(heart.reason), "%s", s->reason);
-	/* It reads SIGHUP from a descriptor soon, and must not die of one that comes before. */
+	/* The decider reads SIGHUP from a descriptor later, and an earlier one must not kill it. */
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	close_others(channel);
 	hurry(DECIDER_NICE);
@@ -351,7 +363,7 @@ static void give_up(struct supervisor *s, int code)
 	s->code = code;
 }
 
-/* Too often within a minute? */
+/* Returns true if the decider ended too often within a minute. */
 static bool ends_too_often(struct supervisor *s)
 {
 	u64 now = gp_sys->monotonic_ns(), *oldest = &s->ends[s->nr_ends++ % GP_SUPERVISOR_ENDS];
@@ -361,7 +373,10 @@ static bool ends_too_often(struct supervisor *s)
 	return too_often;
 }
 
-/* The decider is gone: its children follow, then the next one is started or we end, too. */
+/*
+ * Handles the end of the decider. Its children must end before the next decider starts or the
+ * supervisor exits.
+ */
 static void decider_ended(struct supervisor *s, int status)
 {
 	s->decider = 0;
@@ -371,7 +386,7 @@ static void decider_ended(struct supervisor *s, int status)
 	s->children_until_ns = gp_sys->monotonic_ns() + LEAVE_NS;
 	/* Readers hold nothing. */
 	kill_children(s, GP_ROLE_READER);
-	/* The next decider numbers its children anew; those that are left have no number. */
+	/* The next decider uses new numbers, so remaining children lose theirs. */
 	for (u32 i = 0; i < GP_SUPERVISOR_CHILDREN; i++)
 		s->child[i].number = 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) != GP_SUPERVISOR_AGAIN) {
@@ -379,7 +394,10 @@ static void decider_ended(struct supervisor *s, int status)
 		return;
 	}
 	if (WIFEXITED(status)) {
-		/* As often as it asks: a driver may show many GPUs one after the other. */
+		/*
+		 * No limit on such restarts, because a driver may show many GPUs one after the
+		 * other.
+		 */
 		snprintf(s->reason, sizeof(s->reason), "asked to be started again");
 	} else {
 		snprintf(s->reason, sizeof(s->reason), "ended by signal %d", WTERMSIG(status));
@@ -395,7 +413,7 @@ static void decider_ended(struct supervisor *s, int status)
 	s->restarts++;
 }
 
-/* Between two deciders. */
+/* Waits for the children of the last decider, then starts the next one. */
 static void tend_gap(struct supervisor *s, u64 now)
 {
 	int err;
@@ -405,7 +423,7 @@ static void tend_gap(struct supervisor *s, u64 now)
 			forget(s, &s->child[i]);
 	if (nr_of_decider(s) && now >= s->children_until_ns) {
 		kill_children(s, GP_ROLE_HOLDER);
-		/* One that hangs in the driver is left to itself: it harms only its own user. */
+		/* Abandon a child that hangs in the driver, which harms only its own user. */
 		if (now < s->children_until_ns + DIE_NS)
 			return;
 		gp_log(GP_LOG_ERROR, "%u processes of the decider before hang in the driver",
@@ -440,7 +458,9 @@ static void answer_start(struct supervisor *s, const struct gp_supervisor_messag
 		pid = start_child(s, m, channel);
 	reply.err = pid < 0 ? pid : 0;
 	reply.pid = pid < 0 ? 0 : pid;
-	/* A decider that does not read knows of the child by its channel. */
+	/*
+	 * Best effort. If the message is lost, the end of its channel shows that the child failed.
+	 */
 	gp_channel_send(s->channel, &reply.is, NULL, 0);
 }
 
@@ -467,7 +487,7 @@ static void take_request(struct supervisor *s, const struct gp_supervisor_messag
 	}
 }
 
-/* A decider that sends nonsense is ended: nothing it holds is safe with it. */
+/* Kills a decider that sends invalid messages, because its holds are not safe. */
 static void take_requests(struct supervisor *s)
 {
 	struct gp_supervisor_message m;
@@ -496,7 +516,7 @@ static void take_requests(struct supervisor *s)
 		} else if (n != -EPIPE) {
 			kill(s->decider, SIGKILL);
 		}
-		/* Its end follows as SIGCHLD; until then there is nothing to read. */
+		/* SIGCHLD follows when it ends. Until then there is nothing to read. */
 		close(s->channel);
 		s->channel = -1;
 	}
@@ -511,14 +531,17 @@ static void reap(struct supervisor *s)
 	pid_t pid;
 
 	while ((pid = gp_sys->waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		/* A pid may be reused while the end of its former process is still to be told. */
+		/* A pid may be reused before the end of its former process is reported. */
 		for (c = s->child; c < s->child + GP_SUPERVISOR_CHILDREN; c++)
 			if (c->pid == pid && !c->ended)
 				break;
 		if (c == s->child + GP_SUPERVISOR_CHILDREN)
 			c = NULL;
 		if (WIFSTOPPED(status)) {
-			/* A stopped holder cannot end its leases. Its death releases everything. */
+			/*
+			 * Kill a stopped holder, because it cannot end its leases. Its death
+			 * releases everything.
+			 */
 			if (c && s->roles[c->role].kill_stopped)
 				kill(pid, SIGKILL);
 		} else if (pid == s->decider) {
@@ -542,7 +565,7 @@ static void take_signals(struct supervisor *s)
 			kill(s->decider, (int)info.ssi_signo);
 		if (info.ssi_signo != SIGTERM && info.ssi_signo != SIGINT)
 			continue;
-		/* One that was stopped while it held nothing is still there, and cannot end. */
+		/* Continue a stopped decider, which could not end otherwise. */
 		if (s->decider)
 			kill(s->decider, SIGCONT);
 		else
@@ -577,8 +600,8 @@ static u64 wake_at(const struct supervisor *s, u64 now)
 }
 
 /*
- * Sleeps until there is something to do. If that took much longer than it should, the machine
- * stood still, and the decider with it: that is no silence of the decider.
+ * Sleeps until there is something to do. If that took much longer than it should, the machine stood
+ * still, and the decider too. That does not count as silence of the decider.
  */
 static void doze(struct supervisor *s)
 {
@@ -624,7 +647,7 @@ static void tend(struct supervisor *s)
 		tend_gap(s, now);
 }
 
-/* Until the decider has ended for good and its children, too, or they hang. */
+/* Serves until the decider has ended for good, and its children have ended or hang. */
 static int serve(struct supervisor *s)
 {
 	for (;;) {

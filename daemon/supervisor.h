@@ -2,14 +2,16 @@
 /*
  * The supervisor: the main process of the daemon and the parent of all others.
  *
- * It has one thread, touches no process of a user, and forks on request. The decider is its first
- * child. Over a channel (channel.h) the decider asks for a holder or a reader of a user. The
- * request carries the channel that the new process is to serve. Only the supervisor kills and
- * reaps, so a pid that it signals is always its own child's.
+ * It has one thread and forks on request. At start it reads which users have GPU processes, to wake
+ * processes that a dead daemon left asleep (roles.c). The decider is its first child. Over a
+ * channel (channel.h) the decider asks for a holder or a reader of a user. The request carries the
+ * channel that the new process is to serve. Only the supervisor kills and reaps, so a pid that it
+ * signals is always its own child's.
  *
- * A decider that died abnormally, or is silent while it should beat, is started again. First its
- * holders and readers must have ended. Holders do so when their channels close, and are killed if
- * they take too long. Readers hold nothing and are killed at once.
+ * A decider that died abnormally is started again. One that is silent while it should beat is
+ * killed and started again. First its holders and readers must have ended. Holders do so when their
+ * channels close, and are killed if they take too long. Readers hold nothing and are killed at
+ * once.
  */
 #ifndef GP_DAEMON_SUPERVISOR_H
 #define GP_DAEMON_SUPERVISOR_H
@@ -31,8 +33,8 @@ enum gp_supervisor_kind {
 	/* by the decider */
 	GP_SUP_START = 1,	/* @role, @child, @user, and its channel as a descriptor */
 	GP_SUP_KILL,		/* @role, @child */
-	GP_SUP_BEAT,		/* I am well, and will say so again */
-	GP_SUP_REST,		/* my silence does no harm from now on */
+	GP_SUP_BEAT,		/* heartbeat; more follow */
+	GP_SUP_REST,		/* no heartbeats from now on: nothing is held */
 	/* by the supervisor */
 	GP_SUP_STARTED,		/* @role, @child: @err, or 0 with @pid */
 	GP_SUP_ENDED,		/* @role, @child ended: @err is its wait status */
@@ -58,11 +60,11 @@ struct gp_role {
 	int nice;		/* if it may be set */
 	struct gp_confinement may;
 	/*
-	 * The process, from here to its end. It ends when @channel is closed by the other side.
-	 * Returns its exit code. NULL: there is no such role.
+	 * Runs the process until the other side closes @channel. Returns its exit code. NULL: there
+	 * is no such role.
 	 */
 	int (*main)(int channel, uid_t user);
-	bool kill_stopped;	/* harmful while stopped (SIGSTOP): then it is killed */
+	bool kill_stopped;	/* kill it if it is stopped (SIGSTOP) */
 };
 
 /* All roles of gpreemptd, by enum gp_role_id. */
@@ -70,7 +72,7 @@ extern const struct gp_role gp_roles[GP_NR_ROLES];
 
 /* ---- the decider's side ---- */
 
-/* How the decider shows that it lives; and what it is told about the one before. */
+/* The heartbeat of the decider, and how the decider before it ended. */
 struct gp_heart {
 	int fd;			/* its channel to the supervisor; -1: there is none */
 	u64 every_ns;
@@ -80,9 +82,9 @@ struct gp_heart {
 	char reason[96];	/* why the last one ended; "": this is the first */
 };
 
-/* I am well, and must not be silent from now on. */
+/* Sends a heartbeat. From now on silence gets the decider killed. */
 void gp_heart_beat(struct gp_heart *heart, u64 now_ns);
-/* I hold nothing: my silence does no harm. */
+/* Stops the heartbeats, because the decider holds nothing. */
 void gp_heart_rest(struct gp_heart *heart);
 
 /* ---- the supervisor ---- */
@@ -97,9 +99,9 @@ struct gp_supervisor_args {
 };
 
 /*
- * Starts the decider, again after every abnormal end; returns its exit code when it ended
- * normally. SIGTERM, SIGINT and SIGHUP are passed on. After the first two the decider is not
- * started again, and an abnormal end is 0.
+ * Starts the decider, and restarts it after every abnormal end. Returns its exit code when it ended
+ * normally. SIGTERM, SIGINT and SIGHUP are passed on. After SIGTERM or SIGINT the decider is not
+ * restarted, and the exit code after an abnormal end is 0.
  */
 int gp_supervisor_run(const struct gp_supervisor_args *args);
 
@@ -109,7 +111,9 @@ int gp_supervisor_run(const struct gp_supervisor_args *args);
  */
 int gp_supervisor_fork(const struct gp_role *roles, int *channel);
 
-/* For poll(): milliseconds until then, rounded up; 0: it has passed; -1: never. */
+/*
+ * Returns the timeout for poll(): milliseconds until @until_ns, rounded up; 0: passed; -1: never.
+ */
 int gp_supervisor_timeout(u64 until_ns, u64 now_ns);
 
 #endif /* GP_DAEMON_SUPERVISOR_H */

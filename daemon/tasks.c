@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Which processes are one task: each by itself, or a gang.
+ * Groups processes into tasks: each process by itself, or a gang.
  *
  * The processes of a gang wait for each other. So a gang is on or off as a whole, on all GPUs of
  * all its processes, and is preemptible only while all of them are attached. A process that joins a
@@ -13,14 +13,14 @@
 
 /* ---- members ---- */
 
-/* Would they be one gang? */
+/* Returns true if the two processes are of one gang. */
 static bool together(const struct gp_gpu_process *a, const struct gp_gpu_process *b)
 {
 	return a->gang[0] && !a->lost && !b->lost && a->uid == b->uid &&
 	       !strcmp(a->gang, b->gang) && !strcmp(a->class.name, b->class.name);
 }
 
-/* The next process of @task from @from on, which moves behind it; NULL: no more. */
+/* Returns the next process of @task from *@from on, and moves *@from behind it. NULL: no more. */
 static struct gp_gpu_process *next_of(const struct gp_decider *h, u32 task, u32 *from)
 {
 	while (*from < h->nr_processes) {
@@ -32,7 +32,7 @@ static struct gp_gpu_process *next_of(const struct gp_decider *h, u32 task, u32 
 	return NULL;
 }
 
-/* Another process of its task; NULL: it is alone. */
+/* Returns another process of the task of @r, or NULL. */
 static struct gp_gpu_process *other_member(const struct gp_decider *h,
 					   const struct gp_gpu_process *r)
 {
@@ -48,7 +48,7 @@ bool gp_tasks_first(const struct gp_decider *h, u32 i)
 {
 	u32 first = 0;
 
-	/* Most processes are in no gang; then there is nothing to search. */
+	/* Most processes are in no gang, which needs no search. */
 	return !h->process[i]->gang[0] ||
 	       next_of(h, h->process[i]->task, &first) == h->process[i];
 }
@@ -99,7 +99,7 @@ u64 gp_tasks_devices(const struct gp_decider *h, const struct gp_gpu_process *r)
 	return devices;
 }
 
-/* GPUs on which @r cannot be preempted, for a reason of its own. */
+/* Returns the GPUs on which @r cannot be preempted, for a reason of its own. */
 static u64 unpreemptible_on(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	if (!(r->refused || r->unplaced) || !gp_tasks_unpreemptible(h, r))
@@ -107,7 +107,9 @@ static u64 unpreemptible_on(const struct gp_decider *h, const struct gp_gpu_proc
 	return r->devices | gp_tasks_devices(h, r);
 }
 
-/* The highest priority that may be on the GPUs of @r beside what cannot be preempted. */
+/*
+ * Returns the highest priority allowed on the GPUs of @r beside processes that cannot be preempted.
+ */
 static u32 cap_of(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	u32 d, cap = ~0u;
@@ -118,13 +120,13 @@ static u32 cap_of(const struct gp_decider *h, const struct gp_gpu_process *r)
 	return cap;
 }
 
-/* Is it beside a process that it should preempt and cannot? */
+/* Returns true if @r shares a GPU with a process that it should preempt and cannot. */
 static bool is_capped(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	return r->task != GP_NONE && r->class.is.priority > cap_of(h, r);
 }
 
-/* A process of a lower class on a GPU of @r that cannot be preempted; NULL. */
+/* Returns a process of a lower class on a GPU of @r that cannot be preempted, or NULL. */
 static const struct gp_gpu_process *unpreemptible_beside(const struct gp_decider *h,
 						      const struct gp_gpu_process *r)
 {
@@ -137,7 +139,7 @@ static const struct gp_gpu_process *unpreemptible_beside(const struct gp_decider
 	return NULL;
 }
 
-/* Its queues are to be looked at, and its user's reader does not do so. */
+/* Returns true if the queues of @r should be read, and its user's reader does not read them. */
 static bool is_unread(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
 	u32 state = gp_readers_state(h->readers, r->user);
@@ -192,7 +194,7 @@ u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text)
 	}
 	for (i = 0; i < h->nr_processes; i++)
 		n += h->process[i]->task != GP_NONE && of_task[h->process[i]->task];
-	/* Of processes that are left out the class is not known. */
+	/* The class of processes that are left out is not known. */
 	for (i = 0; may_preempt(h) && gp_scanner_user(h->scanner, i, &user); i++) {
 		if (user.busy)
 			snprintf(text, GP_DECIDER_WHY, "those of user %u that are left out",
@@ -202,9 +204,9 @@ u32 gp_decider_unpreemptible(const struct gp_decider *h, char *text)
 	return n;
 }
 
-enum { USERS = 8 };		/* that are named for the same reason */
+enum { USERS = 8 };		/* named per reason */
 
-/* Users whose holder hangs. */
+/* Reports users whose holder hangs. */
 static void tell_mistrusted(const struct gp_decider *h, gp_trouble_fn *tell, void *ctx)
 {
 	char line[GP_DECIDER_WHY];
@@ -225,7 +227,7 @@ static void tell_mistrusted(const struct gp_decider *h, gp_trouble_fn *tell, voi
 	}
 }
 
-/* Users with processes beyond a limit of the scanner. */
+/* Reports users with processes beyond a limit of the scanner. */
 static void tell_left_out(const struct gp_decider *h, gp_trouble_fn *tell, void *ctx)
 {
 	struct gp_scan_user user;
@@ -301,7 +303,7 @@ void gp_tasks_lease(struct gp_decider *h, const struct gp_gpu_process *r, u64 le
 
 /* ---- the end of a task ---- */
 
-/* Adds what the daemon's counters show of an account. */
+/* Adds an account to the daemon's counters. */
 static void account_end(struct gp_decider *h, const struct gp_account *a)
 {
 	struct gp_account *sum = &h->stats.ended;
@@ -323,7 +325,7 @@ static void account_end(struct gp_decider *h, const struct gp_account *a)
 		sum->state_ns[i] += a->state_ns[i];
 }
 
-/* @r has no task any more. @a: the account of the task it had. */
+/* Clears the task of @r. @a: the account of that task. */
 static void clear_task(struct gp_gpu_process *r, const struct gp_account *a)
 {
 	r->stopped_before += a->stopped;
@@ -353,8 +355,9 @@ static void end_task(struct gp_decider *h, u32 task)
 /* ---- class ---- */
 
 /*
- * A task with a process that is not attached is not preemptible. One that is beside a process that
- * it cannot preempt has that one's priority, so that it stops no other for nothing.
+ * Returns the class of the task for the backend. A task with a process that is not attached is not
+ * preemptible. A task beside a process that it cannot preempt gets the priority of that process, so
+ * that it does not stop others in vain.
  */
 static struct gp_class class_of(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
@@ -466,8 +469,8 @@ static void admit(struct gp_gpu_process *r, const struct gp_gpu_process *as)
 }
 
 /*
- * Has the user of @r as many tasks or seats as a user may have? That is a quarter of all, and half
- * of that when few are left. Root is no attacker.
+ * Returns true if the user of @r has as many tasks or seats as allowed: a quarter of all, half of
+ * that when few are left. Root has no limit.
  */
 static bool has_too_many(const struct gp_decider *h, const struct gp_gpu_process *r)
 {
@@ -524,7 +527,7 @@ static void enter(struct gp_decider *h, struct gp_gpu_process *r, u64 devices)
 			admit(h->process[i], r);
 }
 
-/* Another of its gang that is of a task already. */
+/* Returns another process of its gang that has a task already. */
 static const struct gp_gpu_process *member_with_task(const struct gp_decider *h,
 					    const struct gp_gpu_process *r)
 {
@@ -542,7 +545,7 @@ void gp_tasks_update(struct gp_decider *h, struct gp_gpu_process *r)
 	u64 devices = gp_tasks_devices(h, r);
 	const struct gp_gpu_process *mate, *peer;
 
-	/* It stays LOST to its end; once it is left it is not preemptible. */
+	/* It stays LOST to its end. Once detached it is not preemptible. */
 	if (r->lost) {
 		if (r->task != GP_NONE)
 			tell_class(h, r);
@@ -552,14 +555,14 @@ void gp_tasks_update(struct gp_decider *h, struct gp_gpu_process *r)
 		gp_tasks_leave(h, r);
 		return;
 	}
-	/* Another class or another gang than those it was with. */
+	/* The class or the gang differs from that of the other members. */
 	mate = r->task == GP_NONE ? NULL : other_member(h, r);
 	peer = member_with_task(h, r);
 	if (r->task != GP_NONE && ((mate && !together(r, mate)) || (peer && peer->task != r->task)))
 		gp_tasks_leave(h, r);
 	if (r->task == GP_NONE && peer)
 		admit(r, peer);
-	/* A seat cannot be added to a task; one too many does no harm. */
+	/* A seat cannot be added to a task. A superfluous seat does no harm. */
 	if (r->task != GP_NONE && (devices & ~r->devices)) {
 		devices |= r->devices;
 		end_task(h, r->task);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The client of the daemon: calls, answers as structures, subscriptions. Also what is on this
- * machine, without the daemon. The structures do not change with the library.
+ * The client of the daemon: calls, answers as structures, subscriptions. Also the GPUs and
+ * processes of this machine, without the daemon. The structures do not change with the library.
  */
 #include "gpreempt.h"
 
@@ -58,7 +58,10 @@ void gp_daemon_set_timeout(struct gp_daemon *d, int milliseconds)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Leaves the connection closed unless the whole answer came: no call gets another's. */
+/*
+ * Sends a call and receives its answer. Closes the connection unless the whole answer came, so that
+ * no call gets the answer of another.
+ */
 static int transact(struct gp_daemon *d, const char *method, json_t *parameters, json_t **ret)
 {
 	u64 deadline = gp_wire_deadline(d->timeout_ms);
@@ -87,7 +90,10 @@ static int transact(struct gp_daemon *d, const char *method, json_t *parameters,
 	return err;
 }
 
-/* One call and its answer's parameters, the caller's, never NULL. Takes over @parameters. */
+/*
+ * Makes one call. Returns its answer's parameters, owned by the caller, never NULL. Takes over
+ * @parameters.
+ */
 static int call(struct gp_daemon *d, const char *method, json_t *parameters, json_t **ret)
 {
 	bool fresh;
@@ -98,7 +104,10 @@ static int call(struct gp_daemon *d, const char *method, json_t *parameters, jso
 	pthread_mutex_lock(&d->lock);
 	fresh = d->wire.fd < 0;
 	err = transact(d, method, parameters, ret);
-	/* It was restarted, or tired of us: every call may be made twice. */
+	/*
+	 * The daemon restarted or closed an idle connection. Retry, because every call may be
+	 * repeated.
+	 */
 	if (err == -EPIPE && !fresh)
 		err = transact(d, method, parameters, ret);
 	pthread_mutex_unlock(&d->lock);
@@ -106,7 +115,7 @@ static int call(struct gp_daemon *d, const char *method, json_t *parameters, jso
 	return err == -EPIPE ? gp_fail(ENOTCONN, "gpreemptd closed the connection") : err;
 }
 
-/* The string called @name in @object, cut to @size; "" if there is none. */
+/* Copies the string called @name in @object, truncated to @size; "" if there is none. */
 static void copy_text(const json_t *object, const char *name, char *to, size_t size)
 {
 	const char *text = json_string_value(json_object_get(object, name));
@@ -114,7 +123,7 @@ static void copy_text(const json_t *object, const char *name, char *to, size_t s
 	snprintf(to, size, "%s", text ? text : "");
 }
 
-/* The integer called @name in @object; 0 if there is none. */
+/* Returns the integer called @name in @object; 0 if there is none. */
 static s64 number(const json_t *object, const char *name)
 {
 	return json_integer_value(json_object_get(object, name));
@@ -141,7 +150,7 @@ int gp_daemon_call(struct gp_daemon *d, const char *method, const char *paramete
 
 /* ---- calls that change something ---- */
 
-/* A call whose answer says nothing. Takes over @parameters. */
+/* Makes a call whose answer is empty. Takes over @parameters. */
 static int tell(struct gp_daemon *d, const char *method, json_t *parameters)
 {
 	json_t *answer;
@@ -152,7 +161,7 @@ static int tell(struct gp_daemon *d, const char *method, json_t *parameters)
 	return err;
 }
 
-/* An object that names @target; nothing if that is the caller. */
+/* Makes an object that names @target; empty for the calling process. */
 static json_t *about(const struct gp_daemon_target *target)
 {
 	json_t *o = json_object();
@@ -263,7 +272,7 @@ int gp_daemon_status(struct gp_daemon *d, struct gp_daemon_status *ret)
 	return 0;
 }
 
-/* enum gp_daemon_state by its name in the interface. */
+/* Returns the enum gp_daemon_state of a name in the interface. */
 static u32 state_of(const char *name)
 {
 	static const char *const names[GP_DAEMON_UNKNOWN] = {
@@ -338,7 +347,7 @@ int gp_daemon_list(struct gp_daemon *d, struct gp_daemon_process **ret, size_t *
 
 /* ---- subscriptions: one call with "more" on a connection of its own ---- */
 
-/* Another connection to where @d is. */
+/* Opens another connection to the daemon of @d. */
 static int connect_again(struct gp_daemon *d, struct gp_wire *ret, u64 *deadline_ns)
 {
 	int err;
@@ -363,7 +372,7 @@ static json_t *kinds_of(const char *list)
 	return json_pack("{s:o}", "kinds", kinds);
 }
 
-/* The first answer, which has no event, says that the subscription stands. */
+/* Receives the first answer, which has no event and confirms the subscription. */
 static int confirmed(struct gp_events *events, u64 deadline_ns)
 {
 	struct gp_varlink_reply reply;
@@ -434,7 +443,7 @@ static void read_event(const json_t *o, struct gp_daemon_event *ret)
 	copy_text(o, "what", ret->what, sizeof(ret->what));
 }
 
-/* What @message says, the caller's; consumes @message. */
+/* Takes the parameters of @message, owned by the caller. Consumes @message. */
 static int take(struct gp_events *events, json_t *message, json_t **ret)
 {
 	struct gp_varlink_reply reply;
@@ -453,7 +462,7 @@ int gp_events_parameters(struct gp_events *events, json_t **ret)
 	json_t *message;
 	int err = gp_wire_receive(&events->wire, 0, &message);
 
-	/* Nothing has come, and this call does not wait. */
+	/* No message is there, and this call does not wait. */
 	if (err == -ETIMEDOUT)
 		return -EAGAIN;
 	if (err == -EPIPE)
@@ -467,7 +476,7 @@ int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret)
 	const json_t *event;
 	int err;
 
-	/* An answer without an event only says that some were lost. */
+	/* An answer without an event only reports lost events. */
 	while (!(err = gp_events_parameters(events, &parameters))) {
 		event = json_object_get(parameters, "event");
 		if (json_is_object(event)) {
@@ -491,7 +500,7 @@ void gp_events_close(struct gp_events *events)
 	free(events);
 }
 
-/* ---- without the daemon: what is on this machine ---- */
+/* ---- without the daemon: GPUs and processes of this machine ---- */
 
 struct gp_local {
 	pthread_mutex_t lock;	/* of the scanner */
@@ -584,7 +593,7 @@ static void copy_process(const struct gp_process *p, struct gp_local_process *re
 	snprintf(ret->name, sizeof(ret->name), "%s", p->comm);
 }
 
-/* Locked, because what a scan finds is the scanner's until the next. */
+/* Called locked, because the scanner owns the result of a scan until the next one. */
 static int processes_locked(struct gp_local *l, struct gp_local_process **ret, size_t *count)
 {
 	const struct gp_process *found;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The sentence behind gp_strerror(): one per thread, of its last failure. */
+/* The sentence that gp_strerror() returns: one per thread, of its last failure. */
 #ifndef GP_ERROR_H
 #define GP_ERROR_H
 

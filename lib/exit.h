@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What gpreempt(1) and gpreemptd(8) exit with. The lab and tests/cli rely on the numbers. */
+/* Exit codes of gpreempt(1) and gpreemptd(8). The lab and tests/cli rely on the numbers. */
 #ifndef GP_EXIT_H
 #define GP_EXIT_H
 
@@ -12,7 +12,7 @@ enum gp_exit {
 	GP_EXIT_DENIED	= 4,	/* permission denied */
 	GP_EXIT_UNKNOWN	= 5,	/* process or GPU not found */
 	GP_EXIT_TIMEOUT	= 6,	/* no answer in time */
-	/* of `gpreempt run`, as env(1) has them */
+	/* of `gpreempt run`, as in env(1) */
 	GP_EXIT_OURS	= 125,	/* gpreempt failed before it tried the command */
 	GP_EXIT_NOEXEC	= 126,	/* the command cannot be executed */
 	GP_EXIT_NOENT	= 127,	/* the command was not found */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * libgpreempt: talk to gpreemptd, or look at GPUs and suspend processes without it.
- * gpreempt(3) has an example.
+ * libgpreempt calls gpreemptd, or reads GPUs and suspends processes without it. gpreempt(3) has an
+ * example.
  *
- * Calls return 0 or -errno and never print, exit or raise a signal; what a call returned
- * is a sentence by gp_strerror(). *ret and out-parameters are written only on success.
+ * Calls return 0 or -errno and never print, exit or raise a signal. gp_strerror() describes an
+ * error. *ret and out-parameters are written only on success.
  *
  *	-ENOTCONN	gpreemptd is not there
  *	-EPERM		not allowed: not your process, or it would raise its class
@@ -16,8 +16,8 @@
  *	-ENOSYS		the daemon does not know the call
  *	-EPROTO		what came is not an answer
  *
- * Handles may be used by several threads at once: their calls wait for each other. After a
- * restart of the daemon the next call connects again. Not to be used across fork().
+ * Several threads may use a handle at once; their calls wait for each other. After a restart of the
+ * daemon the next call connects again. Do not use a handle across fork().
  */
 #ifndef GPREEMPT_H
 #define GPREEMPT_H
@@ -36,24 +36,24 @@ struct gp_daemon;
 struct gp_events;
 
 /*
- * What the last call of this thread that returned @err had to say about it, or else
- * the system's words for @err. Either sign. Valid until this thread's next call.
+ * Returns the sentence of this thread's last call that returned @err, or else strerror() of @err.
+ * Either sign. Valid until this thread's next call.
  */
 const char *gp_strerror(int err);
 
 /*
- * @path: NULL is GP_CONTROL_SOCKET. Connects at once. -ENOTCONN, -EACCES, -ENOMEM,
+ * Connects to the daemon. @path: NULL is GP_CONTROL_SOCKET. -ENOTCONN, -EACCES, -ENOMEM,
  * -ENAMETOOLONG.
  */
 int gp_daemon_open(const char *path, struct gp_daemon **ret);
 void gp_daemon_close(struct gp_daemon *daemon);
-/* How long a call waits for its answer, 5000 at first; negative: for ever. */
+/* Sets how long a call waits for its answer, 5000 ms at first; negative: for ever. */
 void gp_daemon_set_timeout(struct gp_daemon *daemon, int milliseconds);
 
 /*
- * Any method of the interface (gpreempt(3) lists them) by its name, "Status" or
- * "org.gpreempt.Status". @parameters: a JSON object, NULL: none. *@ret: the answer, a
- * JSON object, to be given to free(); @ret may be NULL.
+ * Calls any method of the interface (gpreempt(3) lists them) by its name, "Status" or
+ * "org.gpreempt.Status". @parameters: a JSON object; NULL: none. *@ret: the answer, a JSON object,
+ * which the caller gives to free(); @ret may be NULL.
  */
 int gp_daemon_call(struct gp_daemon *daemon, const char *method, const char *parameters,
 		   char **ret);
@@ -67,26 +67,29 @@ struct gp_daemon_target {
 };
 
 /*
- * The calling process is to have this class; NULL: what the configured rules give. More than it
- * has is for root and the group.
+ * Gives the calling process a class; NULL: the class by the configured rules. Only root and the
+ * group may raise it.
  */
 int gp_daemon_register(struct gp_daemon *daemon, const char *class_name);
 int gp_daemon_set_class(struct gp_daemon *daemon, const struct gp_daemon_target *target,
 			const char *class_name);
-/* Work of @target (NULL: the caller's) comes in @in_ns; forget it @for_ns later. */
+/* Announces work of @target (NULL: of the caller) in @in_ns. The hint expires @for_ns later. */
 int gp_daemon_hint(struct gp_daemon *daemon, const struct gp_daemon_target *target,
 		   uint64_t in_ns, uint64_t for_ns);
 
 enum gp_daemon_hold_flag {
-	GP_DAEMON_WAIT	= 1 << 0,	/* return when it is off the GPU */
-	GP_DAEMON_RENEW	= 1 << 1,	/* only if it is still held, else -ECANCELED */
+	GP_DAEMON_WAIT	= 1 << 0,	/* return when the process is off the GPU */
+	GP_DAEMON_RENEW	= 1 << 1,	/* only renew a hold; -ECANCELED: it has ended */
 };
 
-/* Hold off the GPU for at most @lease_ns; calling again renews. *@granted may be NULL. */
+/*
+ * Holds a process off the GPU for at most @lease_ns. Another call renews the lease. *@granted may
+ * be NULL.
+ */
 int gp_daemon_hold(struct gp_daemon *daemon, const struct gp_daemon_target *target,
 		   uint64_t lease_ns, uint32_t flags, uint64_t *granted_ns);
 int gp_daemon_release(struct gp_daemon *daemon, const struct gp_daemon_target *target);
-/* Look at the queues now. @target: NULL is the caller. */
+/* Looks at the queues of @target now; NULL: of the caller. */
 int gp_daemon_trigger(struct gp_daemon *daemon, const struct gp_daemon_target *target);
 
 /* The kill switch. */
@@ -108,15 +111,15 @@ struct gp_daemon_status {
 
 int gp_daemon_status(struct gp_daemon *daemon, struct gp_daemon_status *ret);
 
-/* Where a process is; on several GPUs the one furthest from ON. */
+/* The state of a process. On several GPUs it is the state furthest from ON. */
 enum gp_daemon_state {
 	GP_DAEMON_ON, GP_DAEMON_STARTING, GP_DAEMON_STOPPING, GP_DAEMON_OFF, GP_DAEMON_LOST,
 	GP_DAEMON_UNKNOWN,
 };
 
 /*
- * Of another user's process only pid, class_name, state and gpus are shown, unless the caller is
- * root or in the group: uid is ~0 then, and everything else 0 or "".
+ * A process. For another user's process only pid, class_name, state and gpus are set, unless the
+ * caller is root or in the group. Then uid is ~0, and everything else is 0 or "".
  */
 struct gp_daemon_process {
 	int32_t pid;
@@ -133,7 +136,7 @@ struct gp_daemon_process {
 	uint64_t reserved[4];
 };
 
-/* *@ret: @count of them, to be given to free(). */
+/* *@ret: @count of them, which the caller gives to free(). */
 int gp_daemon_list(struct gp_daemon *daemon, struct gp_daemon_process **ret, size_t *count);
 
 /* ---- events ---- */
@@ -154,17 +157,19 @@ struct gp_daemon_event {
 };
 
 /*
- * A connection of its own, by one thread at a time. @kinds: NULL or a list such as
- * "state,hold,trouble".
+ * Subscribes to events on a new connection. One thread at a time may use it. @kinds: NULL or a list
+ * such as "state,hold,trouble".
  */
 int gp_daemon_subscribe(struct gp_daemon *daemon, const char *kinds, struct gp_events **ret);
-/* Readable when gp_events_next() may have one. */
+/* Returns a descriptor that is readable when gp_events_next() may have an event. */
 int gp_events_fd(const struct gp_events *events);
-/* Never waits. -EAGAIN: none; -ENOTCONN: the daemon is gone, close it. */
+/*
+ * Gets the next event. Never waits. -EAGAIN: none; -ENOTCONN: the daemon is gone, so close @events.
+ */
 int gp_events_next(struct gp_events *events, struct gp_daemon_event *ret);
 void gp_events_close(struct gp_events *events);
 
-/* ---- without the daemon: what is on this machine ---- */
+/* ---- without the daemon: GPUs and processes of this machine ---- */
 
 struct gp_local;
 
@@ -186,7 +191,10 @@ struct gp_local_gpu {
 	uint64_t reserved[4];
 };
 
-/* *@ret: @count of them, to be given to free(). -ENODEV: no driver. So are the next two. */
+/*
+ * *@ret: @count GPUs, which the caller gives to free(). -ENODEV: no driver. The next two calls
+ * return arrays in the same way.
+ */
 int gp_local_gpus(struct gp_local *local, struct gp_local_gpu **ret, size_t *count);
 
 struct gp_local_process {
@@ -199,7 +207,7 @@ struct gp_local_process {
 	uint64_t reserved[4];
 };
 
-/* Every process that has the driver open and can be seen from here. */
+/* Lists every visible process that has the driver open. */
 int gp_local_processes(struct gp_local *local, struct gp_local_process **ret, size_t *count);
 
 struct gp_local_queue {
@@ -209,26 +217,30 @@ struct gp_local_queue {
 	uint64_t reserved[2];
 };
 
-/* The queues of one process. -ESRCH: it has not the driver open. */
+/* Lists the queues of one process. -ESRCH: it does not have the driver open. */
 int gp_local_queues(struct gp_local *local, int32_t pid, struct gp_local_queue **ret,
 		    size_t *count);
 
 /*
  * ---- without the daemon: suspend and resume all queues of a process ----
  *
- * By the debug interface of the driver: needs the right to trace the process, a runtime that
- * enables debugging, and that it is not being debugged (the daemon does, when it preempts it). When
- * the session is closed or its owner dies, all its queues run. Calls sleep in the driver.
+ * Uses the debug interface of the driver. The caller must have the right to trace the process, its
+ * runtime must enable debugging, and no other debugger may have it (the daemon is one while it
+ * preempts the process). When the session is closed or its owner dies, all its queues run. Calls
+ * sleep in the driver.
  */
 struct gp_suspender;
 
 /*
- * @target->pid is needed. -EAGAIN: its runtime is not up yet; -EOPNOTSUPP: it never will be
- * (an old ROCm); -ENOSYS: the driver cannot; -EALREADY: it is being debugged; -ESRCH; -EPERM.
+ * @target->pid is required. -EAGAIN: its runtime is not up yet; -EOPNOTSUPP: it never will be (an
+ * old ROCm); -ENOSYS: the driver does not support it; -EALREADY: it is being debugged; -ESRCH;
+ * -EPERM.
  */
 int gp_suspender_open(const struct gp_daemon_target *target, struct gp_suspender **ret);
 void gp_suspender_close(struct gp_suspender *suspender);
-/* @gpu_id: 0 is all. @grace: 1..255 thousand GPU clocks. *@queues, if not NULL: how many. */
+/*
+ * @gpu_id: 0 is all. @grace: 1..255 thousand GPU clocks. *@queues, if not NULL: number of queues.
+ */
 int gp_suspender_suspend(struct gp_suspender *suspender, uint32_t gpu_id, uint32_t grace,
 			 uint32_t *queues);
 int gp_suspender_resume(struct gp_suspender *suspender, uint32_t gpu_id, uint32_t *queues);
@@ -236,12 +248,12 @@ int gp_suspender_resume(struct gp_suspender *suspender, uint32_t gpu_id, uint32_
 enum gp_suspender_event {
 	GP_SUSPENDER_NEW_QUEUES	= 1 << 0,	/* they run: suspend again */
 	GP_SUSPENDER_CHANGED	= 1 << 1,	/* queues were destroyed */
-	GP_SUSPENDER_ENDED	= 1 << 2,	/* all its queues run, or it is gone: close */
+	GP_SUSPENDER_ENDED	= 1 << 2,	/* ended or all its queues run: close */
 };
 
-/* Readable when gp_suspender_events() has something. */
+/* Returns a descriptor that is readable when gp_suspender_events() has events. */
 int gp_suspender_fd(const struct gp_suspender *suspender);
-/* What happened since the last call, a mask; never waits. Or -errno. */
+/* Returns a mask of the events since the last call, or -errno. Never waits. */
 int gp_suspender_events(struct gp_suspender *suspender);
 
 #ifdef __cplusplus

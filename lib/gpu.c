@@ -10,13 +10,13 @@
 #include "sys.h"
 #include "sysfs.h"
 
-/* Node numbers are small and dense; the processors have the first. */
+/* Node numbers are small and dense, and begin with the processors. */
 enum { NODES_MAX = 1024, BANKS_MAX = 64, PROPERTIES = 4096 };
 
 /* Heaps of mem_banks that are the device's own: visible to the processor, and not. */
 enum { HEAP_PUBLIC = 1, HEAP_PRIVATE = 2 };
 
-/* The value of "name value" in a file of such lines, or 0. */
+/* Returns the value of "name value" in a file of such lines, or 0. */
 static u64 property(const char *text, const char *name)
 {
 	size_t bytes = strlen(name);
@@ -94,7 +94,7 @@ static void read_properties(struct gp_gpu_info *g, const char *text)
 	name_it(g, property32(text, "location_id"));
 }
 
-/* 0: a GPU. -ENODEV: something else. -EACCES, -EPERM: a GPU that this process may not see. */
+/* Reads a node. 0: a GPU. -ENODEV: not a GPU. -EACCES, -EPERM: a GPU hidden from this process. */
 static int read_open_node(int node, struct gp_gpu_info *g)
 {
 	char text[PROPERTIES];
@@ -155,7 +155,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The numbers of the nodes, in order; at most @room. */
+/* Lists the numbers of the nodes in order, at most @room. */
 static int list_nodes(struct gp_sysfs_dir *dir, u32 *ret, u32 room, u32 *ret_count)
 {
 	u64 number, inode;
@@ -231,7 +231,7 @@ const struct gp_gpu_info *gp_gpus_by_id(const struct gp_gpu_info *gpus, u32 coun
 	return NULL;
 }
 
-/* An address as people write it. */
+/* An address as users write it. */
 struct address {
 	u64 domain, bus, device, function, partition;
 	bool has_partition;
@@ -247,7 +247,7 @@ static bool field(const char **at, char behind, u64 most, u64 *ret)
 	return true;
 }
 
-/* "[domain:]bus:device.function[/partition]" */
+/* Parses "[domain:]bus:device.function[/partition]". */
 static bool parse_address(const char *text, struct address *ret)
 {
 	const char *at = text, *end;

@@ -16,7 +16,7 @@ enum { GP_GPUS_MAX = 64 };
 struct gp_gpu_info {
 	u32 index;		/* from 0, in the order of their nodes: what -g takes */
 	u32 node;		/* the driver's number for it */
-	u32 gpu_id;		/* what ioctls and proc/ call it; decimal there, hex in debugfs */
+	u32 gpu_id;		/* as in ioctls and proc/; decimal there, hex in debugfs */
 	u32 render_minor;	/* /dev/dri/renderD<this> */
 	u32 domain, bus, device, function;
 	char bdf[24];		/* "0000:c1:00.0" */
@@ -37,32 +37,31 @@ struct gp_gpu_info {
 };
 
 /*
- * The GPUs under @root (NULL: GP_SYSFS_KFD), in the order of their node numbers, at
- * most @room of them; @ret_count: how many there are. A node whose files may not be
- * read (a device cgroup) or make no sense is left out. -ENOENT: no such directory:
- * the driver is not loaded. Any other error, such as -EMFILE, says nothing about the GPUs, and
- * the caller keeps those that it knew. Keeps nothing open.
+ * Reads the GPUs under @root (NULL: GP_SYSFS_KFD), in the order of their node numbers, at most
+ * @room of them. @ret_count: how many there are. Skips a node whose files are not readable (a
+ * device cgroup) or invalid. -ENOENT: the driver is not loaded. Any other error, such as -EMFILE,
+ * says nothing about the GPUs, and the caller keeps those that it knew. Keeps nothing open.
  */
 int gp_gpus_read(const char *root, struct gp_gpu_info *gpus, u32 room, u32 *ret_count);
 
-/* Changes whenever the GPUs do (a partition switch). 0 or -errno. */
+/* Reads a number that changes whenever the GPUs do (a partition switch). 0 or -errno. */
 int gp_gpus_generation(const char *root, u32 *ret);
 
 /*
- * Does the driver save running waves (amdgpu.cwsr_enable)? Without that a stop waits until
- * they end by themselves, and after seconds the driver resets. Not known counts as yes.
+ * Returns true if the driver saves running waves (amdgpu.cwsr_enable), or if that is not known.
+ * Without saving a stop waits until the waves end, and after seconds the driver resets the GPU.
  */
 bool gp_driver_saves_waves(void);
 
 /*
- * What -g was given: "all", or a list of indexes and addresses ("0,2",
- * "0000:c1:00.0", "c1:00.0", "c1:00.0/3" for one partition). *@ret: bit per entry of @gpus.
- * -EINVAL: cannot be read. -ENOENT: no such GPU. @bad, if not NULL, is then the place.
+ * Parses the argument of -g: "all", or a list of indexes and addresses ("0,2", "0000:c1:00.0",
+ * "c1:00.0", "c1:00.0/3" for one partition). *@ret: bit per entry of @gpus. -EINVAL: invalid text.
+ * -ENOENT: no such GPU. @bad, if not NULL, then points to the place.
  */
 int gp_gpus_select(const struct gp_gpu_info *gpus, u32 count, const char *text, u64 *ret,
 		   const char **bad);
 
-/* The entry with this gpu_id, or NULL. */
+/* Returns the entry with this gpu_id, or NULL. */
 const struct gp_gpu_info *gp_gpus_by_id(const struct gp_gpu_info *gpus, u32 count, u32 gpu_id);
 
 #endif /* GP_LIB_GPU_H */

@@ -62,7 +62,7 @@ int gp_kmod_attach_members(int fd, const struct gp_uapi_member *members, u32 nr,
 	return err;
 }
 
-/* Takes descriptor @which of each process. *@count: the most that one of them has. */
+/* Takes descriptor @which of each process. *@count: the largest number that one of them has. */
 static int take_members(const struct gp_process_id *p, u32 nr, u32 which,
 			struct gp_uapi_member *members, u32 *count)
 {
@@ -120,7 +120,7 @@ int gp_kmod_set_class(int fd, u32 task, const struct gp_class *class)
 	return gp_kmod_call(fd, GP_IOC_SET_CLASS, &s);
 }
 
-/* A name that does not fit is none the module knows. */
+/* Copies a name. Returns false if it does not fit, because the module does not know it then. */
 static bool copy_name(char *to, size_t size, const char *name)
 {
 	if (strlen(name) >= size)

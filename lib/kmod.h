@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * /dev/gpreempt from user space: the calls of uapi/gpreempt.h, and finding what attaching needs.
- * Nothing here keeps a descriptor of another process: a held KFD file of a process that has ended
- * would keep its queues running.
+ * /dev/gpreempt from user space: makes the calls of uapi/gpreempt.h and fetches descriptors for
+ * attaching. No function keeps a descriptor of another process, because an open KFD file of a
+ * process that has ended would keep its queues running.
  */
 #ifndef GP_LIB_KMOD_H
 #define GP_LIB_KMOD_H
@@ -16,12 +16,14 @@
 #define GP_KMOD_DEVICE	"/dev/gpreempt"
 
 /*
- * A descriptor of the module, of this version. @path: NULL is GP_KMOD_DEVICE.
- * -ENOENT: not loaded. -EACCES. -EPROTO: another version; @is says which, if not NULL.
+ * Opens the module, if it has this version. @path: NULL is GP_KMOD_DEVICE. -ENOENT: not loaded.
+ * -EACCES. -EPROTO: another version; @is says which, if not NULL.
  */
 int gp_kmod_open(const char *path, struct gp_uapi_version *is);
 
-/* ioctl(2): 0 or -errno. EINTR is for the caller: a wait that was interrupted has begun. */
+/*
+ * Calls ioctl(2). 0 or -errno. Does not retry after EINTR, because an interrupted wait has begun.
+ */
 int gp_kmod_call(int fd, unsigned long call, void *arg);
 
 /*
@@ -56,11 +58,11 @@ struct gp_kmod_move {
 int gp_kmod_preempt(int fd, const struct gp_kmod_move *move, u32 *nr_done);
 int gp_kmod_resume(int fd, const struct gp_kmod_move *move, u32 *nr_done);
 
-/* The next event. -EAGAIN: none. The descriptor must not block. */
+/* Reads the next event. -EAGAIN: none. The descriptor must be non-blocking. */
 int gp_kmod_next(int fd, struct gp_uapi_event *ret);
 /*
- * The statistics page; NULL with errno. munmap() it with the page's size: while it is mapped,
- * close() of the descriptor releases nothing, only the leases do.
+ * Maps the statistics page; NULL with errno. munmap() it with the page's size. While it is mapped,
+ * close() of the descriptor releases nothing; only the end of the leases does.
  */
 const struct gp_uapi_stats *gp_kmod_stats(int fd);
 

@@ -111,7 +111,7 @@ static int append(struct gp_mqd_list *l, const struct gp_mqd *m)
 	return 0;
 }
 
-/* A queue is complete when something else begins. */
+/* Ends the present queue, because something else begins. */
 static int end_queue(struct gp_mqd_parser *p)
 {
 	struct gp_mqd m = { .pid = p->pid, .gpu_id = p->gpu_id, .copies = p->copies };
@@ -212,7 +212,7 @@ static int take_line(struct gp_mqd_parser *p)
 		return begin_queue(p, line + sizeof(sdma) - 1, SDMA);
 	if (!strncmp(line, "    ", 4))
 		return words(p, line + 4);
-	/* another kind of queue: its words are not for us */
+	/* another kind of queue, whose words are skipped */
 	if (!strncmp(line, "  ", 2) && p->pid)
 		return end_queue(p);
 	return -EPROTO;

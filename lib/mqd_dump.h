@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Reader of the driver's dump of queue descriptors, debugfs kfd/mqds (root only).
+ * Reads the driver's dump of queue descriptors, debugfs kfd/mqds (root only).
  *
- * It is the one place that tells where the pointers of a process's queues are
- * without debugging the process. It prints no queue ids and does not say which queues are off;
- * of the copies of a queue (one per XCC) only the first is used. Layout: gfx9.
+ * Only the dump has the addresses of the pointers of a process's queues without debugging the
+ * process. It has no queue ids and does not say which queues are off. Of the copies of a queue (one
+ * per XCC) only the first is used. Layout: gfx9.
  */
 #ifndef GP_LIB_MQD_DUMP_H
 #define GP_LIB_MQD_DUMP_H
@@ -15,7 +15,7 @@
 
 #define GP_MQD_DUMP	"/sys/kernel/debug/kfd/mqds"
 
-/* One queue as its descriptor has it. */
+/* One queue, as in its descriptor. */
 struct gp_mqd {
 	pid_t pid;
 	u32 gpu_id;
@@ -34,7 +34,7 @@ struct gp_mqd {
 
 enum { GP_MQDS_MAX = 65536, GP_MQD_LINE = 256 };
 
-/* All zero is an empty one. */
+/* A list of queues. All zero is an empty list. */
 struct gp_mqd_list {
 	struct gp_mqd *mqd;
 	u32 count, room;
@@ -42,7 +42,10 @@ struct gp_mqd_list {
 
 void gp_mqd_list_fini(struct gp_mqd_list *l);
 
-/* A dump piece by piece, so that it need not be in memory. Private but for @list. */
+/*
+ * Parses a dump piece by piece, so that it need not be in memory. All members but @list are
+ * private.
+ */
 struct gp_mqd_parser {
 	struct gp_mqd_list *list;
 	pid_t only;		/* 0: all processes */
@@ -54,22 +57,22 @@ struct gp_mqd_parser {
 	u32 state;
 	u32 copies;
 	u32 words;		/* of the copy at hand */
-	u32 word[256];		/* its first ones: none behind is used */
+	u32 word[256];		/* the first ones; later ones are not used */
 };
 
-/* Appends to @list; @only: the queues of that process alone. */
+/* Begins to append to @list; @only: only the queues of that process. */
 void gp_mqd_parser_init(struct gp_mqd_parser *p, struct gp_mqd_list *list, pid_t only);
 /*
  * -EPROTO: not a dump of this layout; the parser's line_number says where. -ENOMEM.
  * -E2BIG: more than GP_MQDS_MAX queues. After an error nothing more may be fed.
  */
 int gp_mqd_parser_feed(struct gp_mqd_parser *p, const char *text, size_t bytes);
-/* The dump ends here. -EPROTO: in the middle of a queue. */
+/* Ends the dump. -EPROTO: it ends in the middle of a queue. */
 int gp_mqd_parser_end(struct gp_mqd_parser *p);
 
 /*
- * Reads @path (NULL: GP_MQD_DUMP) into @ret, which must be empty; on failure it stays so.
- * -ENOENT, -EACCES: no debugfs for us. @ret_line, if not NULL: of an -EPROTO.
+ * Reads @path (NULL: GP_MQD_DUMP) into @ret, which must be empty; on failure it stays so. -ENOENT,
+ * -EACCES: no access to debugfs. @ret_line, if not NULL: the line of an -EPROTO.
  */
 int gp_mqd_dump_read(const char *path, pid_t only, struct gp_mqd_list *ret, u32 *ret_line);
 

@@ -15,11 +15,11 @@
 enum {
 	PIECES_PER_CALL	= 1024,		/* UIO_MAXIOV */
 	PAGE		= 4096,
-	/* Two pointers as near as those of ROCr's queues are one piece. */
+	/* Pointers that are closer than this, as in ROCr's queues, are read as one piece. */
 	SPAN		= 256,
 };
 
-/* Bytes of the process that one call brings. */
+/* Bytes of the process that one call reads. */
 struct piece {
 	u32 ring;
 	u32 to;			/* where in the buffer */
@@ -30,7 +30,7 @@ struct gp_pointers_set {
 	pid_t pid;
 	int mem_fd;		/* -1: not open yet */
 	u32 nr;
-	bool heads;		/* pieces are of packets, not of pointers */
+	bool heads;		/* pieces are packets, not pointers */
 	struct gp_ring_pointers *rings;
 	struct piece *pieces;	/* room for two per ring */
 	struct iovec *remote;	/* of the pieces */
@@ -145,7 +145,7 @@ static bool *by_file(struct gp_pointers_set *s, u32 piece)
 	return s->heads ? &r->head_by_file : &r->by_file;
 }
 
-/* Through the driver's own access function, which readv does not use. */
+/* Reads piece @i through the driver's access function, which readv does not use. */
 static int read_by_file(struct gp_pointers_set *s, u32 i)
 {
 	const struct iovec *from = &s->remote[i];
@@ -158,8 +158,8 @@ static int read_by_file(struct gp_pointers_set *s, u32 i)
 	n = gp_sys->pread(s->mem_fd, s->buffer + s->pieces[i].to, from->iov_len,
 		  (off_t)(uintptr_t)from->iov_base);
 	if (n == 0)
-		return -ESRCH;	/* the memory it was opened for is no more: exit, or exec */
-	/* The kernel says EIO of a page that is not mapped. */
+		return -ESRCH;	/* its memory is gone: exit or exec */
+	/* The kernel returns EIO for a page that is not mapped. */
 	if (n < 0 && errno != EIO && errno != EFAULT)
 		return -errno;
 	if (n == (ssize_t)from->iov_len)
@@ -171,7 +171,7 @@ static int read_by_file(struct gp_pointers_set *s, u32 i)
 	return 0;
 }
 
-/* How many of the pieces from @first on are to be read by one call. */
+/* Returns how many pieces from @first on one call can read. */
 static u32 batch(struct gp_pointers_set *s, u32 first, u32 nr, size_t *ret_bytes)
 {
 	u32 i;
@@ -185,7 +185,7 @@ static u32 batch(struct gp_pointers_set *s, u32 first, u32 nr, size_t *ret_bytes
 	return i - first;
 }
 
-/* The pieces are one behind the other in the buffer. */
+/* Reads the pieces one after the other into the buffer. */
 static int gather(struct gp_pointers_set *s, u32 nr)
 {
 	for (u32 i = 0; i < nr;) {
@@ -206,7 +206,7 @@ static int gather(struct gp_pointers_set *s, u32 nr)
 			return -errno;
 		for (n = n < 0 ? 0 : n; pieces && (size_t)n >= s->remote[i].iov_len; pieces--, i++)
 			n -= (ssize_t)s->remote[i].iov_len;
-		/* The driver's page: this one and all to come. */
+		/* A page of the driver. Read this piece and later ones by file. */
 		if (pieces)
 			*by_file(s, i) = true;
 	}
@@ -225,8 +225,8 @@ static u32 add_piece(struct gp_pointers_set *s, u32 nr, u32 ring, u64 at, u32 by
 }
 
 /*
- * Of a queue with nothing pending the write pointer alone tells whether something came. Pointers
- * beside each other are one range, whose second word costs nothing.
+ * Adds the pieces of a queue's pointers. If nothing is pending the write pointer alone shows new
+ * work. Adjacent pointers are one range, whose second word costs nothing.
  */
 static u32 add_pointers(struct gp_pointers_set *s, u32 nr, u32 ring)
 {
@@ -240,7 +240,7 @@ static u32 add_pointers(struct gp_pointers_set *s, u32 nr, u32 ring)
 		r->half = false;
 		return add_piece(s, nr, ring, low, (u32)(high - low) + 8);
 	}
-	/* The write pointer last: a read pointer that is older never overtakes it. */
+	/* Read the write pointer last, so that the older read pointer never overtakes it. */
 	if (!r->half)
 		nr = add_piece(s, nr, ring, r->read_at, 8);
 	return add_piece(s, nr, ring, r->write_at, 8);
@@ -268,7 +268,10 @@ static int load(struct gp_pointers_set *s, u32 nr)
 	return err;
 }
 
-/* Returns how many pieces a second read needs: work came where only the write pointer was read. */
+/*
+ * Takes the pointers. Returns how many pieces a second read needs, for queues with new work of
+ * which only the write pointer was read.
+ */
 static u32 take(struct gp_pointers_set *s)
 {
 	u32 nr = 0;

@@ -11,9 +11,9 @@
  * beside its write pointer is read only if the queue had something pending or its write pointer
  * moved.
  *
- * Both ways to read can block for as long as the process likes: it can map a page of a file
- * system that it serves itself. process_vm_readv() then ends with SIGKILL, a read of
- * /proc/PID/mem does not. Only a process that can be abandoned may call gp_pointers_look().
+ * A process can block both ways to read without limit, by a page of a file system that it serves
+ * itself. SIGKILL ends process_vm_readv() then, but not a read of /proc/PID/mem. Only a process
+ * that can be abandoned may call gp_pointers_look().
  *
  * A set belongs to one thread at a time.
  */
@@ -24,7 +24,7 @@
 
 enum gp_ring_flag {
 	GP_RING_READ		= 1 << 0,	/* read in the last look */
-	GP_RING_MOVED		= 1 << 1,	/* something changed since the look before */
+	GP_RING_MOVED		= 1 << 1,	/* changed since the look before */
 	GP_RING_AT_BARRIER	= 1 << 2,	/* as gp_pointers_barriers() saw it */
 };
 
@@ -47,41 +47,40 @@ struct gp_ring_pointers {
 
 struct gp_pointers_set;
 
-/* Are the caller's fields of two queues the same? */
+/* Returns true if the caller's fields of two queues are equal. */
 bool gp_pointers_same(const struct gp_ring_pointers *a, const struct gp_ring_pointers *b);
-/* Are they such that gp_pointers_alloc() takes them? */
+/* Returns true if gp_pointers_alloc() accepts the caller's fields. */
 bool gp_pointers_sane(const struct gp_ring_pointers *r);
 
 /*
- * @pid is not opened before the first look. @proc NULL: /proc. The rings are copied
- * (their results cleared) and are the set's. -EINVAL: a size is no power of two, an
- * address is not aligned to 8 or @count is above GP_MQDS_MAX.
+ * Makes a set. @pid is not opened before the first look. @proc NULL: /proc. The set copies the
+ * rings and clears their results. -EINVAL: a size is no power of two, an address is not aligned to
+ * 8 or @count is above GP_MQDS_MAX.
  *
- * A queue whose write pointer is not known (SDMA in a dump) has as write pointer
- * its read pointer: that it moves is seen, that it has work is not.
+ * For a queue whose write pointer is not known (SDMA in a dump) the read pointer is used as write
+ * pointer. A look then sees that it moves, but not that it has work.
  */
 int gp_pointers_alloc(const char *proc, pid_t pid, const struct gp_ring_pointers *rings,
 		      u32 count, struct gp_pointers_set **ret);
 void gp_pointers_free(struct gp_pointers_set *s);
-/* Queues of @to that are also in @from continue where they were. Same process. */
+/* Copies the state of queues that are in both @to and @from, of the same process. */
 void gp_pointers_carry(struct gp_pointers_set *to, const struct gp_pointers_set *from);
 
 /*
- * One look. 0: flags say which queues were read. -ESRCH: the process ended, or became another
- * one by exec. Any other error says nothing about the process: -EPERM (reading is not allowed),
- * -EMFILE, -ENOMEM, -EIO and so on.
+ * Reads all queues once. 0: flags say which queues were read. -ESRCH: the process ended, or
+ * executed another program. Any other error says nothing about the process: -EPERM (reading is not
+ * allowed), -EMFILE, -ENOMEM, -EIO and so on.
  */
 int gp_pointers_look(struct gp_pointers_set *s);
 
 /*
- * For AQL queues that are pending: is the packet at the read pointer a barrier (so that
- * the queue waits, and is not work)? One more call; only worth it for queues that have
- * not moved for a while. A packet that cannot be read is no barrier, and its queue stays read.
- * 0 or as gp_pointers_look().
+ * Finds out which pending AQL queues have a barrier packet at the read pointer, and so wait instead
+ * of having work. Costs one more call, so use it only for queues that have not moved for a while. A
+ * packet that cannot be read is no barrier, and its queue stays read. 0 or as gp_pointers_look().
  */
 int gp_pointers_barriers(struct gp_pointers_set *s);
 
-/* As many as were given, in their order. */
+/* Returns the rings of the set, in their order. */
 const struct gp_ring_pointers *gp_pointers_rings(const struct gp_pointers_set *s, u32 *ret_count);
 
 #endif /* GP_LIB_POINTERS_H */

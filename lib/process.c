@@ -17,10 +17,10 @@
 #include "user.h"
 
 enum {
-	/* Directories that are remembered: the driver has 2^16 numbers for address spaces. */
+	/* Entries at most, because the driver has 2^16 numbers for address spaces. */
 	ENTRIES_MAX	= 1 << 16,
 	FIRST_ROOM	= 64,
-	/* Processes beyond a limit whose queues are looked for, in a scan and in a step. */
+	/* Processes beyond a limit whose queues are checked, in a scan and in a step. */
 	PEEKS		= 128,
 	PEEKS_IN_STEP	= 8,
 };
@@ -36,7 +36,7 @@ struct entry {
 	uid_t user;
 	bool has_user;		/* the user is known */
 	bool busy;		/* it is beyond a limit and has queues */
-	u32 peeked;		/* the scan that found that out */
+	u32 peeked;		/* the scan that set @busy */
 	struct gp_process_record *record;
 };
 
@@ -45,7 +45,7 @@ struct user {
 	u32 processes, tracked, busy;
 };
 
-/* Where a scan is: in @dir, or at the entry @at that may have to be removed. */
+/* The phase of a scan: WALK is in @dir, SWEEP is at the entry @at, which it may remove. */
 enum phase { BETWEEN_SCANS, WALK, SWEEP };
 
 struct gp_scanner {
@@ -158,7 +158,7 @@ const char *gp_scan_fault_text(enum gp_scan_fault why)
 
 /* ---- entries ---- */
 
-/* Makes room for at least one more. */
+/* Makes room for at least one more element. */
 static bool grow(void *array, u32 *room, u32 nr, size_t size)
 {
 	void **at = array, *more;
@@ -179,7 +179,7 @@ static u32 hash(const struct gp_scanner *s, pid_t pid)
 	return (u32)pid * 2654435761u >> 7 & (s->slots - 1);
 }
 
-/* The slot of @pid, or the free one where it belongs. */
+/* Returns the slot of @pid, or the free one where it belongs. */
 static u32 find_slot(const struct gp_scanner *s, pid_t pid)
 {
 	u32 at = hash(s, pid);
@@ -196,7 +196,7 @@ static struct entry *find_entry(const struct gp_scanner *s, pid_t pid)
 	return index ? &s->entry[index - 1] : NULL;
 }
 
-/* Room for one more, with a hash table that is half empty. */
+/* Makes room for one more entry, and keeps the hash table at most half full. */
 static bool grow_entries(struct gp_scanner *s)
 {
 	u32 want, *slot;
@@ -218,7 +218,7 @@ static bool grow_entries(struct gp_scanner *s)
 	return true;
 }
 
-/* NULL: no memory, or too many. */
+/* Adds an entry. NULL: no memory, or too many. */
 static struct entry *add_entry(struct gp_scanner *s, pid_t pid, u64 birth)
 {
 	struct entry *e;
@@ -237,7 +237,7 @@ static struct entry *add_entry(struct gp_scanner *s, pid_t pid, u64 birth)
 	return e;
 }
 
-/* The last entry takes the place of the removed one. */
+/* Removes an entry. The last entry takes its place. */
 static void remove_entry(struct gp_scanner *s, struct entry *e)
 {
 	u32 mask = s->slots - 1, hole = find_slot(s, e->pid), at = hole;
@@ -261,7 +261,7 @@ static void remove_entry(struct gp_scanner *s, struct entry *e)
 
 /* ---- users ---- */
 
-/* The place of @uid among the users. */
+/* Returns the index of @uid among the users. */
 static u32 user_place(const struct gp_scanner *s, uid_t uid)
 {
 	u32 low = 0, high = s->nr_users;
@@ -411,7 +411,7 @@ static void drop_record(struct gp_scanner *s, struct entry *e)
 	e->record = NULL;
 }
 
-/* The process of @e is gone. */
+/* Removes the record of @e, whose process is gone. */
 static void untrack(struct gp_scanner *s, struct entry *e)
 {
 	if (e->record)
@@ -419,7 +419,7 @@ static void untrack(struct gp_scanner *s, struct entry *e)
 	unset_user(s, e);
 }
 
-/* Finds out whose process it is, and tracks it if it has a place or the user's limit allows it. */
+/* Finds the user of a process, and tracks it if it has a place or the user's limit allows it. */
 static void admit(struct gp_scanner *s, struct entry *e, bool placed, u64 now_ns)
 {
 	struct gp_process_record r;
@@ -454,7 +454,7 @@ static u32 least(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
-/* false: more steps are needed. */
+/* Returns false if more steps are needed. */
 static bool update(struct gp_scanner *s, struct entry *e, u64 now_ns)
 {
 	struct gp_process_look look = {
@@ -513,7 +513,8 @@ static void peek(struct gp_scanner *s, struct entry *e)
 
 /*
  * A process beyond a limit that has queues takes the place of one of the same user that has none,
- * so that idle processes do not keep a busy one from being managed. false: more steps are needed.
+ * so that idle processes do not keep a busy one from being managed. Returns false if more steps are
+ * needed.
  */
 static bool displace(struct gp_scanner *s, struct entry *e)
 {
@@ -535,7 +536,7 @@ static bool displace(struct gp_scanner *s, struct entry *e)
 	return true;
 }
 
-/* The directory that the walk has reached. false: more steps are needed. */
+/* Visits the directory that the walk has reached. Returns false if more steps are needed. */
 static bool visit(struct gp_scanner *s)
 {
 	struct entry *e = find_entry(s, s->now.pid);
@@ -565,7 +566,7 @@ static bool visit(struct gp_scanner *s)
 	return true;
 }
 
-/* 1: done. 0: more steps are needed. */
+/* Returns 1 when done, 0 if more steps are needed. */
 static int walk(struct gp_scanner *s)
 {
 	u64 pid;
@@ -602,7 +603,7 @@ static bool is_gone(struct gp_scanner *s, const struct entry *e)
 	return err ? gp_sys_is_gone(err) : st.st_ino != e->birth;
 }
 
-/* 1: done. 0: more steps are needed. */
+/* Returns 1 when done, 0 if more steps are needed. */
 static int sweep(struct gp_scanner *s)
 {
 	while (s->at < s->nr) {

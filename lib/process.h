@@ -2,16 +2,16 @@
 /*
  * The processes that have /dev/kfd open, and their queues, from sysfs.
  *
- * A scanner is asked again and again and remembers what cannot change: it reads /proc once per
- * process, and a queue once. A process that did not change costs one directory read.
+ * A scanner is used repeatedly and caches what cannot change. It reads /proc once per process, and
+ * each queue once. A process that did not change costs one directory read.
  *
- * A scan is done in steps, so that no user can make one call take long. Its result appears when it
- * is complete. An incomplete scan changes nothing that a caller sees.
+ * A scan is done in steps, so that no user can make one call take long. Its result appears when the
+ * scan is complete. Until then callers see the previous result.
  *
- * A failed system call is not a fact. A process whose files cannot be read, for want of descriptors
- * for instance, keeps the queues that it had, and the failure is counted. A process is gone when
- * the driver's directory of it is gone, or when /proc has no such process. A new process appears in
- * the result when its queues are known.
+ * A failed system call is not a fact. If the files of a process cannot be read, for want of
+ * descriptors for instance, the known queues are kept and the failure is counted. A process is gone
+ * when the driver's directory of it is gone, or when /proc has no such process. A new process
+ * appears in the result when its queues are known.
  *
  * At most user_max processes of one user are tracked (lib/user.h says what a user is), so that one
  * user's processes never displace another's. The last quarter of GP_PROCESSES_MAX is for users who
@@ -43,7 +43,7 @@ struct gp_process_id {
 	u64 start;		/* clock ticks since boot, as in /proc/PID/stat; 0: any */
 };
 
-/* What sysfs calls the type of a queue: compute is PM4 and AQL. */
+/* The type of a queue in sysfs. Compute is PM4 and AQL. */
 enum gp_process_queue_type {
 	GP_PROCESS_COMPUTE	= 0,
 	GP_PROCESS_SDMA		= 1,
@@ -61,7 +61,7 @@ struct gp_process_queue {
 
 #define GP_PROCESS_UNKNOWN	(~0u)
 
-/* What a process uses of one GPU. */
+/* The resources of one GPU that a process uses. */
 struct gp_process_gpu {
 	u32 gpu_id;
 	u32 cu_occupancy;	/* compute units it occupies now; GP_PROCESS_UNKNOWN */
@@ -76,7 +76,7 @@ struct gp_process {
 	u64 seen_ns;		/* CLOCK_MONOTONIC of the scan that saw it first */
 	uid_t uid;		/* real ones; -1: not known */
 	gid_t gid;
-	uid_t user;		/* that answers for it (lib/user.h) */
+	uid_t user;		/* the user charged for it (lib/user.h) */
 	const char *comm;
 	const struct gp_process_queue *queues;
 	u32 nr_queues;
@@ -105,10 +105,10 @@ int gp_scanner_alloc(const struct gp_scan_args *args, struct gp_scanner **ret);
 void gp_scanner_free(struct gp_scanner *s);
 
 /*
- * Goes on with the scan, or begins one, @what being that of the call that begins it. Does at most
- * @steps steps (0 counts as 1). A step is one piece of the directory of processes, one process, or
- * one new queue, and takes at most 24 system calls. With GP_SCAN_USAGE each GPU of a process is a
- * step too, and the GPUs of one process are read together.
+ * Continues the scan, or begins one. The call that begins it sets @what. Does at most @steps steps
+ * (0 counts as 1). A step is one piece of the directory of processes, one process, or one new
+ * queue, and takes at most 24 system calls. With GP_SCAN_USAGE each GPU of a process is a step too,
+ * and the GPUs of one process are read together.
  *
  * 1: the scan is complete, gp_scanner_processes() has its result, and the next call begins another.
  * 0: there is more to do. -ENOENT: the driver is not loaded; no process uses a GPU. Any other error
@@ -123,24 +123,24 @@ int gp_scanner_step(struct gp_scanner *s, u32 what, u32 steps);
 const struct gp_process *gp_scanner_processes(const struct gp_scanner *s, u32 *ret_count);
 
 /*
- * One whole scan, however long it takes; an incomplete scan begins anew. Returns 0 and the result,
- * or an error of gp_scanner_step().
+ * Does one whole scan, however long it takes. Restarts an incomplete scan. Returns 0 and the
+ * result, or an error of gp_scanner_step().
  */
 int gp_scanner_run(struct gp_scanner *s, u32 what, const struct gp_process **ret, u32 *ret_count);
 
-/* Processes that use a GPU and are not tracked, because a limit is reached. */
+/* Returns how many processes use a GPU and are not tracked, because a limit is reached. */
 u32 gp_scanner_left_out(const struct gp_scanner *s);
 
-/* The same by user, for users who have any. */
+/* The untracked processes of one user. */
 struct gp_scan_user {
 	uid_t user;
 	u32 tracked, left_out;
-	u32 busy;		/* of those left out: with queues, as far as is known */
+	u32 busy;		/* left out and known to have queues */
 };
-/* The @i-th user by uid, from 0. false: there are fewer. */
+/* Gets the @i-th user by uid, from 0. Returns false if there are fewer. */
 bool gp_scanner_user(const struct gp_scanner *s, u32 i, struct gp_scan_user *ret);
 
-/* Why a system call failed. */
+/* The reason of a failed system call. */
 enum gp_scan_fault {
 	GP_SCAN_DESCRIPTORS,	/* EMFILE, ENFILE */
 	GP_SCAN_MEMORY,		/* ENOMEM */
@@ -150,32 +150,36 @@ enum gp_scan_fault {
 	GP_SCAN_FAULTS,
 };
 
-/* Failed system calls so far; those that say that a process or queue is gone do not count. */
+/*
+ * Returns the number of failed system calls, except those which say that a process or queue is
+ * gone.
+ */
 u64 gp_scanner_faults(const struct gp_scanner *s, enum gp_scan_fault why);
-/* "no file descriptor is free" and so on. */
+/* Returns a text such as "no file descriptor is free". */
 const char *gp_scan_fault_text(enum gp_scan_fault why);
 
 /*
- * The start time of @pid in clock ticks since boot. -ESRCH: no such process. Other errors say
+ * Reads the start time of @pid in clock ticks since boot. -ESRCH: no such process. Other errors say
  * nothing about the process.
  */
 int gp_process_start(const char *proc, pid_t pid, u64 *ret);
 
 /*
- * The ids of the GPUs that a process has opened, by the driver's directory @dir of it. Returns how
- * many, GP_GPUS_MAX at most, or -errno.
+ * Reads the ids of the GPUs that a process has opened, from the driver's directory @dir of the
+ * process. Returns how many, GP_GPUS_MAX at most, or -errno.
  */
 int gp_process_gpus(int dir, u32 *ret);
 
-/* cu_occupancy of one process on one GPU, now. -ENOENT: not there (any more). */
+/* Reads cu_occupancy of one process on one GPU. -ENOENT: it is gone. */
 int gp_process_occupancy(const char *kfd, pid_t pid, u32 gpu_id, u32 *ret);
 
 /* KFD descriptors of one process that are tried. */
 enum { GP_PROCESS_KFD_FDS = 8 };
 /*
- * Takes a pidfd (fds[0]) and a KFD descriptor (fds[1]) of a process: @which of those it has, or the
- * last, the newest first, because a child may have its parent's too. Returns how many it has,
- * GP_PROCESS_KFD_FDS at most; -EBADF: none; -ESRCH, -EPERM. Can wait as long as the process wants.
+ * Takes a pidfd (fds[0]) and a KFD descriptor (fds[1]) of a process. @which counts its descriptors
+ * from the newest, because a child may have its parent's too; beyond the end it takes the last one.
+ * Returns how many it has, GP_PROCESS_KFD_FDS at most; -EBADF: none; -ESRCH, -EPERM. Can wait as
+ * long as the process wants.
  */
 int gp_process_take_kfd(const struct gp_process_id *p, u32 which, int fds[2]);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * One process: its identity (/proc), its queues and what it uses (the driver's directory of it).
- * What cannot be read stays as it was.
+ * Reads one process: its identity (/proc), its queues and its usage (the driver's directory of it).
+ * What cannot be read keeps its old value.
  */
 #include "process_record.h"
 
@@ -28,7 +28,7 @@ int gp_process_start(const char *proc, pid_t pid, u64 *ret)
 	return err;
 }
 
-/* The real id; -1: not known. */
+/* Returns the real id; -1: not known. */
 static u32 status_id(const char *text, const char *name)
 {
 	u64 id;
@@ -56,7 +56,7 @@ int gp_process_record_identify(struct gp_process_record *r, const char *proc, pi
 	return 0;
 }
 
-/* 0; or an error, and gp_sys_is_gone() and -EPROTO say that there is no such queue. */
+/* Reads a queue. Errors of gp_sys_is_gone() and -EPROTO mean that there is no such queue. */
 static int read_queue(int queues, struct gp_process_queue *q)
 {
 	static const char *const files[] = { "gpuid", "type", "size" };
@@ -95,7 +95,7 @@ static const struct gp_process_queue *known_queue(const struct gp_process_record
 	return q && q->birth == birth ? q : NULL;
 }
 
-/* The queues of a process as they are found. */
+/* The queues of a process, as found so far. */
 struct found_queues {
 	struct gp_process_queue queue[GP_PROCESS_QUEUES_MAX];
 	u32 nr;
@@ -123,7 +123,7 @@ static void read_new_queue(int dir, struct gp_process_look *look, struct found_q
 	}
 }
 
-/* In the order of their ids; what is known is not read again. An error: the list has gaps. */
+/* Lists the queues by id. Known queues are not read again. On an error the list is incomplete. */
 static int list_queues(const struct gp_process_record *r, struct gp_sysfs_dir *dir,
 		       struct gp_process_look *look, struct found_queues *found)
 {
@@ -149,7 +149,7 @@ static int list_queues(const struct gp_process_record *r, struct gp_sysfs_dir *d
 	return 0;
 }
 
-/* Keeps what was found. Without memory the old queues stay. */
+/* Stores the found queues. Without memory it keeps the old ones. */
 static int keep_queues(struct gp_process_record *r, const struct found_queues *found)
 {
 	u64 bytes = found->nr * sizeof(*found->queue);
@@ -184,7 +184,7 @@ static void read_queues(struct gp_process_record *r, struct gp_process_look *loo
 		err = list_queues(r, &dir, look, &found);
 		gp_sysfs_dir_close(&dir);
 	}
-	/* The driver makes the directory with the process: without it there are no queues. */
+	/* The driver makes the directory with the process, so without it there are no queues. */
 	if (!err || gp_sys_is_gone(err))
 		err = keep_queues(r, &found);
 	if (err)
@@ -217,7 +217,10 @@ int gp_process_gpus(int dir, u32 *ret)
 	return err ? err : nr;
 }
 
-/* The driver makes one set of files per GPU when the process opens it, and adds none. */
+/*
+ * Lists the GPUs. The driver makes the files of all GPUs when the process opens it, and adds none
+ * later.
+ */
 static int list_gpus(struct gp_process_record *r, int process)
 {
 	u32 id[GP_GPUS_MAX];
@@ -234,7 +237,7 @@ static int list_gpus(struct gp_process_record *r, int process)
 	return 0;
 }
 
-/* @ret stays as it is if the file cannot be read. */
+/* Leaves @ret unchanged if the file cannot be read. */
 static void read_usage_file(const struct gp_process_look *look, int process, const char *path,
 			    u64 *ret)
 {
@@ -287,14 +290,14 @@ int gp_process_occupancy(const char *kfd, pid_t pid, u32 gpu_id, u32 *ret)
 		     kfd ? kfd : GP_SYSFS_KFD, pid, gpu_id) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	err = gp_sysfs_number(AT_FDCWD, path, &value);
-	/* sysfs says ENODEV of a file whose object has just gone */
+	/* sysfs returns ENODEV for a file whose object has just gone */
 	if (err)
 		return err == -ENODEV ? -ENOENT : err;
 	*ret = (u32)value;
 	return 0;
 }
 
-/* The driver may need seconds to remove its directory of a process that ended. */
+/* Checks /proc, because the driver may need seconds to remove its directory of an ended process. */
 static int check_alive(const char *proc, const char *name)
 {
 	char path[GP_PROCESS_PROC_MAX + 32];
@@ -340,8 +343,9 @@ void gp_process_record_show(struct gp_process_record *r, struct gp_process *ret)
 }
 
 /*
- * statx() with AT_STATX_DONT_SYNC asks no file system: a file of the process may be on one that
- * does not answer. The name of the file would not do, because the process can rename it.
+ * Finds the KFD descriptors of a process. Uses statx() with AT_STATX_DONT_SYNC, which does not call
+ * the file system, because a file of the process may be on one that hangs. The name of the file
+ * does not identify it, because the process can rename it.
  */
 static int kfd_fds(pid_t pid, int *to)
 {
@@ -384,7 +388,7 @@ int gp_process_take_kfd(const struct gp_process_id *p, u32 which, int fds[2])
 	fds[0] = gp_sys->pidfd_open(p->pid, 0);
 	if (fds[0] < 0)
 		return -errno;
-	/* From here on the pidfd cannot become another process unnoticed. */
+	/* The pidfd is open, so the check of the start time below is final. */
 	if (p->start)
 		n = gp_process_start(NULL, p->pid, &start);
 	if (!n && p->start && start != p->start)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the scanner remembers of one process. */
+/* The scanner's record of one process. */
 #ifndef GP_LIB_PROCESS_RECORD_H
 #define GP_LIB_PROCESS_RECORD_H
 
@@ -16,7 +16,7 @@ struct gp_process_record {
 	u32 nr_queues;
 	struct gp_process_gpu *gpus;
 	u32 nr_gpus;
-	bool queues_known;	/* all were read at least once */
+	bool queues_known;	/* all queues were read at least once */
 	bool queues_changed;	/* since the last gp_process_record_show() */
 	bool shown;
 };
@@ -42,10 +42,10 @@ struct gp_process_look {
  * process ended. Other errors say nothing about it.
  */
 int gp_process_record_identify(struct gp_process_record *r, const char *proc, pid_t pid);
-/* Reads queues and usage. -ESRCH: the process ended. What cannot be read stays as it was. */
+/* Reads queues and usage. -ESRCH: the process ended. What cannot be read keeps its old value. */
 int gp_process_record_update(struct gp_process_record *r, struct gp_process_look *look);
 void gp_process_record_free(struct gp_process_record *r);
-/* Also clears what changed since the last call. */
+/* Fills in *@ret. Clears the marks of changes since the last call. */
 void gp_process_record_show(struct gp_process_record *r, struct gp_process *ret);
 
 #endif /* GP_LIB_PROCESS_RECORD_H */

@@ -118,7 +118,7 @@ struct gp_sys {
 	u64 (*monotonic_ns)(void);
 };
 
-/* What a test names a call by. */
+/* The name of a call in tests. */
 enum gp_sys_call {
 #define GP_SYS_NUMBER(name, type, parameters, arguments) GP_SYS_##name,
 	GP_SYS_CALLS(GP_SYS_NUMBER)
@@ -130,20 +130,20 @@ enum gp_sys_call {
 
 extern const struct gp_sys gp_sys_real;
 /*
- * The same calls, of which gp_sys_failures() counts those that failed for want of descriptors,
- * memory or space, or with EIO. For a program that shows the counter.
+ * The same calls, counted: gp_sys_failures() returns how many failed for want of descriptors,
+ * memory or space, or with EIO. For programs that show the counter.
  */
 extern const struct gp_sys gp_sys_counted;
 u64 gp_sys_failures(void);
 extern const struct gp_sys *gp_sys;
 
-/* The error @err (-errno) says that a file, process or device does not exist (any more). */
+/* Returns true if @err (-errno) says that a file, process or device does not exist (any more). */
 static inline bool gp_sys_is_gone(int err)
 {
 	return err == -ENOENT || err == -ESRCH || err == -ENODEV || err == -ENOTDIR;
 }
 
-/* The error says that this process may never see the object. Trying again changes nothing. */
+/* Returns true if @err says that this process may never see the object, so a retry is useless. */
 static inline bool gp_sys_is_denied(int err)
 {
 	return err == -EACCES || err == -EPERM;

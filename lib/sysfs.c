@@ -162,7 +162,9 @@ int gp_proc_stat(const char *proc, pid_t pid, struct gp_proc_stat *ret)
 	char name[32], text[1024];
 	int n;
 
-	/* That of the process says the same, but the kernel goes through all its threads for it. */
+	/*
+	 * The file of the process has the same values, but the kernel walks all its threads for it.
+	 */
 	snprintf(name, sizeof(name), "task/%d/stat", (int)pid);
 	n = gp_proc_text(proc, pid, name, text, sizeof(text));
 	if (n < 0)

@@ -8,13 +8,13 @@
 #include "gp_env.h"
 
 /*
- * The file's first bytes, as many as fit, into @text and a NUL behind them. Returns
- * how many, or -errno.
+ * Reads the file's first bytes, as many as fit, into @text and appends a NUL. Returns how many, or
+ * -errno.
  */
 int gp_sysfs_text(int dir, const char *path, char *text, size_t room);
-/* One number, decimal, of a file that has nothing else. -EPROTO: it has something else. */
+/* Reads a file that has one decimal number. -EPROTO: it has something else. */
 int gp_sysfs_number(int dir, const char *path, u64 *ret);
-/* A number at the start of @text and *@end behind it; a sign or blank is no number. */
+/* Parses a number at the start of @text, and sets *@end behind it. Refuses a sign or a blank. */
 bool gp_sysfs_parse(const char *text, int base, u64 *ret, const char **end);
 
 /* A directory that is being read. */
@@ -28,21 +28,23 @@ struct gp_sysfs_dir {
 int gp_sysfs_dir_open(struct gp_sysfs_dir *d, int dir, const char *path);
 void gp_sysfs_dir_close(struct gp_sysfs_dir *d);
 /*
- * The next entry: 1 and its name, valid until the next call, and its inode. 0: no more. -errno:
- * the entries after this one are not known.
+ * Gets the next entry: 1 and its name, valid until the next call, and its inode. 0: no more.
+ * -errno: the entries after this one are not known.
  */
 int gp_sysfs_dir_next(struct gp_sysfs_dir *d, const char **name, u64 *ret_inode);
-/* The next entry whose name is a decimal number from @low to @high. */
+/* Gets the next entry whose name is a decimal number from @low to @high. */
 int gp_sysfs_dir_number(struct gp_sysfs_dir *d, u64 low, u64 high, u64 *ret, u64 *ret_inode);
 
 /* ---- /proc ---- */
 
-/* The file @name of process @pid below @proc (NULL: /proc). -ESRCH: no such process. */
+/* Reads the file @name of process @pid below @proc (NULL: /proc). -ESRCH: no such process. */
 int gp_proc_text(const char *proc, pid_t pid, const char *name, char *text, size_t room);
-/* The first number behind @key, as in "Uid:\t1000\t..."; *@end, if not NULL, is behind it. */
+/*
+ * Parses the first number behind @key, as in "Uid:\t1000\t..."; *@end, if not NULL, is behind it.
+ */
 bool gp_proc_field(const char *text, const char *key, u64 *ret, const char **end);
 
-/* What /proc/PID/task/PID/stat says. Reading it takes equally long for every process. */
+/* Values of /proc/PID/task/PID/stat. Reading it takes equally long for every process. */
 struct gp_proc_stat {
 	char comm[32];
 	char state;

@@ -22,7 +22,7 @@ struct gp_subuids {
 
 /* ---- parsing ---- */
 
-/* A decimal number from *@at to @behind; *@at moves after it. */
+/* Parses a decimal number from *@at to @behind, and moves *@at after it. */
 static bool parse_number(const char **at, char behind, u32 *ret)
 {
 	const char *end;
@@ -71,7 +71,7 @@ u32 gp_subuid_parse(const char *text, struct gp_subuid_range *ret, u32 room)
 	return nr;
 }
 
-/* "NAME:PASSWORD:UID:..." */
+/* Lines are "NAME:PASSWORD:UID:...". */
 bool gp_passwd_find(const char *text, const char *name, size_t name_bytes, uid_t *ret)
 {
 	for (const char *line = text; *line;) {
@@ -126,7 +126,7 @@ static void forget(struct gp_subuids *s)
 	s->nr = 0;
 }
 
-/* The file, or as much of it as is allowed. The caller frees it. */
+/* Reads the file up to the size limit. The caller frees the text. */
 static int read_file(const char *path, char **ret)
 {
 	char *text = gp_sys->realloc(NULL, GP_SUBUID_BYTES_MAX + 1), *less;
@@ -216,7 +216,7 @@ static struct gp_subuid_range *find_range(const struct gp_subuids *s, uid_t uid)
 	return NULL;
 }
 
-/* 1: the process sees uids as the initial user namespace does. 0: it does not. -errno. */
+/* Returns 1 if the process has the uids of the initial user namespace, 0 if not, or -errno. */
 static int has_identity_map(const char *proc, pid_t pid)
 {
 	unsigned int inside, outside, count;

@@ -14,7 +14,7 @@
 
 enum { GROW_FIRST = 1024, SHRINK_ABOVE = 64 << 10, BACKLOG_PAUSE_MS = 5 };
 
-/* Room for @need bytes; doubles, so that feeding byte by byte stays linear. */
+/* Makes room for @need bytes. Doubles it, so that feeding byte by byte stays linear. */
 static int reserve(char **buf, size_t *room, size_t need)
 {
 	size_t bigger = *room ? *room : GROW_FIRST;
@@ -40,7 +40,7 @@ void gp_varlink_reader_fini(struct gp_varlink_reader *r)
 	*r = (struct gp_varlink_reader){ .max = r->max, .values = r->values };
 }
 
-/* The length of the first message, or -EAGAIN; remembers where it has looked. */
+/* Returns the length of the first message, or -EAGAIN. Remembers how far it has searched. */
 static ssize_t first(struct gp_varlink_reader *r)
 {
 	const char *end;
@@ -54,7 +54,7 @@ static ssize_t first(struct gp_varlink_reader *r)
 	return end ? (ssize_t)(r->seen - r->begin) : -EAGAIN;
 }
 
-/* Move what has not been taken to the front, when that is cheap or frees much. */
+/* Moves unread bytes to the front, if that is cheap or frees much. */
 static void compact(struct gp_varlink_reader *r)
 {
 	if (r->begin == r->len) {
@@ -103,7 +103,9 @@ ssize_t gp_varlink_recv(int fd, void *to, size_t room)
 	} while (n < 0 && errno == EINTR);
 	if (n > 0 && msg.msg_flags & MSG_CTRUNC)
 		return -EBADF;
-	/* No more than was looked at. A signal finds nothing that waits. */
+	/*
+	 * Receive only the bytes that were checked. A call that does not wait is not interrupted.
+	 */
 	if (n > 0)
 		n = gp_sys->recv(fd, to, (size_t)n, MSG_DONTWAIT);
 	return n < 0 ? -errno : n;
@@ -138,8 +140,8 @@ size_t gp_varlink_partial(struct gp_varlink_reader *r)
 }
 
 /*
- * Does it nest too deep or hold too much, as far as what is outside of strings says?
- * Costs a fraction of what the parser would pay to find out.
+ * Returns true if the text outside of strings nests too deep or has too many values. This costs a
+ * fraction of the parser's time.
  */
 static bool too_much(const char *text, size_t n, size_t values)
 {
@@ -193,7 +195,7 @@ int gp_varlink_next(struct gp_varlink_reader *r, json_t **ret)
 
 	if (n < 0)
 		return -EAGAIN;
-	/* Those behind the first are measured when their turn comes. */
+	/* Later messages are checked when they are first. */
 	err = (size_t)n > r->max ? -EBADMSG :
 	      gp_varlink_parse(r->buf + r->begin, (size_t)n, r->values, ret);
 	r->begin += (size_t)n + 1;
@@ -311,7 +313,7 @@ int gp_varlink_reply(json_t *message, struct gp_varlink_reply *ret)
 
 /* ---- errors ---- */
 
-/* The first of a name is what it means when it comes back. */
+/* The first entry with a name gives the errno of that name. */
 static const struct {
 	int err;
 	const char *name;
@@ -429,7 +431,7 @@ int gp_wire_connect(struct gp_wire *wire, u64 deadline_ns)
 		return gp_fail(errno, "no socket: %s", strerrordesc_np(errno));
 	while (gp_sys->connect(wire->fd, (struct sockaddr *)&wire->at, sizeof(wire->at))) {
 		err = errno;
-		/* Its backlog is full, and there is nothing to wait on. */
+		/* The backlog of the daemon is full, and no descriptor reports when it is not. */
 		if (err == EAGAIN && milliseconds_until(deadline_ns)) {
 			gp_sys->poll(NULL, 0, BACKLOG_PAUSE_MS);
 			continue;
@@ -517,7 +519,7 @@ int gp_wire_receive(struct gp_wire *wire, u64 deadline_ns, json_t **ret)
 	}
 }
 
-/* The daemon's own sentence, or what the error's name and parameter say. */
+/* Makes the sentence: that of the daemon, or one from the error's name and parameter. */
 static int remote_error(const struct gp_varlink_reply *reply)
 {
 	const char *what = json_string_value(json_object_get(reply->parameters, "message"));

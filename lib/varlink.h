@@ -7,9 +7,8 @@
  *	reply	{"parameters": {...}, "continues": false}
  *	error	{"error": "org.gpreempt.NotFound", "parameters": {...}}
  *
- * Nothing here trusts a byte: a message has a largest size, a deepest nesting and a number
- * of values, checked before a parser sees it. Nothing prints or keeps global state, and only
- * struct gp_wire waits.
+ * No input is trusted. The size, nesting and number of values of a message are checked before it is
+ * parsed. Nothing prints or keeps global state, and only struct gp_wire waits.
  */
 #ifndef GP_VARLINK_H
 #define GP_VARLINK_H
@@ -32,7 +31,7 @@ enum {
 
 /* ---- reading ---- */
 
-/* Bytes as they come, messages as they are complete. Zero it, set @max and @values. */
+/* Splits received bytes into messages. Zero it, set @max and @values. */
 struct gp_varlink_reader {
 	size_t max;		/* bytes of a message */
 	size_t values;		/* numbers, texts... in a message, about; 0: any */
@@ -44,32 +43,31 @@ struct gp_varlink_reader {
 
 void gp_varlink_reader_fini(struct gp_varlink_reader *r);
 /*
- * Append @n bytes. -EMSGSIZE: a message is longer than @max; -ENOMEM. The
- * connection is then of no more use: there is no way to find the next message.
+ * Appends @n bytes. -EMSGSIZE: a message is longer than @max; -ENOMEM. Close the connection after
+ * an error, because the next message cannot be found.
  */
 int gp_varlink_feed(struct gp_varlink_reader *r, const void *bytes, size_t n);
 /*
- * recv() without waiting, which leaves descriptors of the other side where they are: -EBADF if the
- * next bytes come with some. Else how many bytes, 0 at the end of the stream, or -errno.
+ * Calls recv() without waiting, and never receives descriptors: -EBADF if the next bytes come with
+ * some. Else returns how many bytes, 0 at the end of the stream, or -errno.
  */
 ssize_t gp_varlink_recv(int fd, void *to, size_t room);
 /*
- * One gp_varlink_recv(), of at most GP_VARLINK_READ_MAX bytes and not much more
- * than the longest message. How many, 0 at the end of the stream, -EAGAIN if there
- * are none, -EBADF, else as gp_varlink_feed().
+ * Calls gp_varlink_recv() once, for at most GP_VARLINK_READ_MAX bytes and not much more than the
+ * longest message. Returns how many, 0 at the end of the stream, -EAGAIN if there are none, -EBADF,
+ * else as gp_varlink_feed().
  */
 ssize_t gp_varlink_receive(struct gp_varlink_reader *r, int fd);
-/* Is a whole message waiting, good or bad? */
+/* Returns true if a complete message is buffered, valid or not. */
 bool gp_varlink_waiting(struct gp_varlink_reader *r);
-/* Bytes of a message that has begun and not ended. */
+/* Returns how many bytes of an incomplete message are buffered. */
 size_t gp_varlink_partial(struct gp_varlink_reader *r);
 /*
- * The next message, an object, the caller's. -EAGAIN: not complete yet.
- * -EBADMSG: not a JSON object, nested too deep, of too many values, or with a name twice; it is
- * skipped.
+ * Takes the next message, an object that the caller owns. -EAGAIN: not complete yet. -EBADMSG: not
+ * a JSON object, nested too deep, of too many values, or with a name twice; it is skipped.
  */
 int gp_varlink_next(struct gp_varlink_reader *r, json_t **ret);
-/* What gp_varlink_next() does with one message of @n bytes; @values as in the reader. */
+/* Parses one message of @n bytes as gp_varlink_next() does; @values as in the reader. */
 int gp_varlink_parse(const char *text, size_t n, size_t values, json_t **ret);
 
 /* ---- writing ---- */
@@ -82,12 +80,12 @@ struct gp_varlink_writer {
 };
 
 void gp_varlink_writer_fini(struct gp_varlink_writer *w);
-/* Append raw text. -ENOBUFS: more than @max would wait, nothing was appended; -ENOMEM. */
+/* Appends raw text. -ENOBUFS: more than @max would wait, nothing was appended; -ENOMEM. */
 int gp_varlink_put(struct gp_varlink_writer *w, const void *text, size_t n);
-/* Append @message and its NUL; its reference stays the caller's. As gp_varlink_put(). */
+/* Appends @message and its NUL. The caller keeps its reference. Returns as gp_varlink_put(). */
 int gp_varlink_put_json(struct gp_varlink_writer *w, const json_t *message);
 /*
- * One send() without waiting, of at most GP_VARLINK_FLUSH_MAX bytes. How many, 0 if
+ * Calls send() once without waiting, for at most GP_VARLINK_FLUSH_MAX bytes. Returns how many, 0 if
  * nothing waits, -EAGAIN if the socket is full, -errno.
  */
 ssize_t gp_varlink_flush(struct gp_varlink_writer *w, int fd);
@@ -108,7 +106,7 @@ struct gp_varlink_call {
 int gp_varlink_call(json_t *message, struct gp_varlink_call *ret);
 
 struct gp_varlink_reply {
-	const char *error;	/* in the message, NULL if it went well */
+	const char *error;	/* in the message, NULL on success */
 	json_t *parameters;	/* in the message, NULL if absent */
 	bool continues;
 };
@@ -123,12 +121,12 @@ int gp_varlink_reply(json_t *message, struct gp_varlink_reply *ret);
 /* The interfaces, as org.gpreempt.varlink and org.varlink.service.varlink describe them. */
 extern const char gp_varlink_description[], gp_varlink_service[];
 
-/* The name of an error of ours that says -@err best: never NULL. */
+/* Returns the name of the interface's error that fits -@err best, never NULL. */
 const char *gp_varlink_error_name(int err);
-/* The errno, positive, that an error by this name means; EREMOTEIO if unknown. */
+/* Returns the errno, positive, of the error with this name; EREMOTEIO if unknown. */
 int gp_varlink_error_number(const char *name);
 
-/* ---- a connection to the daemon, for client.c and our own programs ---- */
+/* ---- a connection to the daemon, for client.c and the project's own programs ---- */
 
 struct gp_wire {
 	struct sockaddr_un at;
@@ -139,37 +137,37 @@ struct gp_wire {
 
 /* All of them return 0 or -errno with a sentence (gp_fail()). */
 
-/* NULL: the usual path. Only remembers it. */
+/* Stores the path; NULL: the default path. Does not connect. */
 int gp_wire_init(struct gp_wire *wire, const char *path);
-/* Until @deadline_ns of CLOCK_MONOTONIC, as in all calls here; GP_NEVER. */
+/* Connects. @deadline_ns: of CLOCK_MONOTONIC, as in all calls here; GP_NEVER. */
 int gp_wire_connect(struct gp_wire *wire, u64 deadline_ns);
 /* Disconnects; gp_wire_connect() may follow. */
 void gp_wire_close(struct gp_wire *wire);
-/* Sends a call; takes over @parameters, NULL: none. -EPIPE: the other side has closed. */
+/* Sends a call. Takes over @parameters, NULL: none. -EPIPE: the other side has closed. */
 int gp_wire_send(struct gp_wire *wire, const char *method, json_t *parameters, bool more,
 		 u64 deadline_ns);
-/* The next message, the caller's. -EPIPE: the other side has closed. */
+/* Receives the next message, which the caller owns. -EPIPE: the other side has closed. */
 int gp_wire_receive(struct gp_wire *wire, u64 deadline_ns, json_t **ret);
-/* What an error reply says, as -errno. 0 if it is none. -EPROTO: not a reply. */
+/* Returns the -errno of an error reply; 0: not an error. -EPROTO: not a reply. */
 int gp_wire_result(json_t *message, struct gp_varlink_reply *ret);
 
-/* A deadline @milliseconds from now; negative: GP_NEVER. */
+/* Returns the deadline @milliseconds from now; negative: GP_NEVER. */
 u64 gp_wire_deadline(int milliseconds);
 
-/* ---- a call that is answered again and again, for our own programs (client.c) ---- */
+/* ---- a call with several answers, for the project's own programs (client.c) ---- */
 
 struct gp_daemon;
 
 struct gp_events {
 	struct gp_wire wire;
 	json_t *first;		/* the parameters of the first answer */
-	u32 lost;		/* said by answers, not yet passed on */
+	u32 lost;		/* reported by answers, not yet passed on */
 };
 
-/* Takes over @parameters, NULL: none. End it with gp_events_close(). */
+/* Makes a call with "more". Takes over @parameters, NULL: none. End it with gp_events_close(). */
 int gp_events_open(struct gp_daemon *daemon, const char *method, json_t *parameters,
 		   struct gp_events **ret);
-/* The parameters of the next answer, the caller's. -EAGAIN: none yet; -ENOTCONN. */
+/* Gets the parameters of the next answer, which the caller owns. -EAGAIN: none yet; -ENOTCONN. */
 int gp_events_parameters(struct gp_events *events, json_t **ret);
 
 #endif /* GP_VARLINK_H */

@@ -8,7 +8,7 @@
 
 enum { TRACE_MOST = 10000000 };
 
-/* One time per line, from the start of the run, not going backwards. */
+/* Reads a line: one time from the start of the run, not before that of the last line. */
 static int read_line(struct gp_client *c, char *line, u64 number)
 {
 	u64 ns, *trace;
@@ -55,7 +55,7 @@ int gp_arrivals_init(struct gp_client *c)
 		return fail_file(c, "open", -errno);
 	for (u64 n = 1; !err && getline(&line, &room, f) >= 0; n++)
 		err = read_line(c, line, n);
-	/* A directory can be opened, and would be a file without arrivals. */
+	/* A directory can be opened, and would read as a file without arrivals. */
 	if (!err && !feof(f))
 		err = fail_file(c, "read", -errno);
 	free(line);
@@ -82,7 +82,7 @@ static u64 next_traced(struct gp_client *c)
 	return i < c->nr_trace ? c->trace[i] : GP_NEVER;
 }
 
-/* The next one after now; GP_NEVER: none comes. */
+/* Returns the time of the next arrival, or GP_NEVER. */
 static u64 next_arrival(struct gp_client *c)
 {
 	u64 now = c->sim->engine.now_ns;

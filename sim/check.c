@@ -7,7 +7,7 @@ static void fail(struct gp_sim *sim, const struct gp_client *c, const char *what
 		       (unsigned long long)sim->engine.now_ns, c->spec->name, what);
 }
 
-/* Every stop and start that was asked for has ended once, or is under way. */
+/* Checks that every requested stop and start has ended once, or is under way. */
 static void check_account(struct gp_sim *sim, const struct gp_client *c)
 {
 	const struct gp_account *a = &sim->home.sched->tasks[c->task].account;
@@ -18,7 +18,7 @@ static void check_account(struct gp_sim *sim, const struct gp_client *c)
 		fail(sim, c, "a start was not answered exactly once");
 }
 
-/* The hardware agrees with the state: what is OFF has no queue mapped. */
+/* Checks that the hardware agrees with the state: a seat that is OFF has no queue mapped. */
 static void check_queues(struct gp_sim *sim, const struct gp_client *c,
 			 const struct gp_seat *seat)
 {
@@ -53,7 +53,7 @@ static void check_seat(struct gp_sim *sim, const struct gp_client *c, u32 device
 	check_queues(sim, c, seat);
 }
 
-/* Keeping state means: each workgroup runs once. A reset of the GPU kills processes. */
+/* Checks that each workgroup runs once if state is kept. A reset of the GPU kills processes. */
 static void check_books(struct gp_sim *sim, const struct gp_client *c)
 {
 	for (const struct gp_ring *r = c->all_rings; r; r = r->next) {

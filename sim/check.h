@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What must be true after every event of a run, whatever the scenario and the
- * faults. Slow; the first thing that is not ends the run with a sentence.
+ * Checks invariants after every event of a run, for all scenarios and faults. Slow. The first
+ * violation ends the run with a sentence.
  */
 #ifndef GP_CHECK_H
 #define GP_CHECK_H

@@ -6,7 +6,7 @@
 #include "request.h"
 #include "sim.h"
 
-#define RESTART_NS	(10 * GP_MSEC)	/* a process that died comes back */
+#define RESTART_NS	(10 * GP_MSEC)	/* delay until a dead process restarts */
 
 /* ---- submitting ---- */
 
@@ -18,11 +18,10 @@ void gp_client_size(const struct gp_client *c, u64 time, struct vgpu_packet *p)
 	if (time < 100)
 		time = 100;
 	/*
-	 * Whole rounds of the workgroup's time, or eighths of one, rather than a
-	 * time that divides evenly: kernels then end at common moments, of which
-	 * the device has few to look at, and the mean stays what it is. One
-	 * narrower than the GPU has one round: the workgroups of a second would
-	 * run beside the first, in the slots it leaves free.
+	 * Uses whole rounds of the workgroup's time, or eighths of one, instead of a time that
+	 * divides evenly. Then kernels end at few common moments, which the device handles faster,
+	 * and the mean stays the same. A kernel narrower than the GPU has one round, because the
+	 * workgroups of a second round would run beside the first, in the free slots.
 	 */
 	if (c->fills_gpu && step >= 800) {
 		eighths = (time * 8 + step / 2) / step;
@@ -58,7 +57,7 @@ void gp_client_doorbell(struct gp_client *c, struct gp_ring *r)
 
 /* ---- closed loop ---- */
 
-/* How many kernels may be in a queue at a time. */
+/* Returns how many kernels may be in a queue at a time. */
 static u64 depth(const struct gp_client *c)
 {
 	u64 ahead = c->spec->ahead, limit = c->sim->sc->monitor.in_flight;
@@ -68,7 +67,7 @@ static u64 depth(const struct gp_client *c)
 	return ahead;
 }
 
-/* Repeats do not count: they are not the program's. */
+/* Counts queued kernels without repeats, which the program did not submit. */
 static u64 queued(const struct gp_ring *r)
 {
 	return r->tail - r->done - r->repeats_open;
@@ -97,7 +96,7 @@ static void refill_event(void *ctx, u64 arg)
 		refill(r->client, r);
 }
 
-/* A rank may run at most `ahead` steps before the slowest. */
+/* Advances the gang. A rank may run at most `ahead` steps before the slowest. */
 static void advance_gang(struct gp_client *c)
 {
 	u64 step = ~0ull;
@@ -124,7 +123,7 @@ static void closed_completed(struct gp_ring *r, struct gp_kernel *k, u64 now_ns)
 		advance_gang(c);
 		return;
 	}
-	/* An interposed library hears of it by an event, and launches then. */
+	/* An interposed library gets an event, and then launches. */
 	if (depth(c) < c->spec->ahead)
 		at += gp_cost(&c->sim->costs, GP_COST_SHIM);
 	gp_at(&c->sim->engine, at, refill_event, r, 0);
@@ -281,7 +280,7 @@ u64 gp_client_work(const struct gp_client *c, u32 gpu)
 
 	if (!(c->spec->devices & BIT_ULL(gpu)))
 		return 0;
-	/* Nothing happens until now that has not happened: it only learns the time. */
+	/* All events until now have happened, so this only sets the device's time. */
 	vgpu_advance(v, c->sim->engine.now_ns);
 	work = vgpu_work_ns(v, c->number);
 	for (const struct gp_ring *r = c->all_rings; r; r = r->next)
@@ -289,7 +288,7 @@ u64 gp_client_work(const struct gp_client *c, u32 gpu)
 	return work > repeated ? work - repeated : 0;
 }
 
-/* What a full save of its waves takes, and a little more for the headers. */
+/* Returns the size of a full save of its waves, and a little more for the headers. */
 static u64 area_for(const struct gp_client *c)
 {
 	u64 slots = vgpu_slots(&c->sim->costs.device, &c->shape);

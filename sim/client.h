@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A task as its processes see it: requests arrive, kernels are submitted, kernels
- * complete. It knows nothing of who watches it.
+ * A task from the view of its processes: requests arrive, kernels are submitted, kernels complete.
+ * It does not depend on the monitor.
  */
 #ifndef GP_CLIENT_H
 #define GP_CLIENT_H
@@ -44,16 +44,16 @@ struct gp_client {
 
 	struct gp_request *request;
 	u32 nr_requests, room;
-	u32 next_start;		/* first that waits for the server */
+	u32 next_start;		/* first request that waits for the server */
 	u32 in_service;
-	u64 begun, ended;	/* requests, as the server says; see gp_client_says() */
-	u64 begun_ns;		/* when the first of them that nobody has heard of began, 0 */
-	u32 said[GP_SCENARIO_GPUS];	/* the scheduler's queue of them, per GPU */
+	u64 begun, ended;	/* requests, as reported by the server; see gp_client_says() */
+	u64 begun_ns;		/* when the first unreported of them began, 0 */
+	u32 said[GP_SCENARIO_GPUS];	/* the scheduler's queue of these requests, per GPU */
 	u64 step;		/* gang: packets every rank has completed */
 
 	u64 kernels_done;
 	struct gp_hist kernel_ns;	/* closed loop: submitted until complete */
-	bool found_victim;	/* the busy period began with a victim on the GPU */
+	bool found_victim;	/* a victim was on the GPU when the busy period began */
 	u64 victim_on;		/* requests of such busy periods */
 };
 
@@ -62,7 +62,7 @@ static inline u32 gp_client_pid(const struct gp_client *c)
 	return c->number + 1;
 }
 
-/* A track below its process in a picture; NULL: the process itself. */
+/* Returns a track below its process in a picture; NULL: the process itself. */
 static inline struct gp_drawing_at gp_client_at(const struct gp_client *c, const char *track)
 {
 	return (struct gp_drawing_at){ c->spec->name, gp_client_pid(c), track };
@@ -73,24 +73,24 @@ int gp_client_init(struct gp_client *c, struct gp_sim *sim, const struct gp_task
 		   u32 number);
 void gp_client_fini(struct gp_client *c);
 
-/* Its process begins, makes its queues and works. */
+/* Starts its process, which makes its queues and works. */
 void gp_client_start(struct gp_client *c);
-/* Its process is gone, whatever was under way; requests in service fail. */
+/* Ends its process at once. Requests in service fail. */
 void gp_client_die(struct gp_client *c);
 
-/* A gp_gpu.on_complete. */
+/* Implements gp_gpu.on_complete. */
 void gp_client_completed(struct gp_ring *r, struct gp_kernel *k, u64 now_ns);
-/* May launch again. */
+/* Lets the client launch again. */
 void gp_client_resume(struct gp_client *c);
-/* Its queues were reset: up to @repeats finished kernels of each run again. */
+/* Handles a reset of its queues: up to @repeats finished kernels of each run again. */
 void gp_client_repeat(struct gp_client *c, u32 gpu, u64 repeats);
-/* Does its server tell the home when it is at work, instead of being watched? */
+/* Returns true if its server reports its work to the home, which then does not watch it. */
 bool gp_client_says(const struct gp_client *c);
-/* Requests that arrived and are not answered. */
+/* Returns true if it has requests that arrived and are not answered. */
 bool gp_client_busy(const struct gp_client *c);
-/* Has it a kernel that could run now, if it had @gpu to itself? */
+/* Returns true if it has a kernel that could run now, if it had @gpu to itself. */
 bool gp_client_runnable(const struct gp_client *c, u32 gpu);
-/* WG-ns of useful work so far, there. */
+/* Returns the WG-ns of useful work so far on @gpu. */
 u64 gp_client_work(const struct gp_client *c, u32 gpu);
 
 #endif /* GP_CLIENT_H */

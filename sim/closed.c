@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What a preemption must add to a request, from the costs alone. */
+/* Computes the latency that a preemption adds to a request, from the costs alone. */
 #include "closed.h"
 
 #include <stdlib.h>
 
 #include "costs.h"
 
-/* What is mapped when the victims are gone: the online tasks. */
+/* Returns the time to map the online tasks after the victims are gone. */
 static u64 map_ns(const struct gp_scenario *sc, const struct vgpu_facts *f)
 {
 	u64 ns = vgpu_value(f, VGPU_DISPATCH_NS);
@@ -19,7 +19,7 @@ static u64 map_ns(const struct gp_scenario *sc, const struct vgpu_facts *f)
 	return ns;
 }
 
-/* How much is saved is the workload's; how long it takes follows from it. */
+/* Returns the time of a save, from the bytes that the workload has. */
 static u64 save_ns(const struct vgpu_facts *f, const struct gp_result *r)
 {
 	bool host = vgpu_value(f, VGPU_SAVE_AREA) == VGPU_SAVE_HOST;
@@ -31,8 +31,8 @@ static u64 save_ns(const struct vgpu_facts *f, const struct gp_result *r)
 }
 
 /*
- * One arrival, one preemption, and who waits behind waits as much longer: true of
- * one server on one GPU whose requests come as a whole.
+ * Returns true if each arrival causes one preemption, which delays the requests behind it equally.
+ * That holds for one server on one GPU whose requests come as a whole.
  */
 static bool has_the_form(const struct gp_scenario *sc)
 {

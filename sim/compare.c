@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every row is measured against runs first: its jobs are these three. */
+/* The jobs that every row is compared with. They run first. */
 enum { ALONE, OFFLINE_ALONE, NATIVE, NR_BASE };
 static const char *const base_rows[NR_BASE] = { "alone", "offline-alone", "native" };
 
@@ -17,7 +17,7 @@ static bool fits(const struct gp_row *row, const struct gp_scenario *sc)
 static void add_job(const struct gp_compare_args *args, const char *row, struct gp_job *job)
 {
 	*job = (struct gp_job){ .scenario = args->scenario, .seed = args->seed, .row = row };
-	/* A spec is already what a row stands for. */
+	/* A spec needs no expansion. */
 	job->expand = gp_row_find(row);
 }
 
@@ -31,8 +31,8 @@ static int base_job(const char *row)
 }
 
 /*
- * Fills @jobs; @order gets, per row asked for, the number of its job. A row that
- * is also a base is run once.
+ * Fills @jobs. @order gets, per requested row, the number of its job. A row that is also a base is
+ * run once.
  */
 static u32 plan(const struct gp_compare_args *args, struct gp_job *jobs, u32 *order, u32 *nr_rows)
 {
@@ -117,7 +117,7 @@ static int take_bases(struct gp_comparison *c, struct gp_job *jobs, char *why, s
 	for (int i = 0; i < NR_BASE; i++) {
 		int err = jobs[i].err;
 
-		/* The scenario has no such tasks: what needs them is not known. */
+		/* The scenario has no such tasks, so figures that need them are unknown. */
 		if (err == -EINVAL)
 			continue;
 		if (!err)

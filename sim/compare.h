@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A comparison: one scenario, the same arrivals, every row in turn, each beside
- * what the online and the offline work do alone.
+ * A comparison: one scenario, the same arrivals, every row in turn, each compared with runs of only
+ * the online and only the offline work.
  */
 #ifndef GP_COMPARE_H
 #define GP_COMPARE_H
@@ -11,9 +11,9 @@
 
 struct gp_compared {
 	char name[GP_ROW_NAME];
-	char spec[GP_ROW_NAME * 2];	/* what gp_row_apply() was given */
+	char spec[GP_ROW_NAME * 2];	/* as given to gp_row_apply() */
 	const char *what;		/* of gp_rows[], or "" */
-	int err;			/* it could not be run: why; no result */
+	int err;			/* -errno of a failed run, which has no result */
 	char why[256];
 	struct gp_result result;
 	struct gp_figures figures;
@@ -22,8 +22,8 @@ struct gp_compared {
 struct gp_comparison {
 	u64 seed;
 	u32 nr;
-	struct gp_compared *row;	/* in the order asked for */
-	/* what they are measured against; not there if a scenario has no such tasks */
+	struct gp_compared *row;	/* in the requested order */
+	/* The runs to compare with. Missing if a scenario has no such tasks. */
 	bool has_alone, has_offline_alone, has_native;
 	struct gp_result alone, offline_alone, native;
 };
@@ -37,17 +37,17 @@ struct gp_compare_args {
 };
 
 /*
- * 0 and *@ret, to be ended by gp_comparison_fini(). A row that fails has its own
- * err. -errno with a sentence in @why if the runs they are measured against fail.
+ * Runs a comparison. 0 and *@ret, to be freed by gp_comparison_fini(). A row that fails has its own
+ * err. -errno with a sentence in @why if the runs to compare with fail.
  */
 int gp_compare(const struct gp_compare_args *args, struct gp_comparison *ret, char *why,
 	       size_t why_size);
 void gp_comparison_fini(struct gp_comparison *c);
 
-/* @c must outlive what it gives. */
+/* Returns the baseline, which points into @c. */
 struct gp_baseline gp_comparison_baseline(const struct gp_comparison *c);
 
-/* NULL if there is no such row, or it failed. */
+/* Returns a row, or NULL if there is no such row or it failed. */
 const struct gp_compared *gp_compared_find(const struct gp_comparison *c, const char *name);
 
 #endif /* GP_COMPARE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* `processes = N`: a task that several processes alike have. */
+/* `processes = N`: a task with several equal processes. */
 #include "copies.h"
 
 #include <stdio.h>

@@ -35,9 +35,9 @@ static const char *const names[GP_NR_COSTS] = {
 };
 
 /*
- * The time line of the design notes (doc/background.md): 5 ms + 1 us trigger + 9 us of the
- * CP saving + 1 us to switch = 5.011 ms. Reading all queues costs 10 us of a processor in
- * the notes. Their sum leaves it out, and so does ours.
+ * The time line of the design notes (doc/background.md): 5 ms + 1 us trigger + 9 us of the CP
+ * saving + 1 us to switch = 5.011 ms. Reading all queues costs 10 us of a processor in the notes.
+ * Their sum leaves it out, and so does this table.
  */
 static const struct seed_value {
 	u32 id;
@@ -51,7 +51,7 @@ static const struct seed_value {
 	{ VGPU_GRACE_DEFAULT_NS, 0 },
 	{ VGPU_SAVE_FIXED_NS, 9000 },
 	{ VGPU_RESTORE_FIXED_NS, 9000 },
-	{ VGPU_BANDWIDTH_VRAM, 1000000000000ull },	/* they count no bytes */
+	{ VGPU_BANDWIDTH_VRAM, 1000000000000ull },	/* the notes count no bytes */
 	{ VGPU_BANDWIDTH_HOST, 1000000000000ull },
 	{ VGPU_RUNLIST_NS, 0 },
 	{ VGPU_MAP_PROCESS_NS, 0 },
@@ -73,10 +73,10 @@ static void use_seed_costs(struct gp_costs *costs)
 		f->from = VGPU_READ;
 		f->note = "the time line of the design notes";
 	}
-	costs->path[GP_COST_IOCTL].value = 5000;	/* the upper end of their 1..5 us */
+	costs->path[GP_COST_IOCTL].value = 5000;	/* the upper end of 1..5 us in the notes */
 }
 
-/* A cost that is thrice as high is a bandwidth of a third. */
+/* Scales a cost. A cost three times as high is a third of the bandwidth. */
 static void scale(struct vgpu_fact *f, u64 millionths)
 {
 	if (f->from != VGPU_ASSUMED)
@@ -90,8 +90,8 @@ static void scale(struct vgpu_fact *f, u64 millionths)
 }
 
 /*
- * Of a guess times a guess one is scaled: what a save takes is bytes over bandwidth times
- * efficiency. A quantum is a setting, not a cost.
+ * Returns true if the fact is scaled. A save takes bytes over bandwidth times efficiency, so only
+ * one of these two guesses is scaled. A quantum is a setting, not a cost.
  */
 static bool scales(const struct gp_scenario *sc, const struct gp_costs *costs, u32 id)
 {

@@ -7,11 +7,11 @@
  *	victims only:	unmap one ---> fence ---> ... next victim ... ---> last fence
  *	map only:				       RUN_LIST ---> mapped
  *
- * A process that would not leave is put back as a whole: its other queues are
- * mapped again. What never ends is ended by a reset of the GPU.
+ * A process that does not leave is put back as a whole, so its other queues are mapped again. A
+ * cycle that never ends is ended by a reset of the GPU.
  *
- * The device calls gp_cycle_fence() and gp_cycle_mapped() from inside, where it
- * must not be called back: they only note the moment, an event does the rest.
+ * The device calls gp_cycle_fence() and gp_cycle_mapped(), which must not call it back. They only
+ * record the time, and an event does the rest.
  */
 #include "gpu.h"
 #include "scenario.h"
@@ -24,7 +24,7 @@ static struct gp_cycle *current(struct gp_gpu *g)
 	return &g->cycle[g->first];
 }
 
-/* Is the cycle that an event was made for still under way? */
+/* Returns true if the cycle of an event is still under way. */
 static bool is_current(const struct gp_gpu *g, u64 number)
 {
 	return g->nr_cycles && g->cycles == number;
@@ -52,7 +52,7 @@ static void unmap(struct gp_gpu *g, enum vgpu_whom whom, u32 id)
 		gp_engine_fail(g->engine, -EPROTO, "the device refused an unmap: %d", err);
 }
 
-/* The next victim of a cycle that leaves the others alone. */
+/* Unmaps the next victim of a cycle that does not touch the other processes. */
 static void unmap_next_victim(struct gp_gpu *g)
 {
 	u32 process = (u32)__builtin_ctzll(g->victims_left);
@@ -61,7 +61,7 @@ static void unmap_next_victim(struct gp_gpu *g)
 	unmap(g, VGPU_PROCESS, process);
 }
 
-/* Processes with a queue that is still on, although it was told to leave. */
+/* Returns the processes with a queue that is still on, although it should leave. */
 static u64 still_on(const struct gp_gpu *g, u64 processes)
 {
 	u64 on = 0;
@@ -77,7 +77,7 @@ static u64 still_on(const struct gp_gpu *g, u64 processes)
 	return on;
 }
 
-/* A queue did not leave; a fault that does this does it once. */
+/* Records that a queue did not leave. A fault causes that once. */
 static void note_failed(struct gp_gpu *g)
 {
 	struct gp_cycle *c = current(g);
@@ -89,7 +89,7 @@ static void note_failed(struct gp_gpu *g)
 	}
 }
 
-/* All fences are there. */
+/* Continues the cycle after all fences. */
 static void unmapped(struct gp_gpu *g)
 {
 	struct gp_cycle *c = current(g);
@@ -100,7 +100,7 @@ static void unmapped(struct gp_gpu *g)
 		c->switched_ns = c->saved_ns;
 		finish(g);
 	} else if (c->victims_only) {
-		/* A queue comes, or must come back: there is no partial map. */
+		/* A queue must be mapped, and there is no partial map. */
 		c->victims_only = false;
 		c->off &= ~c->failed;
 		c->how = VGPU_SAVE;
@@ -177,7 +177,7 @@ static void send_run_list(void *ctx, u64 number)
 		gp_engine_fail(g->engine, -EPROTO, "the device refused a map: %d", err);
 }
 
-/* Statistics: waves that are about to be saved although they are not meant to go. */
+/* Counts waves that will be saved although their process should stay, for the statistics. */
 static void count_precious(void *ctx, u64 number)
 {
 	struct gp_gpu *g = ctx;

@@ -16,7 +16,7 @@ static u64 sigma_of(u64 median, u64 p95)
 	return (u64)ln_millionths * P95_INVERSE / 1000000;
 }
 
-/* "A..B" with 0 < A <= B. */
+/* Parses "A..B" with 0 < A <= B. */
 static int parse_range(const char *text, u64 *a, u64 *b)
 {
 	const char *dots = strstr(text, "..");
@@ -33,7 +33,7 @@ static int parse_range(const char *text, u64 *a, u64 *b)
 	return 0;
 }
 
-/* "MEDIAN SIGMA" or "MEDIAN p95 T" */
+/* Parses "MEDIAN SIGMA" or "MEDIAN p95 T". */
 static int parse_median(const char *text, struct gp_dist *d)
 {
 	char word[3][24];

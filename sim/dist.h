@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A duration that varies: how a scenario writes it, and one draw of it. */
+/* A random duration: its form in a scenario, and one draw of it. */
 #ifndef GP_DIST_H
 #define GP_DIST_H
 
@@ -15,8 +15,8 @@ struct gp_dist {
 };
 
 /*
- * "T", "uniform A..B", "lognormal MEDIAN SIGMA", "lognormal MEDIAN p95 T" or
- * "lognormal A..B" (5 % are below A and 5 % above B). -EINVAL: none of these.
+ * Parses "T", "uniform A..B", "lognormal MEDIAN SIGMA", "lognormal MEDIAN p95 T" or "lognormal
+ * A..B" (5 % are below A and 5 % above B). -EINVAL: none of these.
  */
 int gp_dist_parse(const char *text, struct gp_dist *ret);
 u64 gp_dist_draw(const struct gp_dist *d, struct gp_rng *rng);

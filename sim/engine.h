@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Virtual time, what happens in it, and the first thing that went wrong. */
+/* Virtual time, its events, and the first error. */
 #ifndef GP_ENGINE_H
 #define GP_ENGINE_H
 
@@ -14,9 +14,9 @@ struct gp_engine {
 	char why[256];
 };
 
-/* Let @fire happen at @at_ns; a time that is over means now. */
+/* Calls @fire at @at_ns, or now if that is over. */
 void gp_at(struct gp_engine *e, u64 at_ns, void (*fire)(void *ctx, u64 arg), void *ctx, u64 arg);
-/* The first error stays. */
+/* Records an error. The first one is kept. */
 __attribute__((format(printf, 3, 4)))
 void gp_engine_fail(struct gp_engine *e, int err, const char *format, ...);
 

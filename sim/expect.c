@@ -9,7 +9,7 @@ enum unit { NS, NUMBER, MILLIONTHS };
 
 #define PER_REQUEST	((size_t)-1)	/* instead of an offset */
 
-/* Whose number it is. */
+/* The owner of a metric. */
 enum scope { OF_TASK, OF_RUN, OF_FIGURES };
 
 static const struct metric {
@@ -70,7 +70,7 @@ static const char *const ops[] = {
 	[GP_LT] = "<", [GP_LE] = "<=", [GP_EQ] = "=", [GP_NE] = "!=", [GP_GE] = ">=", [GP_GT] = ">",
 };
 
-/* Of a run and of a task metrics may have the same name: "all p99", "infer p99". */
+/* Finds a metric. A run and a task may have metrics of the same name: "all p99", "infer p99". */
 static const struct metric *find_metric(const char *name, bool of_task)
 {
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
@@ -154,7 +154,7 @@ static bool compare(enum gp_op op, s64 is, s64 wanted)
 	}
 }
 
-/* The number @m stands for; false if this run has none. */
+/* Gets the value of @m. Returns false if this run has none. */
 static bool value_of_figures(const struct metric *m, const struct gp_figures *f, s64 *ret)
 {
 	const void *at;

@@ -6,7 +6,7 @@ static const struct gp_fault_spec *spec_of(const struct gp_sim *sim, u64 number)
 	return &sim->sc->fault[number];
 }
 
-/* The client a fault is about; the first offline one if it names none. */
+/* Returns the client of a fault; the first offline one if it names none. */
 static struct gp_client *target(struct gp_sim *sim, const struct gp_fault_spec *f)
 {
 	const struct gp_task_spec *task = f->task[0] ? gp_scenario_task(sim->sc, f->task) : NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Faults on demand: what goes wrong, when, how often. */
+/* Faults on demand: their kind, time and frequency. */
 #ifndef GP_FAULT_H
 #define GP_FAULT_H
 
 #include "sim.h"
 
-/* Plan every fault of the scenario. */
+/* Plans every fault of the scenario. */
 void gp_faults_begin(struct gp_sim *sim);
 
 #endif /* GP_FAULT_H */

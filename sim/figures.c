@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What a row of a comparison means. */
+/* Computes the figures of a row of a comparison. */
 #include "figures.h"
 
 #include <stdlib.h>
@@ -29,9 +29,9 @@ static struct gp_added spread_of(s64 *values, u64 n)
 }
 
 /*
- * Arrivals are common to all rows, so request i is the same request in both.
- * One that was never answered has no latency and is left out; `saturated` is
- * where that shows.
+ * Adds the latency that a row adds. Arrivals are common to all rows, so request i is the same
+ * request in both. A request that was never answered has no latency and is skipped; `saturated`
+ * shows that.
  */
 static int add_added(const struct gp_result *r, const struct gp_result *alone,
 		     struct gp_figures *f)
@@ -73,8 +73,8 @@ static double least(double a, double b)
 }
 
 /*
- * The offline work that fits on GPU @g beside the online work of @r: of the slots, what
- * that leaves on average while it is there, and no more than the offline load uses alone.
+ * Returns the offline work that fits on GPU @g beside the online work of @r: the slots that the
+ * online work leaves free on average, but no more than the offline load uses alone.
  */
 static double fits_on(const struct gp_result *r, const struct gp_result *off, u32 g)
 {
@@ -87,7 +87,7 @@ static double fits_on(const struct gp_result *r, const struct gp_result *off, u3
 	       least(rate * busy, busy - least(busy, (double)r->gpu[g].online_work_ns));
 }
 
-/* GPU by GPU: a server on one of them leaves all of the others. */
+/* Sums over the GPUs, because a server on one GPU leaves the others free. */
 static double all_that_fits(const struct gp_result *r, const struct gp_result *off)
 {
 	double fits = 0;
@@ -111,12 +111,15 @@ static void add_goodput(const struct gp_result *r, const struct gp_baseline *bas
 	fits = off && off->length_ns ? all_that_fits(r, off) : 0;
 	if (fits <= 0)
 		return;
-	/* Only a gang could do more: what it cannot use alone, others may use beside it. */
+	/* Only a gang could do more, because others can use the slots that it leaves free. */
 	f->goodput = least(1, done / fits);
 	f->has_goodput = true;
 	if (!f->has_added || !r->served || f->saturated)
 		return;
-	/* Beside the same for every row: what the online work leaves when it is alone. */
+	/*
+	 * The reference is the same for every row: the slots that the online work leaves free
+	 * alone.
+	 */
 	f->has_cost = true;
 	f->cost = (double)r->latency_weight * (double)f->added.mean +
 		  (all_that_fits(base->alone, off) - done) / (double)r->served;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a row of a comparison means: its result beside the same requests and the
- * same GPU without the other half of the work.
+ * The figures of a row of a comparison: its result compared with the same requests on the same GPU
+ * without the other half of the work.
  */
 #ifndef GP_FIGURES_H
 #define GP_FIGURES_H
@@ -26,14 +26,14 @@ struct gp_figures {
 	double monitor_cpu;		/* fraction of one core */
 };
 
-/* The runs a row is measured against; NULL where there is none. */
+/* The runs to compare a row with; NULL if there is none. */
 struct gp_baseline {
 	const struct gp_result *alone;		/* only the online tasks */
 	const struct gp_result *offline_alone;	/* only the offline tasks */
 	const struct gp_result *native;
 };
 
-/* 0, or -ENOMEM. */
+/* Computes the figures. 0, or -ENOMEM. */
 int gp_figures(const struct gp_result *r, const struct gp_baseline *base,
 	       struct gp_figures *ret);
 

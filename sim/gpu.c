@@ -58,7 +58,7 @@ static void world_add(void *ctx, u32 queue, u64 address, u64 value)
 	gp_ring_add(ring_of(ctx, queue), address, value);
 }
 
-/* The signal of a barrier is named by the barrier's own packet. */
+/* The packet of a barrier names its signal. */
 static bool world_signalled(void *ctx, u32 queue, u64 signal)
 {
 	struct gp_kernel *k = gp_ring_at(ring_of(ctx, queue), signal);

@@ -22,9 +22,9 @@ struct gp_heap {
 	u64 pushed;
 };
 
-/* 0, or -ENOMEM. */
+/* Adds an event. 0, or -ENOMEM. */
 int gp_heap_push(struct gp_heap *h, const struct gp_event *e);
-/* The first one. The heap must not be empty. */
+/* Removes the first event. The heap must not be empty. */
 void gp_heap_pop(struct gp_heap *h, struct gp_event *ret);
 void gp_heap_fini(struct gp_heap *h);
 

@@ -18,7 +18,7 @@ static u64 now_of(const struct gp_home *h)
 
 /* ---- clients come and go ---- */
 
-/* The scheduler's records have only the number of a task. */
+/* Records the name of a task, because the scheduler's records have only its number. */
 static void record_name(const struct gp_home *h, const struct gp_client *c)
 {
 	const struct gp_trace *trace = &h->sim->args->trace;
@@ -37,7 +37,7 @@ static void record_name(const struct gp_home *h, const struct gp_client *c)
 	trace->emit(trace->ctx, &rec);
 }
 
-/* To other designs a server is online, whatever class our policy would give it. */
+/* Returns the class of a task. For other designs a server is online in any case. */
 static const struct gp_class *class_of(const struct gp_home *h, const struct gp_client *c)
 {
 	const struct gp_class_preset *p = gp_class_presets;
@@ -49,7 +49,7 @@ static const struct gp_class *class_of(const struct gp_home *h, const struct gp_
 	return &p->is;
 }
 
-/* A server that says when it is at work has one queue per GPU: the requests it has begun. */
+/* Adds queues. A server that reports its work has one queue per GPU: the requests it has begun. */
 static int add_queues(struct gp_home *h, struct gp_client *c)
 {
 	struct gp_pointers at = { c->ended, c->begun };
@@ -90,7 +90,7 @@ static void tell_scheduler(struct gp_home *h, struct gp_client *c)
 
 void gp_home_client_came(struct gp_home *h, struct gp_client *c)
 {
-	/* Making a queue is a cycle of the driver's, with any monitor. */
+	/* With any monitor the driver needs a cycle to make a queue. */
 	for (u32 g = 0; g < h->sim->nr_gpus; g++) {
 		struct gp_cycle cycle = {
 			.on = BIT_ULL(c->number), .how = VGPU_SAVE,
@@ -137,7 +137,9 @@ static void look_event(void *ctx, u64 gpu)
 	gp_home_settle(h);
 }
 
-/* Is a server that shares @g at work? Then what an offline task submits must wait. */
+/*
+ * Returns true if a server that shares @g is at work. New packets of offline tasks must then wait.
+ */
 static bool is_served(const struct gp_home *h, const struct gp_gpu *g)
 {
 	for (u32 i = 0; i < h->sim->nr_clients; i++) {
@@ -166,7 +168,7 @@ void gp_home_submitted(struct gp_home *h, struct gp_client *c, struct gp_gpu *g)
 		gp_home_settle(h);
 }
 
-/* Before any stop has been measured: of a victim that fills the GPU. */
+/* Estimates a stop before one has been measured, for a victim that fills the GPU. */
 static u64 first_stop(const struct gp_home *h)
 {
 	const struct vgpu_facts *f = &h->sim->costs.device;
@@ -182,7 +184,7 @@ static u64 first_stop(const struct gp_home *h)
 	       vgpu_save_ns(f, bytes) + vgpu_value(f, VGPU_RUNLIST_NS);
 }
 
-/* The dearest stop and start of the GPUs of @c, as measured so far. */
+/* Gets the highest costs of a stop and a start on the GPUs of @c, as measured so far. */
 static void switch_costs(const struct gp_home *h, const struct gp_client *c, u64 *stop, u64 *start)
 {
 	*stop = *start = 0;
@@ -206,8 +208,8 @@ static bool comes_within(const struct gp_home *h, u64 at_ns, u64 ns)
 }
 
 /*
- * The bound looks after a kernel. It knows the next packet of a request that has begun, and
- * with foresight the next request: it keeps the GPU where giving it back would cost more.
+ * Looks for the bound after a kernel. The bound knows the next packet of a request that has begun,
+ * and with foresight the next request. It keeps the GPU if returning it would cost more.
  */
 static void bound_look(void *ctx, u64 arg)
 {
@@ -247,7 +249,7 @@ u64 gp_home_ahead(const struct gp_home *h, const struct gp_client *c)
 	if (!h->there || h->sim->sc->monitor.placement != GP_AT_BOUND ||
 	    !h->sim->sc->monitor.hint_ahead_ns)
 		return h->sim->sc->monitor.hint_ahead_ns;
-	/* It knows every arrival: just in time is as long as a stop takes. */
+	/* The bound knows every arrival, so it stops victims one stop time ahead. */
 	switch_costs(h, c, &stop, &start);
 	return stop + stop / 8 + GP_USEC;
 }
@@ -280,11 +282,11 @@ void gp_home_hint(struct gp_home *h, struct gp_client *c, u64 at_ns)
 {
 	if (!h->there || c->task == GP_NONE)
 		return;
-	/* A request that must wait for its server writes no packet when it arrives. */
+	/* A request that waits for its server writes no packet when it arrives. */
 	if (h->sim->sc->monitor.placement == GP_AT_BOUND && gp_client_busy(c))
 		return;
 	if (h->sim->sc->policy == &gp_policy_on_demand) {
-		/* It acts at once, on what is there now. */
+		/* The bound acts at once on the present work. */
 		for (u32 g = 0; g < h->sim->nr_gpus; g++) {
 			if (c->spec->devices & BIT_ULL(g))
 				gp_look(h, &h->sim->gpu[g]);
@@ -363,7 +365,7 @@ static int make_scheduler(struct gp_home *h)
 	return err;
 }
 
-/* A monitor's period begins at a moment that has nothing to do with the clients. */
+/* Shifts the phase of the monitor, whose period is independent of the clients. */
 static void shift_phase(struct gp_home *h)
 {
 	u64 period = h->sched->param[GP_LOOK_MAX];

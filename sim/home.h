@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The home of the scheduler in a run: looks at pointers, asks it, carries out what
- * it says, and pays for each of these.
+ * The home of the scheduler in a run. It looks at pointers, asks the scheduler, carries out its
+ * decisions, and accounts the cost of each.
  *
- * It does what the kernel module does: a timer looks, and wakes the GPU's worker
- * only if there is something to decide; the worker decides, and is busy while a
- * driver call lasts. The other placements differ in when they look and in what
- * that costs.
+ * It works like the kernel module. A timer looks, and wakes the GPU's worker only if a decision is
+ * needed. The worker decides, and is busy during a driver call. The other placements differ in when
+ * they look and in what that costs.
  */
 #ifndef GP_HOME_H
 #define GP_HOME_H
@@ -18,7 +17,7 @@ struct gp_client;
 
 enum gp_worker_state { GP_WORKER_ASLEEP, GP_WORKER_WAKING, GP_WORKER_BUSY };
 
-/* What a worker is to do when it has time. */
+/* Work that waits for a worker. */
 struct gp_errand {
 	struct gp_todo todo;
 	u32 nr_tasks;
@@ -32,7 +31,7 @@ struct gp_worker {
 	u64 look_at_ns;		/* armed, GP_NEVER */
 	struct gp_errand *errand;	/* waiting ones */
 	u32 nr_errands, room;
-	u64 action_ns;		/* when the driver call it is in began */
+	u64 action_ns;		/* when the present driver call began */
 };
 
 struct gp_home {
@@ -48,7 +47,7 @@ struct gp_home {
 
 	u64 cpu_ns;		/* of looks, wake-ups, decisions, probes */
 	u64 looks, probes, wakeups;
-	u64 timed_out;		/* answers that did not come in time */
+	u64 timed_out;		/* answers that came late or never */
 };
 
 /* 0, or -errno with the engine's sentence. */
@@ -56,7 +55,7 @@ int gp_home_init(struct gp_home *h, struct gp_sim *sim);
 void gp_home_fini(struct gp_home *h);
 u64 gp_home_cpu_ns(const struct gp_home *h);
 
-/* What clients and devices tell it; a home that does not care does nothing. */
+/* Events of clients and devices. A home may ignore them. */
 void gp_home_client_came(struct gp_home *h, struct gp_client *c);
 void gp_home_client_went(struct gp_home *h, struct gp_client *c);
 void gp_home_before_submit(struct gp_home *h, struct gp_client *c, struct gp_gpu *g);
@@ -66,7 +65,7 @@ void gp_home_request_begins(struct gp_home *h, struct gp_client *c);
 void gp_home_request_ends(struct gp_home *h, struct gp_client *c);
 /* A barrier of @c on @g was opened. */
 void gp_home_opened(struct gp_home *h, struct gp_client *c, struct gp_gpu *g);
-/* How long before a request of @c arrives gp_home_hint() is to be called; 0: not at all. */
+/* Returns how long before an arrival of @c to call gp_home_hint(); 0: never. */
 u64 gp_home_ahead(const struct gp_home *h, const struct gp_client *c);
 void gp_home_hint(struct gp_home *h, struct gp_client *c, u64 at_ns);
 void gp_home_device_reset(struct gp_home *h, struct gp_gpu *g);

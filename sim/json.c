@@ -16,7 +16,7 @@ static const char *const source_names[] = {
 	[VGPU_ASSUMED]	= "assumed",
 };
 
-/* Results are small and printed at once: without memory there is nothing to save. */
+/* Ends the program without memory. No state is lost, because results are printed at once. */
 static json_t *must(json_t *value)
 {
 	if (!value) {
@@ -64,7 +64,7 @@ static json_t *latencies(const struct gp_spread *s)
 {
 	json_t *o;
 
-	/* What served nothing has no latency. */
+	/* Without answered requests there is no latency. */
 	if (!s->count)
 		return must(json_null());
 	o = must(json_object());
@@ -152,7 +152,7 @@ static json_t *tasks(const struct gp_result *r)
 	return a;
 }
 
-/* What a reader needs to check a claim, beyond what is compared. */
+/* Adds counters that are not compared but help to check a claim. */
 static void put_counters(json_t *row, const struct gp_result *r)
 {
 	put_integer(row, "victim_on", r->victim_on);

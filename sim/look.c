@@ -57,13 +57,13 @@ void gp_look_costs(const struct gp_home *h, const struct gp_gpu *g, struct gp_lo
 	}
 }
 
-/* The write pointer as this home gets to know it. */
+/* Returns the write pointer that this home sees. */
 static u64 known_wptr(const struct gp_home *h, const struct gp_ring *r)
 {
 	u64 delay = gp_cost(&h->sim->costs, GP_COST_USER_EVENT);
 	const struct gp_kernel *head = r->done < r->wptr ? gp_ring_at(r, r->done) : NULL;
 
-	/* What waits behind a closed barrier cannot use the GPU. */
+	/* Packets behind a closed barrier cannot use the GPU. */
 	if (h->sim->sc->monitor.placement == GP_AT_BOUND && head &&
 	    head->packet.kind == VGPU_BARRIER && !head->open)
 		return r->done;
@@ -74,7 +74,7 @@ static u64 known_wptr(const struct gp_home *h, const struct gp_ring *r)
 	return r->wptr;
 }
 
-/* No home sees a kernel fetched that it has not seen submitted. */
+/* Returns the read pointer, at most the write pointer that the home has seen. */
 static u64 known_rptr(const struct gp_home *h, const struct gp_ring *r, u64 wptr)
 {
 	u64 rptr = h->sim->sc->monitor.placement == GP_AT_BOUND ? r->done : r->rptr;
@@ -82,7 +82,7 @@ static u64 known_rptr(const struct gp_home *h, const struct gp_ring *r, u64 wptr
 	return rptr < wptr ? rptr : wptr;
 }
 
-/* What a server on @g says of itself, as a queue of requests. */
+/* Samples the reports of servers on @g as queues of requests. */
 static u32 sample_servers(struct gp_home *h, const struct gp_gpu *g)
 {
 	u32 nr = 0;
@@ -127,7 +127,7 @@ static u32 sample_all(struct gp_home *h, struct gp_gpu *g)
 	return nr;
 }
 
-/* The scheduler probes only where it has to know; a picture shows waves at every look. */
+/* Draws waves at every look, because the scheduler probes only if needed. */
 static void draw_waves(const struct gp_home *h, const struct gp_gpu *g)
 {
 	for (u32 i = 0; i < h->sim->nr_clients; i++) {

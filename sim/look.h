@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Looking, at each placement of the monitor: when, at what, at what price. */
+/* Looks of each placement of the monitor: their times, targets and costs. */
 #ifndef GP_LOOK_H
 #define GP_LOOK_H
 
 #include "sim.h"
 
-/* What a placement pays. */
+/* The costs of a placement. */
 struct gp_look_costs {
 	u64 cpu_ns;		/* processor time of one look at a device */
 	u64 delay_ns;		/* timer until the pointers are read */
@@ -14,9 +14,9 @@ struct gp_look_costs {
 };
 
 void gp_look_costs(const struct gp_home *h, const struct gp_gpu *g, struct gp_look_costs *ret);
-/* Look at @g now. */
+/* Looks at @g now. */
 void gp_look(struct gp_home *h, struct gp_gpu *g);
-/* The moment at which the timer of @g must look next; GP_NEVER: it has none. */
+/* Returns when the timer of @g must look next; GP_NEVER: it has no timer. */
 u64 gp_look_at(const struct gp_home *h, const struct gp_gpu *g);
 
 #endif /* GP_LOOK_H */

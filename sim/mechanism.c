@@ -36,7 +36,7 @@ static int mech_poll(struct gp_mechanism *base, u64 now_ns, struct gp_answer *re
 	return 0;
 }
 
-/* The processes of some tasks. */
+/* Returns the processes of some tasks. */
 static u64 bits(const struct gp_simmech *m, const u32 *task, u32 nr)
 {
 	u64 set = 0;
@@ -103,7 +103,7 @@ static void one_cycle_done(void *ctx, const struct gp_cycle *c)
 {
 	struct gp_simmech_action *a = ctx;
 
-	if (c->reset) {		/* the whole device is told */
+	if (c->reset) {		/* on_reset() handles the whole device */
 		a->id = 0;
 		return;
 	}
@@ -146,7 +146,10 @@ static void cycle_halt(struct gp_simmech_action *a)
 	begin_cycle(a, &c);
 }
 
-/* More queues or processes than fit: the hardware scheduler would map them again. */
+/*
+ * Returns true if there are more queues or processes than fit. The hardware scheduler would map
+ * them again.
+ */
 static bool oversubscribed(const struct gp_simmech *m, const struct gp_gpu *g)
 {
 	u64 queues = 0, processes = 0;
@@ -214,7 +217,7 @@ static void debug_cycle_done(void *ctx, const struct gp_cycle *c)
 	}
 	note_cycle(a, c);
 	m->cpu_ns += copy;
-	/* The call returns when the control stacks are copied; the GPU has gone on. */
+	/* The call returns when the control stacks are copied. The GPU continues before that. */
 	gp_at(m->engine, m->engine->now_ns + copy,
 	      ++a->next < a->nr_out + a->nr_in ? debug_next : end_action, a, a->id);
 }
@@ -368,7 +371,7 @@ void gp_simmech_add_task(struct gp_simmech *m, u32 task, u32 process, u64 device
 void gp_simmech_del_task(struct gp_simmech *m, u32 task)
 {
 	m->process_of[task] = GP_NONE;
-	/* Its number may be used anew before these end. */
+	/* The number of the task may be reused before these actions end. */
 	for (u32 d = 0; d < m->nr_gpus; d++) {
 		for (u32 i = 0; i < GP_SIMMECH_ACTIONS; i++) {
 			struct gp_simmech_action *a = &m->action[d][i];

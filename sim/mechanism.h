@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The mechanisms of the simulator: each a way to make cycles (gpu.h) out of an
- * action, at the price it has on a real machine.
+ * The mechanisms of the simulator. Each turns an action into cycles (gpu.h), at the cost of a real
+ * machine.
  *
  *	evict	one cycle for all of them, through the driver's own gate
  *	direct	stops unmap the victims only; starts are as evict. Oversubscribed: evict
@@ -31,7 +31,7 @@ struct gp_simmech_action {
 	u64 id;			/* 0: free */
 	u32 device;
 	u64 deadline_ns;
-	bool late;		/* timed out, but the device has not ended it */
+	bool late;		/* timed out, but not ended on the device */
 	u32 nr_out, nr_in;
 	u32 task[GP_SIMMECH_TASKS];
 	u32 next;		/* debug: task of the next cycle */
@@ -50,11 +50,11 @@ struct gp_simmech {
 	u32 process_of[GP_SIMMECH_TASKS];	/* GP_NONE: no such task */
 	u64 on_device[GP_SIMMECH_TASKS];	/* bit per device */
 
-	/* An answer can be polled. */
+	/* Called when an answer can be polled. */
 	void (*ready)(void *ctx);
-	/* The driver call of an action has returned. */
+	/* Called when the driver call of an action has returned. */
 	void (*ended)(void *ctx, u32 device);
-	/* These processes' queues on @device were reset. NULL: not called. */
+	/* Called after a reset of these processes' queues on @device. NULL: not called. */
 	void (*was_reset)(void *ctx, u32 device, u64 processes);
 	void *ctx;
 
@@ -64,10 +64,10 @@ struct gp_simmech {
 	u64 cpu_ns;		/* waited for fences, which is polling */
 };
 
-/* The table for enum gp_how; NULL for GP_BY_NONE. */
+/* Returns the table for enum gp_how; NULL for GP_BY_NONE. */
 const struct gp_mechanism_ops *gp_simmech_ops(enum gp_how how);
 void gp_simmech_init(struct gp_simmech *m, const struct gp_mechanism_ops *ops);
-/* A task of the scheduler is process @process on the GPUs @devices; or is gone. */
+/* Adds a task of the scheduler, which is process @process on the GPUs @devices; or removes it. */
 void gp_simmech_add_task(struct gp_simmech *m, u32 task, u32 process, u64 devices);
 void gp_simmech_del_task(struct gp_simmech *m, u32 task);
 

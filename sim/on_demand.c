@@ -12,7 +12,7 @@ static bool on_demand_watch(const struct gp_sched *s, const struct gp_device *d)
 	return gp_policy_priority.watch(s, d);
 }
 
-/* Has it work, or was its work over just now? */
+/* Returns true if the seat has work, or its work ended just now. */
 static bool takes_the_gpu(struct gp_verdict *v, struct gp_seat *seat)
 {
 	if (gp_seat_claims(seat))
@@ -20,7 +20,7 @@ static bool takes_the_gpu(struct gp_verdict *v, struct gp_seat *seat)
 	return seat->cause && gp_lingers(v, seat, gp_linger_ns(v->sched, seat));
 }
 
-/* A hold that lasts as long as the lease would get the policy ejected. */
+/* Returns true if the lease is over. A longer hold would get the policy ejected. */
 static bool lease_is_over(const struct gp_verdict *v, const struct gp_seat *seat)
 {
 	u64 since = gp_off_since(v->sched, seat);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The policy of designs other than ours: an online task that has work takes the GPU
- * from every offline task, and gives it back when its work is over.
+ * The policy of other published designs. An online task that has work takes the GPU from every
+ * offline task, and returns it when its work is over.
  *
- * It knows nothing of our bounds: no longest hold, no minimum share, no small victims.
- * A linger is taken from [policy] linger, which the rows of other designs set to 0. A hold
- * ends with the lease, as the scheduler demands of every policy.
+ * It has none of gpreempt's bounds: no longest hold, no minimum share, no small victims. A linger
+ * is taken from [policy] linger, which the rows of other designs set to 0. A hold ends with the
+ * lease, as the scheduler demands of every policy.
  */
 #ifndef GP_ON_DEMAND_H
 #define GP_ON_DEMAND_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Runs many rows at once, each in a process of its own. */
+/* Runs many rows at once, each in its own process. */
 #include "pool.h"
 
 #include <poll.h>
@@ -53,7 +53,7 @@ static int receive_all(int fd, void *bytes, size_t n)
 	return 0;
 }
 
-/* What there is to run for @job: itself, or what its row stands for. */
+/* Expands @job to the rows that must run: itself, or the rows for which it stands. */
 static int expand(struct gp_job *job)
 {
 	struct gp_expansion as = { .nr = 1 };
@@ -84,7 +84,7 @@ static int run_one(struct gp_job *job, u32 i)
 	return gp_run(&scenario, &args, &job->result[i], job->why, sizeof(job->why));
 }
 
-/* The job as the child has filled it, then the latencies of its requests. */
+/* Sends the job filled in by the child, then the latencies of its requests. */
 static int send_home(const struct gp_job *job, int fd)
 {
 	int bad = send_all(fd, job, sizeof(*job));
@@ -95,10 +95,10 @@ static int send_home(const struct gp_job *job, int fd)
 	return bad;
 }
 
-/* In the child. Never returns: the parent's buffers and exit handlers are not ours. */
+/* Runs in the child. Never returns, so that the parent's buffers and exit handlers are not used. */
 static void work(struct gp_job *job, int fd)
 {
-	prctl(PR_SET_PDEATHSIG, SIGTERM);	/* no process would read it */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);	/* no process would read the result */
 	job->err = expand(job);
 	for (u32 i = 0; i < job->nr && !job->err; i++)
 		job->err = run_one(job, i);
@@ -131,7 +131,7 @@ static int start(struct worker *w, struct gp_job *job)
 	return 0;
 }
 
-/* On an error @job is as it was, with no results. */
+/* Receives a job. On an error @job is unchanged, with no results. */
 static int receive(struct gp_job *job, int fd)
 {
 	static struct gp_job letter;
@@ -181,7 +181,7 @@ static void finish(struct worker *w)
 			 job->row ? job->row : "-");
 }
 
-/* The first worker that has something to say; @w has at least one that is busy. */
+/* Waits for the first worker with a result. At least one of @w must be busy. */
 static struct worker *wait_any(struct worker *w, u32 width)
 {
 	struct pollfd fds[WIDTH_MAX];
@@ -221,7 +221,7 @@ int gp_pool_run(const struct gp_pool *pool, struct gp_job *jobs, u32 nr)
 	struct gp_job *job;
 	int err = 0;
 
-	fflush(NULL);	/* or every child would have our unwritten output too */
+	fflush(NULL);	/* so that children do not inherit unwritten output */
 	while (done < nr) {
 		struct worker *w = started < nr && !err ? idle_of(workers, width) : NULL;
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Runs many rows at once, each in a process of its own: the simulator stays free
- * of threads and locks, and a run that crashes is one failed row. Results do not
- * depend on how many run at a time.
+ * Runs many rows at once, each in its own process. So the simulator needs no threads and locks, and
+ * a run that crashes is one failed row. Results do not depend on how many run at a time.
  */
 #ifndef GP_POOL_H
 #define GP_POOL_H
 
 #include "rows.h"
 
-enum { GP_JOB_RESULTS = 2 };	/* what gp_row_expand() may make of one row */
+enum { GP_JOB_RESULTS = 2 };	/* most rows that gp_row_expand() makes of one */
 
 struct gp_job {
 	/* in */
@@ -27,12 +26,12 @@ struct gp_job {
 
 struct gp_pool {
 	u32 width;			/* at a time; 0: as many as there are processors */
-	/* A job ended; NULL: not called. */
+	/* Called when a job ended; NULL: not called. */
 	void (*progress)(void *ctx, const struct gp_job *job, u32 done, u32 nr);
 	void *ctx;
 };
 
-/* 0 if all ran (each job has its own err), or -errno if processes cannot be made. */
+/* Runs all jobs. 0 if all ran (each job has its own err), or -errno if processes cannot be made. */
 int gp_pool_run(const struct gp_pool *pool, struct gp_job *jobs, u32 nr);
 
 #endif /* GP_POOL_H */

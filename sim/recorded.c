@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The scenario that repeats a history. */
+/* Makes the scenario that repeats a history. */
 #include "recorded.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ enum { TEXT = 1 << 15 };
 
 /* ---- as text, so that the checks of scenarios apply ---- */
 
-/* "gpload-online" and 102 on GPU 1 is "gpload-online-102-g1". */
+/* Names a task. "gpload-online" and 102 on GPU 1 is "gpload-online-102-g1". */
 static void name_task(const struct gp_history *h, const struct gp_history_seat *s,
 		      char name[GP_SCENARIO_NAME])
 {
@@ -58,7 +58,7 @@ static int write_task(const struct gp_history *h, const struct gp_history_seat *
 			s->device);
 }
 
-/* A process without work has no task in the scenario. */
+/* Returns true if the process has work. Otherwise it has no task in the scenario. */
 static bool takes_part(const struct gp_history_seat *s)
 {
 	return s->nr || s->busy_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The scenario that repeats a history. */
+/* Makes the scenario that repeats a history. */
 #ifndef GP_RECORDED_H
 #define GP_RECORDED_H
 

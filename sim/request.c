@@ -38,7 +38,7 @@ static void open_barrier(void *ctx, u64 index)
 	vgpu_signal(r->gpu->vgpu, r->gpu->engine->now_ns);
 }
 
-/* A packet that waits until the host has done something. */
+/* Writes a barrier packet, which waits for the host. */
 static void put_barrier(struct gp_client *c, u32 number)
 {
 	struct gp_ring *r = c->ring[c->request[number].ring];
@@ -132,7 +132,7 @@ void gp_request_completed(struct gp_client *c, struct gp_kernel *k, u64 now_ns)
 	}
 }
 
-/* Does a task that could be taken off hold slots where @c runs? */
+/* Returns true if a task that could be preempted holds slots where @c runs. */
 static bool victim_is_on(const struct gp_client *c)
 {
 	const struct gp_sim *sim = c->sim;
@@ -172,7 +172,7 @@ void gp_client_arrive(struct gp_client *c)
 		gp_engine_fail(&c->sim->engine, -ENOMEM, "no memory for requests");
 		return;
 	}
-	/* A request that finds others before it shares what their first one found. */
+	/* A request behind others shares the result of the first one. */
 	if (!gp_client_busy(c))
 		c->found_victim = victim_is_on(c);
 	if (now >= c->sim->begin_ns && now < c->sim->end_ns)

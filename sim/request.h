@@ -8,18 +8,18 @@
 
 #include "client.h"
 
-/* Begin as many as the server takes. */
+/* Begins as many requests as the server takes. */
 void gp_requests_start(struct gp_client *c);
-/* A packet of a request is complete. Called by the device: only notes and plans. */
+/* Called by the device when a packet of a request is complete. Only records it and plans events. */
 void gp_request_completed(struct gp_client *c, struct gp_kernel *k, u64 now_ns);
 
 /* ---- of the client, for requests ---- */
 
-/* A kernel of @c that takes @time with all the slots it asks for. */
+/* Makes a kernel of @c that takes @time with all its slots. */
 void gp_client_size(const struct gp_client *c, u64 time, struct vgpu_packet *p);
-/* The next kernel of @c, by @rng. */
+/* Draws the next kernel of @c from @rng. */
 void gp_client_draw(const struct gp_client *c, struct gp_rng *rng, struct vgpu_packet *p);
-/* NULL: no memory, and the run ends. */
+/* Submits a kernel. NULL: no memory, and the run ends. */
 struct gp_kernel *gp_client_put(struct gp_client *c, struct gp_ring *r,
 				const struct vgpu_packet *p);
 void gp_client_doorbell(struct gp_client *c, struct gp_ring *r);

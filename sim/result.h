@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a run of a scenario gives: plain numbers in virtual nanoseconds, nothing
- * of the wall clock, so that two runs with one seed are equal to the bit.
+ * The result of a run of a scenario: plain numbers in virtual nanoseconds. Nothing depends on the
+ * wall clock, so two runs with one seed are equal to the bit.
  */
 #ifndef GP_RESULT_H
 #define GP_RESULT_H
@@ -61,11 +61,11 @@ struct gp_result {
 	u64 looks, probes, wakeups;
 	u64 events;			/* of the simulation, the device's included */
 	u64 bytes_saved, waves_saved;
-	u64 online_waves_saved;		/* saved although they were not to go off */
+	u64 online_waves_saved;		/* saved although they should stay on */
 	u64 lost_tasks, ejections;
 	u8 weakest;			/* enum vgpu_source the result rests on */
 
-	/* latency of each online request in order of arrival: what `added` is made of */
+	/* Latency of each online request in order of arrival. `added` is computed from it. */
 	u64 *request_ns;		/* malloc'd, nr_requests; gp_result_fini() frees */
 	u64 nr_requests;
 };

@@ -40,7 +40,7 @@ struct gp_kernel *gp_ring_at(const struct gp_ring *r, u64 index)
 	return index < r->tail && k->index == index ? k : NULL;
 }
 
-/* Packets from the oldest that is not complete on keep their index. */
+/* Grows the ring. Packets from the oldest incomplete one on keep their index. */
 static int grow(struct gp_ring *r)
 {
 	u64 size = r->size * 2;
@@ -98,7 +98,10 @@ void gp_ring_add(struct gp_ring *r, u64 address, u64 value)
 		k->count += value;
 }
 
-/* Every workgroup i adds (i + 1) * key: one lost and another doubled is a wrong sum. */
+/*
+ * Checks the sum. Every workgroup i adds (i + 1) * key, so one lost and another doubled give a
+ * wrong sum.
+ */
 static void audit(struct gp_ring *r, const struct gp_kernel *k)
 {
 	u64 n = k->packet.workgroups;

@@ -3,8 +3,8 @@
  * A queue as memory: packets, read and write pointer, results, save area. The
  * device sees nothing else of a process.
  *
- * It also keeps the books: each kernel's two result words must come out as the
- * sum of its workgroups, each of them exactly once.
+ * It also checks results: each kernel's two result words must be the sum over its workgroups, each
+ * exactly once.
  */
 #ifndef GP_RING_H
 #define GP_RING_H
@@ -60,21 +60,21 @@ struct gp_ring {
 struct gp_ring *gp_ring_new(struct gp_gpu *gpu, struct gp_client *client, u64 area_bytes);
 void gp_ring_free(struct gp_ring *r);
 
-/* Write a packet; it is visible after gp_ring_publish(). NULL: no memory. */
+/* Writes a packet, which is visible after gp_ring_publish(). NULL: no memory. */
 struct gp_kernel *gp_ring_write(struct gp_ring *r, const struct vgpu_packet *p, u64 now_ns);
-/* Move the write pointer over everything written. */
+/* Moves the write pointer over all written packets. */
 void gp_ring_publish(struct gp_ring *r, u64 now_ns);
-/* The kernel at @index, or NULL if its slot has been used anew. */
+/* Returns the kernel at @index, or NULL if its slot was reused. */
 struct gp_kernel *gp_ring_at(const struct gp_ring *r, u64 index);
 
-/* What the device does to it (struct vgpu_world). */
+/* Called by the device (struct vgpu_world). */
 void gp_ring_add(struct gp_ring *r, u64 address, u64 value);
-/* NULL if the device says it of a packet that is not there. */
+/* Completes a packet. NULL: there is no such packet. */
 struct gp_kernel *gp_ring_complete(struct gp_ring *r, u64 index);
 int gp_ring_area_write(struct gp_ring *r, u64 offset, const void *from, u32 n);
 int gp_ring_area_read(struct gp_ring *r, u64 offset, void *to, u32 n);
 
-/* At the end: kernels under way must not have more results than workgroups. */
+/* Called at the end. Checks that kernels under way do not have more results than workgroups. */
 void gp_ring_close_books(struct gp_ring *r);
 
 #endif /* GP_RING_H */

@@ -17,7 +17,7 @@ struct gp_rng {
 
 void gp_rng_init(struct gp_rng *rng, u64 seed, const char *stream);
 u64 gp_rng_next(struct gp_rng *rng);
-/* 0..@below-1; 0 if @below is 0. */
+/* Returns 0..@below-1; 0 if @below is 0. */
 u64 gp_rng_below(struct gp_rng *rng, u64 below);
 /* Exponential with this mean. */
 u64 gp_rng_exponential(struct gp_rng *rng, u64 mean);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The rows, and what each assumes.
+ * The rows, and the assumptions of each.
  *
- * A row sets everything it depends on, since the scenario may have set it
- * otherwise. Fairness: all rows have the same device with the same costs; rows
- * that are a published design of others get that design's own costs on the
- * processor's side; a setting that must be chosen is chosen by search, in
- * favour of the row.
+ * A row sets everything it depends on, because the scenario may have set it otherwise. For fairness
+ * all rows have the same device with the same costs. Rows of a published design get the costs of
+ * that design on the processor's side. A setting that must be chosen is chosen by search, in favour
+ * of the row.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,14 +13,17 @@
 #include "figures.h"
 #include "rows.h"
 
-/* No monitor; the hardware shares as it likes. */
+/* No monitor; the hardware shares by itself. */
 #define NO_MONITOR	"monitor.placement=none", "mechanism.name=none"
 
 /* A documented time for a whole switch, instead of bytes over bandwidth. */
 #define DOCUMENTED_SWITCH(save_fixed) \
 	save_fixed, "costs.restore_fixed=0", "costs.bandwidth_vram=1000000000"
 
-/* Designs of others: their own policy, without any of our bounds; equal pointers are finished. */
+/*
+ * Other published designs: their own policy without gpreempt's bounds; equal pointers mean
+ * finished.
+ */
 #define THEIRS(place, mechanism)						\
 	"monitor.placement=" place, "monitor.interval=adaptive", "monitor.relaxed=0",	\
 	"monitor.trusts_rptr=yes", "monitor.hint_ahead=0", "monitor.spins=no",	\
@@ -29,7 +31,10 @@
 	"policy.lease=60s", "policy.hint_max=1s", "policy.stall_after=10s",	\
 	"policy.barrier_after=10s"
 
-/* The first design's monitors: victims return as soon as a look sees no online work. */
+/*
+ * The monitors of the design notes (doc/background.md): victims return as soon as a look sees no
+ * online work.
+ */
 #define SEED_MONITOR(place, interval)						\
 	THEIRS(place, "evict"), "monitor.interval=" interval, "mechanism.grace=default"
 
@@ -39,8 +44,8 @@
 	"mechanism.name=" mechanism, "mechanism.grace=1", "policy.linger=learnt"
 
 /*
- * No way of these costs can do better: detection and decision are free, and of leaving
- * victims, waiting for them and saving them search.c takes what is cheapest here.
+ * No mechanism with these costs can do better. Detection and decision are free, and search.c takes
+ * the cheapest of leaving victims on, draining them and saving them.
  */
 #define BOUND	THEIRS("bound", "evict"), "mechanism.grace=1", "gpu.priority_by_role=yes"
 
@@ -102,7 +107,7 @@ const struct gp_row gp_rows[] = {
 	{ 0 },
 };
 
-/* Known by name; a comparison of all rows runs them in another way. */
+/* Rows that are known by name only. A comparison of all rows runs them in another way. */
 enum { OFFLINE_ALONE, CU_MASK_QUARTER, THROTTLE_16 };
 static const struct gp_row more_rows[] = {
 	[OFFLINE_ALONE] = { "offline-alone", "only the offline tasks", NULL,
@@ -137,7 +142,7 @@ u32 gp_row_cus(const struct gp_scenario *sc, u32 percent)
 
 /* ---- applying ---- */
 
-/* "section.key=value"; @n bytes of it. */
+/* Applies "section.key=value", @n bytes. */
 static int apply_setting(struct gp_scenario *sc, const char *setting, size_t n,
 			 const struct gp_why *why)
 {
@@ -155,7 +160,7 @@ static int apply_setting(struct gp_scenario *sc, const char *setting, size_t n,
 	return gp_scenario_set(sc, key, equals + 1, why->text, why->size);
 }
 
-/* The part of @row up to the first ':'. */
+/* Returns the row named before the first ':' of @row. */
 static const struct gp_row *row_of(const char *row)
 {
 	char name[GP_ROW_NAME];

@@ -6,7 +6,7 @@
 #include "fault.h"
 #include "sim.h"
 
-/* Requests of the measured part may still be under way at its end: so long they are waited for. */
+/* Time to wait for requests that are under way at the end of the measured part. */
 #define OVERTIME_NS	GP_SEC
 
 static void start_client(void *ctx, u64 arg)
@@ -21,7 +21,7 @@ static void stop_client(void *ctx, u64 arg)
 	gp_client_die(ctx);
 }
 
-/* A reset of the GPU ends every process that uses it. */
+/* Ends every process that uses the GPU, after its reset. */
 static void gpu_was_reset(void *ctx, struct gp_gpu *g)
 {
 	struct gp_sim *sim = ctx;
@@ -80,7 +80,10 @@ static int make_gpus(struct gp_sim *sim)
 	return err;
 }
 
-/* What would not be noticed. Not while a scenario is read: it may be set key by key. */
+/*
+ * Refuses settings that would have no effect. Not done while a scenario is read, because keys are
+ * set one by one.
+ */
 static int check_settings(struct gp_sim *sim)
 {
 	const struct gp_scenario *sc = sim->sc;
@@ -143,7 +146,7 @@ int gp_sim_init(struct gp_sim *sim, const struct gp_scenario *sc, const struct g
 	return 0;
 }
 
-/* The next moment at which something happens, and on which GPU: NULL is an event. */
+/* Returns the time of the next event, and its GPU; NULL: an event of the engine. */
 static u64 next_moment(const struct gp_sim *sim, struct gp_gpu **gpu)
 {
 	u64 at = sim->engine.heap.nr ? sim->engine.heap.event[0].at_ns : GP_NEVER;
@@ -152,7 +155,7 @@ static u64 next_moment(const struct gp_sim *sim, struct gp_gpu **gpu)
 	for (u32 i = 0; i < sim->nr_gpus; i++) {
 		u64 next = vgpu_next_ns(sim->gpu[i].vgpu);
 
-		/* Hardware first: software of the same moment sees what it did. */
+		/* Hardware first, so that software of the same moment sees its effects. */
 		if (next != VGPU_NEVER && (next < at || (next == at && !*gpu))) {
 			at = next;
 			*gpu = &sim->gpu[i];

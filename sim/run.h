@@ -15,15 +15,15 @@
 
 struct gp_run_args {
 	u64 seed;
-	struct gp_drawing *drawing;		/* what has no record; NULL */
+	struct gp_drawing *drawing;		/* gets events that have no record; NULL */
 	struct gp_trace trace;			/* gets the records of the scheduler */
 	bool invariants;			/* check them at every event (slow) */
 };
 
 /*
- * 0 and *@ret; -EINVAL with a sentence in @why if the scenario asks for what
- * is not modelled, -E2BIG if it has too many processes; -EPROTO with the sentence
- * if an invariant broke.
+ * Runs @scenario. 0 and *@ret; -EINVAL with a sentence in @why if the scenario needs something that
+ * is not modelled, -E2BIG if it has too many processes; -EPROTO with the sentence if an invariant
+ * broke.
  */
 int gp_run(const struct gp_scenario *scenario, const struct gp_run_args *args,
 	   struct gp_result *ret, char *why, size_t why_size);

@@ -53,7 +53,7 @@ static int add_expect(struct reading *r, const char *value, const struct gp_why 
 	const char *base = strrchr(r->ini.file, '/');
 	int err;
 
-	if (!strcmp(value, "none")) {	/* a variant drops those of what it includes */
+	if (!strcmp(value, "none")) {	/* a variant drops the expectations that it includes */
 		sc->nr_expects = 0;
 		return 0;
 	}
@@ -126,7 +126,7 @@ static void parse_text(struct reading *r, struct gp_ini_errors *errors)
 	gp_ini_parse(&r->ini);
 }
 
-/* -errno: the file cannot be read. Mistakes in it go to @errors. */
+/* Loads a file. -errno: it cannot be read. Mistakes in it go to @errors. */
 static int load_into(struct gp_scenario *sc, const char *path, u32 depth,
 		     struct gp_ini_errors *errors)
 {
@@ -155,7 +155,7 @@ static int load_into(struct gp_scenario *sc, const char *path, u32 depth,
 
 /* ---- the whole ---- */
 
-/* Mistakes that only the whole scenario shows. */
+/* Finds mistakes that only the whole scenario shows. */
 static void check_whole(const struct gp_scenario *sc, struct gp_ini_errors *errors)
 {
 	u64 there = BIT_ULL(sc->gpus) - 1;

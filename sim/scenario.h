@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A scenario: which tasks share the GPU, what they submit, what preempts them, and
- * what must come out. Read from an INI file whose sections are tasks, as fio's are jobs.
+ * A scenario: the tasks that share the GPU, their work, how they are preempted, and the expected
+ * results. Read from an INI file whose sections are tasks, as fio's are jobs.
  *
- * A scenario is a plain value: copy it, change the copy with
- * gp_scenario_set(), throw it away. That is how the rows of a comparison are made.
+ * A scenario is a plain value, which can be copied, and changed with gp_scenario_set(). The rows of
+ * a comparison are made in this way.
  */
 #ifndef GP_SCENARIO_H
 #define GP_SCENARIO_H
@@ -35,7 +35,7 @@ enum gp_loop {
 	GP_LOOP_TRACE,		/* arrivals from a file, one time per line, or recorded */
 };
 
-/* A request as it was recorded: one kernel that takes so long alone. */
+/* A recorded request: one kernel that takes @work_ns alone. */
 struct gp_arrival {
 	u64 at_ns, work_ns;
 };
@@ -44,7 +44,7 @@ struct gp_task_spec {
 	char name[GP_SCENARIO_NAME];
 	bool online;
 	struct gp_class class;
-	u32 processes;		/* alike; gp_run() makes a task of each */
+	u32 processes;		/* equal ones; gp_run() makes a task of each */
 	u32 queues;
 	u8 loop;		/* enum gp_loop */
 	u32 ahead;
@@ -67,7 +67,7 @@ struct gp_task_spec {
 	bool sync;		/* the next kernel is submitted when the last is complete */
 	struct gp_dist gap_host;
 	u64 gap_device_ns;
-	u64 barrier_host_ns;	/* a barrier in every request that the host opens so late */
+	u64 barrier_host_ns;	/* delay of the host before it opens a barrier in every request */
 
 	u64 devices;		/* bit per GPU */
 	bool gang;		/* its kernels run on all its GPUs in step */
@@ -77,7 +77,7 @@ struct gp_task_spec {
 };
 
 /*
- * ---- who watches and acts ----
+ * ---- the monitor ----
  *
  * The design notes this project started from (doc/background.md) have a monitor in the
  * kernel every 5 or 1 ms, or in user space. Its costs are `[costs] set = seed`.
@@ -86,13 +86,13 @@ struct gp_task_spec {
 enum gp_placement {
 	GP_AT_NONE,		/* no monitor */
 	GP_AT_KERNEL,		/* timer and worker of the kernel module */
-	GP_AT_DAEMON,		/* our daemon without the module */
+	GP_AT_DAEMON,		/* gpreemptd without the module */
 	GP_AT_USER_POLL,	/* the design notes' poll through ioctls */
 	GP_AT_USER_EVENT,	/* the design notes' events, then their kernel monitor */
-	GP_AT_MANUAL,		/* the program says so when it submits */
-	GP_AT_REQUEST,		/* the server says when a request begins and ends */
+	GP_AT_MANUAL,		/* the program reports its submissions */
+	GP_AT_REQUEST,		/* the server reports begin and end of requests */
 	GP_AT_SHIM,		/* an interposed library that launches or does not */
-	GP_AT_BOUND,		/* sees everything at once and thinks in no time */
+	GP_AT_BOUND,		/* sees all changes at once and decides in no time */
 };
 
 enum gp_phase { GP_PHASE_RANDOM, GP_PHASE_WORST };
@@ -116,7 +116,7 @@ enum gp_how {
 
 enum gp_fault_kind {
 	GP_FAULT_HANG,		/* a stop is never confirmed, until the driver resets the GPU */
-	GP_FAULT_PREEMPT_FAILED,	/* one queue would not leave */
+	GP_FAULT_PREEMPT_FAILED,	/* one queue does not leave */
 	GP_FAULT_SLOW_SAVE,
 	GP_FAULT_AREA_TOO_SMALL,
 	GP_FAULT_PROCESS_DEATH,
@@ -182,8 +182,8 @@ struct gp_scenario {
 };
 
 /*
- * All three: 0, or -EINVAL (-errno of the file) with a line "file:line: what is wrong; what
- * to do" in @err for each mistake.
+ * The next three return 0, or -EINVAL (-errno of the file) with a line "file:line: what is wrong;
+ * what to do" in @err for each mistake.
  */
 int gp_scenario_load(const char *path, struct gp_scenario *ret, char *err, size_t err_size);
 /* @text needs no terminator. `include` and `trace` are refused: there is no folder. */
@@ -193,19 +193,19 @@ int gp_scenario_parse(const char *text, size_t size, struct gp_scenario *ret, ch
 int gp_scenario_set(struct gp_scenario *sc, const char *key, const char *value, char *err,
 		    size_t err_size);
 
-/* The task of that name, or NULL. */
+/* Returns the task of that name, or NULL. */
 const struct gp_task_spec *gp_scenario_task(const struct gp_scenario *sc, const char *name);
 
 /* ---- sections and keys, for scenario.c (scenario_keys.c, task_keys.c) ---- */
 
 extern const struct gp_key gp_task_keys[];	/* of struct gp_task_spec */
 
-/* All sections at their initial values, no task. */
+/* Sets all sections to their initial values, without tasks. */
 void gp_scenario_init(struct gp_scenario *sc);
 
 /*
- * The keys of section @name of @sc; both must outlive @ret. A name that is new makes a
- * fault or a task. 0, or -EINVAL and a message.
+ * Gets the keys of section @name of @sc; both must outlive @ret. A name that is new makes a fault
+ * or a task. 0, or -EINVAL and a message.
  */
 int gp_scenario_section(struct gp_scenario *sc, const char *name, struct gp_section *ret,
 			const struct gp_why *why);

@@ -34,7 +34,7 @@ static int set_profile(const struct gp_key_value *v)
 	return 0;
 }
 
-/* A fact of the device, key->flag, that is a choice of two. */
+/* Sets a fact of the device, key->flag, that is a choice of two. */
 static int set_fact(const struct gp_key_value *v)
 {
 	struct gp_scenario *sc = v->to;
@@ -154,7 +154,7 @@ static const struct gp_key cost_keys[] = {
 	{ 0 },
 };
 
-/* Every fact of the device, then every cost of a path. */
+/* Returns the name of a cost: first the facts of the device, then the costs of paths. */
 static const char *cost_name(u32 i)
 {
 	return i < VGPU_NR_FACTS ? vgpu_fact_name(i) : gp_cost_name(i - VGPU_NR_FACTS);
@@ -236,7 +236,9 @@ void gp_scenario_init(struct gp_scenario *sc)
 		sc->param[i] = gp_params[i].initial;
 }
 
-/* Sections [fault], [fault2], [fault-x] are one fault each, in order of appearance. */
+/*
+ * Opens a fault. Sections [fault], [fault2], [fault-x] are one fault each, in order of appearance.
+ */
 static int open_fault(struct gp_scenario *sc, const char *name, struct gp_section *ret,
 		      const struct gp_why *why)
 {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/*
- * Rows with a setting that must be found: the one that is best for the row, by
- * running a shorter piece of the scenario.
- */
+/* Finds the best setting of rows that need a search, by running a shorter part of the scenario. */
 #include <stdio.h>
 #include <string.h>
 
 #include "figures.h"
 #include "rows.h"
 
-#define SEARCH_NS	(5 * GP_SEC)	/* a few hundred requests tell */
+#define SEARCH_NS	(5 * GP_SEC)	/* enough for a few hundred requests */
 
 struct search {
 	struct gp_scenario sc;
@@ -17,7 +14,7 @@ struct search {
 	const struct gp_why *why;
 };
 
-/* Runs the scenario as @row with its own settings behind it. */
+/* Runs the scenario as @row with additional settings. */
 static int run_row(const struct search *s, const char *row, struct gp_result *ret)
 {
 	struct gp_run_args args = { .seed = s->seed };
@@ -34,7 +31,7 @@ static int alone_p99(const struct search *s, const char *row, u64 *ret)
 
 	if (err)
 		return err;
-	/* What was not answered is later than anything that was. */
+	/* Requests that were not answered count as later than all others. */
 	*ret = r.served * 100 < r.offered * 99 ? GP_NEVER : r.online.p99;
 	gp_result_fini(&r);
 	return 0;
@@ -49,9 +46,9 @@ static int p99_with(const struct search *s, u32 cus, u64 *ret)
 }
 
 /*
- * The smallest number of CUs whose p99 is at most 1.10 of alone. Where none is (a
- * kernel of one round needs a second one as soon as a slot is missing): the
- * smallest that is as good as nearly all of them.
+ * Finds the smallest number of CUs whose p99 is at most 1.10 of alone. If there is none (a kernel
+ * of one round needs a second one as soon as a slot is missing), it is the smallest number that is
+ * as good as nearly all CUs.
  */
 static int search_cus(const struct search *s, u32 *ret)
 {
@@ -80,8 +77,8 @@ static int search_cus(const struct search *s, u32 *ret)
 /* ---- the bound ---- */
 
 /*
- * What a request costs in ns of offline GPU time, but for what is common to all ways:
- * its added latency at the price of latency, less the offline work done meanwhile.
+ * Computes the cost of a request in ns of offline GPU time, without terms that are common to all
+ * candidates: its added latency at the price of latency, less the offline work done meanwhile.
  */
 static int cost_of(const struct search *s, const char *row, const struct gp_result *alone,
 		   double *ret)
@@ -102,13 +99,13 @@ static int cost_of(const struct search *s, const char *row, const struct gp_resu
 	return err;
 }
 
-/* The ways a victim can be dealt with; BY() returns it at once, or after the gaps learnt. */
+/* The candidates for victims. BY() resumes the victim at once, or after a learnt linger. */
 #define BY(name)	"mechanism.name=" name, "mechanism.name=" name ":policy.linger=learnt"
 #define LEAVE		"monitor.placement=none:mechanism.name=none"
 
 enum { BY_ITS_OWN_POLICY, ON_CUS_OF_ITS_OWN };
 
-/* The first two end with what the scenario says. */
+/* The first two end with the scenario's setting. */
 static const char *const ways[] = {
 	[BY_ITS_OWN_POLICY] = "mechanism.name=direct:policy.linger=learnt:policy.name=",
 	[ON_CUS_OF_ITS_OWN] = LEAVE ":gpu.online_cus=",
@@ -157,7 +154,7 @@ static int offline_work(const struct search *s, const char *row, u64 *ret)
 	return 0;
 }
 
-/* The smallest of 1, 2, 4, 8, 16 kernels in flight that costs less than 3 % alone. */
+/* Finds the smallest of 1, 2, 4, 8, 16 kernels in flight that costs less than 3 % alone. */
 static int search_in_flight(const struct search *s, u32 *ret)
 {
 	u64 free_work, work;

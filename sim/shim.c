@@ -2,7 +2,7 @@
 #include "shim.h"
 #include "sim.h"
 
-/* Is some online task that shares a GPU with @c at work? */
+/* Returns true if an online task that shares a GPU with @c is at work. */
 static bool must_wait(const struct gp_client *c)
 {
 	const struct gp_sim *sim = c->sim;
@@ -16,7 +16,7 @@ static bool must_wait(const struct gp_client *c)
 	return false;
 }
 
-/* The message has arrived: what it says is what is true now. */
+/* Handles a message that has arrived, by the present state. */
 static void message(void *ctx, u64 suspend)
 {
 	struct gp_client *online = ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* One run: all that takes part in it. */
+/* The state of one run. */
 #ifndef GP_SIM_H
 #define GP_SIM_H
 
@@ -13,7 +13,7 @@ struct gp_sim {
 	const struct gp_run_args *args;
 	struct gp_costs costs;
 	u64 begin_ns, end_ns;	/* the measured part */
-	u64 due;		/* requests of that time, or before, not yet answered */
+	u64 due;		/* unanswered requests that arrived before @end_ns */
 
 	u32 nr_gpus, nr_clients;
 	struct gp_gpu *gpu;
@@ -25,7 +25,7 @@ struct gp_sim {
 
 /* @sim is zeroed. 0, or -errno and the engine's sentence; gp_sim_fini() in both cases. */
 int gp_sim_init(struct gp_sim *sim, const struct gp_scenario *sc, const struct gp_run_args *args);
-/* Lets the next thing happen, unless it is after @until_ns or the run has failed. */
+/* Runs the next event. Returns false if it is after @until_ns or the run has failed. */
 bool gp_sim_step(struct gp_sim *sim, u64 until_ns);
 void gp_sim_fini(struct gp_sim *sim);
 

@@ -6,7 +6,7 @@
 
 static_assert((int)GP_RESULT_GPUS == (int)GP_SCENARIO_GPUS, "a result has room for every GPU");
 
-/* Killing takes work away again, and so a counter of work may shrink. */
+/* Returns the growth of a counter, or 0, because a kill can lower a counter of work. */
 static u64 grown(u64 now, u64 before)
 {
 	return now > before ? now - before : 0;
@@ -93,7 +93,7 @@ void gp_tally_life_over(struct gp_sim *sim, u32 number)
 	take_parts(sim, &sim->client[number], measured);
 }
 
-/* How much of the measured part had online work of @o until now. */
+/* Returns the time of the measured part with online work of @o until now. */
 static u64 online_so_far(const struct gp_sim *sim, const struct gp_online *o)
 {
 	u64 from = o->since_ns > sim->begin_ns ? o->since_ns : sim->begin_ns;
@@ -113,7 +113,7 @@ static void note_online(struct gp_sim *sim, struct gp_online *o, u32 client, boo
 	o->clients = clients;
 }
 
-/* The time in which some online kernel could run: what the online work needs, if alone. */
+/* Tracks the time in which some online kernel could run, which the online work would need alone. */
 void gp_tally_online(struct gp_sim *sim, const struct gp_client *c)
 {
 	bool any = false;
@@ -201,7 +201,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Those of @all that have no value are later than the @nr that have one. */
+/* Returns a quantile of @all values. Those that are missing are later than the @nr known ones. */
 static u64 quantile(const u64 *sorted, u64 nr, u64 all, u32 permyriad)
 {
 	u64 rank = gp_rank(all, permyriad);
@@ -209,7 +209,7 @@ static u64 quantile(const u64 *sorted, u64 nr, u64 all, u32 permyriad)
 	return sorted[(rank < nr ? rank : nr) - 1];
 }
 
-/* Exact, from the @nr values there are of @all, which are sorted on the way. */
+/* Computes exact quantiles from the @nr known values of @all. Sorts @values. */
 static struct gp_spread spread_of(u64 *values, u64 nr, u64 all)
 {
 	struct gp_spread s = { .count = nr };
@@ -258,7 +258,7 @@ static void count_requests(const struct gp_sim *sim, const struct gp_client *c,
 	t->latency = spread_of(values, nr, t->offered);
 }
 
-/* Slots differ between kernels; a task's time is that of the whole GPU. */
+/* Returns the work in ns of the whole GPU, because slots differ between kernels. */
 static u64 work_on(const struct gp_sim *sim, u32 i, u32 first, u32 end)
 {
 	const struct gp_marks *a = &sim->tally.begin.task[i], *b = &sim->tally.end.task[i];
@@ -330,7 +330,7 @@ static int by_arrival(const void *a, const void *b)
 	return x->at_ns > y->at_ns ? 1 : -1;
 }
 
-/* All online requests in order of arrival; 0 for one that was never answered. */
+/* Fills in the latencies of all online requests in order of arrival; 0: never answered. */
 static int fill_requests(const struct gp_sim *sim, struct gp_result *r, u64 *values)
 {
 	struct arrival *all = calloc(r->offered + 1, sizeof(*all));
@@ -380,7 +380,7 @@ static void fill_totals(const struct gp_sim *sim, struct gp_result *r)
 	if (sim->sc->monitor.spins && r->monitor_cpu_ns < r->length_ns)
 		r->monitor_cpu_ns = r->length_ns;
 	r->looks = b->looks - a->looks;
-	/* Of the whole run: it says how much work the simulation was. */
+	/* Of the whole run, as a measure of the simulation's work. */
 	r->events = sim->engine.heap.pushed;
 	for (u32 i = 0; i < sim->nr_gpus; i++)
 		r->events += vgpu_counters(sim->gpu[i].vgpu)->events;

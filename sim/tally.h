@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What is measured. Counters run from the start of a run; the tally reads them
- * when the warm-up ends and when the measured part does.
+ * The measurements. Counters run from the start of a run. The tally reads them when the warm-up
+ * ends and when the measured part ends.
  */
 #ifndef GP_TALLY_H
 #define GP_TALLY_H
@@ -46,13 +46,13 @@ struct gp_tally {
 	} online[GP_SCENARIO_GPUS], anywhere;
 };
 
-/* Plans what is read at which moment. */
+/* Plans the readings. */
 void gp_tally_begin(struct gp_sim *sim);
-/* The process of client @number is about to go. */
+/* Called before the process of client @number ends. */
 void gp_tally_life_over(struct gp_sim *sim, u32 number);
-/* Work of @c came, ended, or was opened to the GPU. */
+/* Called after work of @c came, ended, or was opened to the GPU. */
 void gp_tally_online(struct gp_sim *sim, const struct gp_client *c);
-/* 0, or -ENOMEM. */
+/* Computes the result. 0, or -ENOMEM. */
 int gp_tally_result(struct gp_sim *sim, struct gp_result *ret);
 
 #endif /* GP_TALLY_H */

@@ -32,7 +32,7 @@ static int set_role(const struct gp_key_value *v)
 	return set_class(v);
 }
 
-/* "50/s": the mean time between two. */
+/* Parses a rate such as "50/s" into the mean time between two requests. */
 static int parse_rate(const char *text, u64 *ret)
 {
 	char number[24];
@@ -50,7 +50,7 @@ static int parse_rate(const char *text, u64 *ret)
 	return 0;
 }
 
-/* "trace FILE", FILE relative to the scenario's. */
+/* Parses "trace FILE", FILE relative to the folder of the scenario. */
 static int set_trace(const struct gp_scenario *sc, struct gp_task_spec *t, const char *file)
 {
 	int n;

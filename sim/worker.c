@@ -49,7 +49,7 @@ static bool take_errand(struct gp_worker *w, struct gp_errand *ret)
 	return true;
 }
 
-/* The worker is free again: is there more? */
+/* Marks the worker as free, and begins its next errand. */
 static void worker_free(struct gp_worker *w)
 {
 	w->state = GP_WORKER_BUSY;
@@ -88,7 +88,7 @@ static void do_probe(struct gp_worker *w, u32 task)
 	gp_at(&h->sim->engine, now_of(h) + cost, probe_over, w, task);
 }
 
-/* Tells the scheduler that nothing came of an action it handed out. */
+/* Tells the scheduler that an action failed. */
 static void refuse(struct gp_home *h, const struct gp_errand *e)
 {
 	struct gp_answer answer = {
@@ -144,7 +144,7 @@ static void worker_wake(struct gp_worker *w)
 	gp_at(&h->sim->engine, now_of(h) + costs.wake_ns, worker_run, w, 0);
 }
 
-/* Asks the scheduler; what concerns another GPU is that GPU's worker's. */
+/* Asks the scheduler. Actions on another GPU go to the worker of that GPU. */
 static void pull_all(struct gp_home *h)
 {
 	struct gp_todo todo;
@@ -209,7 +209,7 @@ static bool is_due(const struct gp_home *h, u32 device)
 	       s->devices[device].wake_ns <= now_of(h);
 }
 
-/* After anything the scheduler was told: who must wake, and when to look or tick next. */
+/* Called after any call of the scheduler: wakes workers and sets the timers. */
 void gp_home_settle(struct gp_home *h)
 {
 	struct gp_engine *e = &h->sim->engine;
@@ -226,7 +226,7 @@ void gp_home_settle(struct gp_home *h)
 		if (look != w->look_at_ns && look != GP_NEVER)
 			gp_at(e, look, look_timer, w, look);
 		w->look_at_ns = look;
-		/* A worker that is up asks by itself; deadlines are noticed without it. */
+		/* A worker that is awake asks by itself, and the tick handles deadlines. */
 		if (wake > now_of(h) && wake < tick)
 			tick = wake;
 	}

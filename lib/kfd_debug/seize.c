@@ -31,7 +31,7 @@ static void nap(void)
 	gp_sys->nanosleep(&(struct timespec){ .tv_nsec = STEP_US * 1000 });
 }
 
-/* The thread that traces it, 0: none. */
+/* Returns the thread that traces @pid, 0: none. */
 static pid_t tracer_of(pid_t pid)
 {
 	char text[4096];
@@ -42,7 +42,7 @@ static pid_t tracer_of(pid_t pid)
 	return (pid_t)tracer;
 }
 
-/* A zombie is still in /proc, and cannot be seized. */
+/* Returns false for a zombie, which is still in /proc and cannot be seized. */
 static bool is_alive(pid_t pid)
 {
 	struct gp_proc_stat stat;
@@ -50,7 +50,7 @@ static bool is_alive(pid_t pid)
 	return !gp_proc_stat(NULL, pid, &stat) && stat.state != 'Z' && stat.state != 'X';
 }
 
-/* A thread of ours that is ending lets go a moment after it was joined. */
+/* A thread of this process detaches its tracees a moment after it was joined. */
 static bool is_ours(pid_t tracer)
 {
 	char path[64];
@@ -66,7 +66,10 @@ static int why_not(pid_t pid, int err, bool *again)
 	*again = false;
 	if (err != EPERM)
 		return -err;
-	/* Its queues run on with the other threads; the driver asks who traces the first one. */
+	/*
+	 * Its queues run on with the other threads, but the driver checks the tracer of the first
+	 * one.
+	 */
 	if (!is_alive(pid))
 		return gp_seize_other_thread(pid) ? -ECHILD : -ESRCH;
 	tracer = tracer_of(pid);
@@ -99,7 +102,7 @@ int gp_seize(pid_t pid, u64 start)
 	return 0;
 }
 
-/* What to hand on at a stop: the signal, unless the stop is ptrace's own. */
+/* Returns the signal to deliver after a stop, or 0 if ptrace caused the stop. */
 static int stop_signal(int status)
 {
 	return status >> 16 ? 0 : WSTOPSIG(status);
@@ -113,7 +116,7 @@ static bool is_group_stop(int status)
 	       (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU);
 }
 
-/* After a stop of any kind. A process that SIGSTOP has stopped stays stopped. */
+/* Continues a thread after any stop. A process stopped by SIGSTOP stays stopped. */
 static void go_on(pid_t tid, int status)
 {
 	if (is_group_stop(status))
@@ -204,7 +207,7 @@ int gp_seize_briefly(int (*fn)(void *ctx), void *ctx)
 	return b.err;
 }
 
-/* Calls @fn for every thread until it returns something else than 0, which is returned. */
+/* Calls @fn for every thread until it returns nonzero, and returns that. */
 static int each_thread(const char *proc, pid_t pid, int (*fn)(int dir, pid_t tid, void *ctx),
 		       void *ctx)
 {
@@ -237,7 +240,7 @@ pid_t gp_seize_other_thread(pid_t pid)
 	return tid > 0 ? tid : 0;
 }
 
-/* Is it in ioctl(fd, RUNTIME_ENABLE, ...)? As /proc/PID/task/TID/syscall has it. */
+/* Returns 1 if the thread is in ioctl(fd, RUNTIME_ENABLE, ...), by /proc/PID/task/TID/syscall. */
 static int sleeps_there(int dir, pid_t tid, void *ctx)
 {
 	char path[48], text[256], *rest;
@@ -272,7 +275,7 @@ static int poke_thread(int dir, pid_t tid, void *ctx)
 
 	if (sleeps_there(dir, tid, NULL) == 0)
 		return 0;
-	/* where we cannot see it, it may sleep there */
+	/* if syscall is not readable, the thread may sleep there */
 	if (gp_sys->ptrace(PTRACE_SEIZE, tid, NULL, NULL)) {
 		p->result = errno == ESRCH ? p->result : -errno;
 		return 0;

@@ -15,11 +15,11 @@
 #include "seize.h"
 #include "vm.h"
 
-/* What we are told of: queues that are new, and a runtime that is enabled or disabled. */
+/* The events of a session: new queues, and a runtime that is enabled or disabled. */
 #define EC_NEW		KFD_EC_MASK(EC_QUEUE_NEW)
 #define EC_RUNTIME	KFD_EC_MASK(EC_PROCESS_RUNTIME)
 
-/* Of one look: a queue can be new only once. */
+/* EVENTS_MAX is per call; a queue can be new only once. */
 enum { EVENTS_MAX = 2 * GP_SESSION_QUEUES, LEAVE_TRIES = 3, THREAD_TRIES = 100 };
 
 static u64 address(const void *at)
@@ -38,14 +38,14 @@ static int call_once(const struct gp_session *s, struct kfd_ioctl_dbg_trap_args 
 	return r < 0 ? -errno : r;
 }
 
-/* What the driver returns, or -errno. */
+/* Calls the driver. Returns its result, or -errno. */
 static int call(struct gp_session *s, struct kfd_ioctl_dbg_trap_args *args)
 {
 	int r = call_once(s, args);
 
 	/*
-	 * A first thread that has ended has no memory any more, by which the driver looks. The
-	 * other one may end before the call, too.
+	 * A first thread that has ended has no memory map, by which the driver finds the process.
+	 * So name another thread, which may end before the call, too.
 	 */
 	for (u32 i = 0; r == -ESRCH && i < THREAD_TRIES; i++) {
 		pid_t tid = gp_seize_other_thread(s->pid);
@@ -58,7 +58,10 @@ static int call(struct gp_session *s, struct kfd_ioctl_dbg_trap_args *args)
 	return r;
 }
 
-/* A target that waits for its debugger does so no more; or never, if said in advance. */
+/*
+ * Tells a target that waits for its debugger to continue. Called in advance, the target never
+ * waits.
+ */
 static int go_on(struct gp_session *s)
 {
 	struct kfd_ioctl_dbg_trap_args args = {
@@ -76,7 +79,7 @@ static int disable(struct gp_session *s)
 	return call(s, &args);
 }
 
-/* The bytes on the pipe. -EPIPE: the driver has let go of it. */
+/* Drains the pipe. Returns how many bytes it had. -EPIPE: the driver has closed its end. */
 static int drain_pipe(struct gp_session *s)
 {
 	char bytes[256];
@@ -108,7 +111,7 @@ static int query(struct gp_session *s, u64 *ret)
 	return err;
 }
 
-/* Ends the session; everything runs. Or -errno: the driver did not end it. */
+/* Ends the session, so that everything runs. -errno: the driver did not end it. */
 static int leave(struct gp_session *s)
 {
 	u64 what;
@@ -127,9 +130,9 @@ static int leave(struct gp_session *s)
 }
 
 /*
- * After leave(): a target that began to wait for us between our last answer and the end is asleep
- * for good. That it began is a byte on the pipe. -EPERM: its first thread sleeps in the driver and
- * is traced by a thread of ours, by which gp_unseize() wakes it.
+ * Wakes a target after leave(). If it began to wait for its debugger between the last go_on() and
+ * the end, it would sleep for ever. A byte on the pipe shows that it began. -EPERM: its first
+ * thread sleeps in the driver and is traced by a thread of this process, so gp_unseize() wakes it.
  */
 static int wake_late(struct gp_session *s)
 {
@@ -156,7 +159,7 @@ int gp_session_close(struct gp_session *s)
 	return err;
 }
 
-/* A call failed: is there still a session? */
+/* Handles a failed call: finds out whether the session still exists. */
 static int ended(struct gp_session *s, int err)
 {
 	/* EINVAL: not enabled (any more): it has exited, or become another by exec */
@@ -232,9 +235,10 @@ static int enable(void *ctx)
 }
 
 /*
- * Told of the thread that we trace, the driver would make it a process of the GPU's, and crashes if
- * that thread ends meanwhile (kfd_create_process). Told of @other it looks the process up.
- * One that has no other is stopped for that moment, so that it cannot end.
+ * Enables the session without a crash of the driver. If the call names the traced thread, the
+ * driver creates a GPU process for it, and crashes if that thread ends meanwhile
+ * (kfd_create_process). If the call names @other, the driver only looks the process up. A process
+ * without another thread is stopped during the call, so that it cannot end.
  */
 static int enable_safely(struct enabling *e, pid_t other)
 {
@@ -249,8 +253,8 @@ static int enable_safely(struct enabling *e, pid_t other)
 }
 
 /*
- * Whether a debugger has it already. To ask ENABLE would be wrong: the driver takes the
- * asker for the debugger from then on, even if it refuses.
+ * Checks whether a debugger has the process already. ENABLE must not be used for that, because the
+ * driver takes its caller for the debugger even if it refuses.
  */
 static int ask_if_free(struct gp_session *s)
 {
@@ -286,12 +290,12 @@ static int enable_if_ready(struct gp_session *s, pid_t other)
 			       strerrordesc_np(-err));
 	s->enabled = true;
 	if (e.state == DEBUG_RUNTIME_STATE_ENABLED) {
-		/* In advance, so that it never waits for us. */
+		/* Called in advance, so that the target never waits for its debugger. */
 		go_on(s);
 		return 0;
 	}
 	count_queues(s, &queues);
-	/* Our end would let go of it too, but not wake it. */
+	/* The end of this process would also end the session, but not wake the target. */
 	leave(s);
 	if (wake_late(s) == -EPERM)
 		gp_unseize(s->pid);
@@ -305,7 +309,7 @@ static int enable_if_ready(struct gp_session *s, pid_t other)
 
 static int seize_and_enable(struct gp_session *s)
 {
-	/* Before it is traced: one that has lost its others by then is ending. */
+	/* Look before tracing. A process that has lost its other threads by then is ending. */
 	pid_t other = gp_seize_other_thread(s->pid);
 	int err = gp_seize(s->pid, s->start);
 
@@ -328,7 +332,7 @@ static int seize_and_enable(struct gp_session *s)
 	return err;
 }
 
-/* The sentence about a failure is its thread's, which ends. */
+/* Keeps the sentence about a failure, which belongs to a thread that ends. */
 struct attach {
 	struct gp_session *s;
 	char why[256];
@@ -344,7 +348,7 @@ static int attach(void *ctx)
 	return err;
 }
 
-/* Attaches, and looks at the queues. As gp_session_open(). */
+/* Attaches, and reads the queues. Returns as gp_session_open(). */
 static int attach_session(struct gp_session *s)
 {
 	struct attach a = { .s = s };
@@ -353,14 +357,17 @@ static int attach_session(struct gp_session *s)
 	err = s->attached ? attach(&a) : gp_seize_briefly(attach, &a);
 	if (err && a.why[0])
 		gp_fail(-err, "%s", a.why);
-	/* From now on the driver has the only writing end: its end is the session's. */
+	/*
+	 * From now on the driver has the only writing end, so the pipe closes when the session
+	 * ends.
+	 */
 	close(s->pipe[1]);
 	s->pipe[1] = -1;
 	if (err)
 		return err;
 	err = gp_session_refresh(s, NULL);
 	if (err == -EPERM && !s->attached) {
-		/* A driver that insists on its tracer. */
+		/* The driver accepts only the tracer. */
 		err = gp_seize(s->pid, s->start);
 		s->attached = !err;
 		if (!err)
@@ -370,9 +377,9 @@ static int attach_session(struct gp_session *s)
 }
 
 /*
- * 0, or why its queues on @gpu_id (0: on all) must not be suspended (vm.h). Reads /proc of the
- * target, at most until all its VMs are proven. That can wait for a lock of the target's VM, as
- * every call of the driver can, so it belongs to the time that a session spends in the driver.
+ * Checks that the queues on @gpu_id (0: on all) may be suspended (vm.h). Returns 0 or the reason
+ * against it. Reads /proc of the target until all its VMs are proven. That can wait for a lock of
+ * the target's VM, as every call of the driver can. So it counts as time in the driver.
  */
 static int judge(struct gp_session *s, u32 gpu_id)
 {
@@ -409,7 +416,7 @@ int gp_session_open(struct gp_session *s, const struct gp_session_args *args)
 	s->queues = calloc(GP_SESSION_QUEUES, sizeof(*s->queues));
 	if (!s->queues)
 		return gp_fail(ENOMEM, "no memory for a debug session");
-	/* Non-blocking: the driver writes to it with locks held. */
+	/* Non-blocking, because the driver writes to it with locks held. */
 	if (gp_sys->pipe2(s->pipe, O_CLOEXEC | O_NONBLOCK)) {
 		err = gp_fail(errno, "no pipe for a debug session");
 		free(s->queues);
@@ -438,7 +445,7 @@ static u32 collect(const struct gp_session *s, u32 gpu_id, u32 *ids)
 	return nr;
 }
 
-/* How a call marked the ids. */
+/* Counts how a call marked the ids. */
 struct marks {
 	u32 good, invalid, failed;
 };
@@ -468,7 +475,10 @@ static int resume_ids(struct gp_session *s, u32 *ids, u32 nr)
 	return call(s, &args);
 }
 
-/* The driver forgets which queues are new, so the next gp_session_events() says it. */
+/*
+ * Refreshes. The driver clears its marks of new queues, so the next gp_session_events() reports
+ * them.
+ */
 static int refresh_unheard(struct gp_session *s)
 {
 	u32 new = 0;
@@ -512,7 +522,9 @@ static int suspend_round(struct gp_session *s, u32 gpu_id, u32 grace, u32 *ids,
 				      s->pid) : 0;
 }
 
-/* After a suspend that failed with @err. The driver counts queues that failed as suspended, too. */
+/*
+ * Undoes a suspend that failed with @err. The driver counts queues that failed as suspended, too.
+ */
 static int undo_suspend(struct gp_session *s, u32 gpu_id, int err)
 {
 	u32 ids[GP_SESSION_QUEUES], nr = collect(s, gpu_id, ids);
@@ -537,7 +549,7 @@ int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_se
 	if (!grace || grace > GP_KFD_GRACE_MAX)
 		return gp_fail(EINVAL, "a grace of %u: 1 to %u", grace, GP_KFD_GRACE_MAX);
 	err = suspend_round(s, gpu_id, grace, ids, &done);
-	/* Unknown ones have been destroyed, or created anew with the same id: look again. */
+	/* Unknown queues were destroyed, or recreated with the same id, so refresh. */
 	if (!err && done.vanished) {
 		err = refresh_unheard(s);
 		if (!err)
@@ -557,7 +569,7 @@ int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *
 	int r;
 
 	done.asked = collect(s, gpu_id, ids);
-	/* What is off may be a queue that the last look did not see. */
+	/* A suspended queue may be missing in the last snapshot. */
 	if (!done.asked && (gpu_id || !s->suspended)) {
 		*ret = done;
 		return 0;

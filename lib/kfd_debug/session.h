@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * One debug session of one process: the driver's way to take queues off the GPU from
- * outside, on an unmodified kernel.
+ * A debug session of one process. With it an unmodified kernel lets another process take queues off
+ * the GPU.
  *
- * Attaching needs ptrace for a moment only. A thread made for it seizes the target,
- * enables the session and ends, which lets the target go; from then on the driver knows
- * this process as the debugger. A target with a single thread is stopped while it is
- * enabled, since it must not end meanwhile; any other is not. Where an older driver
- * insists on its tracer, the session says so (attached): then every call must come from
- * the thread that opened it, and gp_session_wait_stops() must be called often, since
- * each signal stops the target.
+ * Attaching needs ptrace for a moment only. A new thread seizes the target, enables the session and
+ * ends, which detaches the target. From then on the driver knows this process as the debugger. A
+ * target with a single thread is stopped while the session is enabled, because it must not end
+ * meanwhile. If an older driver accepts only the tracer, the session is marked as attached. Then
+ * every call must come from the thread that opened it, and gp_session_wait_stops() must be called
+ * often, because each signal stops the target.
  *
- * The target must not depend on us being alive. While a debugger has it, its runtime
- * sleeps in hsa_shut_down until the debugger says "go on"; we say it in advance, at
- * attach, and the driver keeps it (so the next debugger may see it not wait). A target
- * whose runtime is not enabled is left at once.
- * When this process dies, the driver resumes every queue, but a hostile user can delay that.
+ * The target must not depend on this process being alive. While a debugger has it, its runtime
+ * sleeps in hsa_shut_down until the debugger lets it continue. The session does that in advance, at
+ * attach, and the driver remembers it (so the target may not wait for the next debugger). A target
+ * whose runtime is not enabled is detached at once. When this process dies, the driver resumes
+ * every queue, but a hostile user can delay that.
  *
- * A session is not locked: one thread at a time. The functions sleep in the driver, up to
- * its preemption timeout (9 s) when a GPU hangs. 0 or -errno; gp_strerror() has the sentence.
+ * A session has no lock, so only one thread at a time may use it. The functions sleep in the
+ * driver, up to its preemption timeout (9 s) when a GPU hangs. 0 or -errno; gp_strerror() has the
+ * sentence.
  */
 #ifndef GP_LIB_KFD_DEBUG_SESSION_H
 #define GP_LIB_KFD_DEBUG_SESSION_H
@@ -32,16 +32,16 @@ enum { GP_SESSION_QUEUES = GP_KFD_DBG_QUEUE_MAX };
 
 struct gp_session {
 	pid_t pid;
-	pid_t tid;		/* what the driver is told: another thread if the first has ended */
-	u64 start;		/* so that a reused pid is not taken for it */
+	pid_t tid;		/* named to the driver: another thread if the first has ended */
+	u64 start;		/* detects a reused pid */
 	int kfd_fd;
 	int pipe[2];		/* [0] becomes readable when gp_session_events() has something */
 	bool enabled;
-	bool attached;		/* ptrace persists: see above */
+	bool attached;		/* the session needs ptrace for its whole life */
 	bool vms_proven;	/* all of its queues may be suspended, also those to come (vm.h) */
 	bool suspended;		/* SUSPEND was called since everything was resumed */
-	bool unheard;		/* of new queues that gp_session_events() has not told */
-	bool stale;		/* an id in @queues may be that of a newer queue by now */
+	bool unheard;		/* new queues not yet reported by gp_session_events() */
+	bool stale;		/* an id in @queues may belong to a newer queue */
 	u32 nr_queues;		/* as last seen by gp_session_refresh() */
 	struct kfd_queue_snapshot_entry *queues; /* newest first; room for GP_SESSION_QUEUES */
 };
@@ -50,7 +50,7 @@ struct gp_session_args {
 	int kfd_fd;		/* of this process, open as long as the session */
 	pid_t pid;
 	u64 start;		/* gp_process_start(); 0: any process with this pid */
-	bool stay_attached;	/* as if the driver were an older one: for tests */
+	bool stay_attached;	/* for tests: behave as with an older driver */
 };
 
 /*
@@ -70,19 +70,19 @@ struct gp_session_args {
 int gp_session_open(struct gp_session *s, const struct gp_session_args *args);
 
 /*
- * Resumes everything and leaves. Of a session that has ended it only frees. -errno: the driver
+ * Resumes everything and detaches. If the session has ended it only frees. -errno: the driver
  * refused, so queues may be off until this process ends. @enabled says so, also after
  * gp_session_open() failed.
  */
 int gp_session_close(struct gp_session *s);
 
 /*
- * The queues as they are now into s->queues; new ones can be suspended from here on.
- * @ret_new: how many were new. -ESRCH: the target is gone, the session has ended.
+ * Reads the present queues into s->queues. New ones can be suspended from here on. @ret_new: how
+ * many were new. -ESRCH: the target is gone, the session has ended.
  */
 int gp_session_refresh(struct gp_session *s, u32 *ret_new);
 
-/* What a call did to a set of queues. */
+/* The result of a call on a set of queues. */
 struct gp_session_done {
 	u32 asked, done;
 	u32 vanished;		/* destroyed in between, or being destroyed: nothing to hold */
@@ -91,19 +91,19 @@ struct gp_session_done {
 };
 
 /*
- * Takes every known queue of the target on @gpu_id (0: on all) off, in one call. @grace:
- * 1..255 thousand GPU clocks. All or nothing: if the hardware fails for one (-EIO),
- * those taken off are put back. Queues that are being destroyed are left alone.
- * -ESRCH: gone. -EINVAL: bad grace. -EXDEV, -ENOENT, -EMFILE and the like: the driver would crash,
- * or that is not known; nothing is off. -EPERM, -EREMOTEIO: its runtime is disabled by now, or
- * putting back failed; queues may be off until gp_session_close().
+ * Suspends every known queue of the target on @gpu_id (0: on all) in one call. @grace: 1..255
+ * thousand GPU clocks. All or nothing: if the hardware fails for one (-EIO), the others are
+ * resumed. Queues that are being destroyed are skipped. -ESRCH: gone. -EINVAL: bad grace. -EXDEV,
+ * -ENOENT, -EMFILE and the like: the driver would crash, or that is not known; nothing is off.
+ * -EPERM, -EREMOTEIO: its runtime is disabled by now, or putting back failed; queues may be off
+ * until gp_session_close().
  */
 int gp_session_suspend(struct gp_session *s, u32 gpu_id, u32 grace, struct gp_session_done *ret);
-/* The same the other way; a queue that was not off counts as done. */
+/* Resumes the queues. A queue that was not off counts as done. */
 int gp_session_resume(struct gp_session *s, u32 gpu_id, struct gp_session_done *ret);
 /*
- * Resumes every queue of @pid, without its session, which may hang in another thread. How many, or
- * -errno; -EPERM: this process does not debug it, or the driver accepts only the tracer.
+ * Resumes every queue of @pid without its session, which may hang in another thread. Returns how
+ * many, or -errno. -EPERM: this process does not debug it, or the driver accepts only the tracer.
  */
 int gp_session_rescue(int kfd_fd, pid_t pid);
 
@@ -111,17 +111,17 @@ enum gp_session_event {
 	GP_SESSION_NEW_QUEUES	= 1 << 0,	/* refresh and, if it is held, suspend again */
 	GP_SESSION_OTHER	= 1 << 1,	/* queues destroyed: refresh when convenient */
 	/*
-	 * Its runtime is being disabled (hsa_shut_down) or enabled: all its queues run
-	 * again, and it has been told to go on. Close the session, and come back later.
+	 * Its runtime is being disabled (hsa_shut_down) or enabled. All its queues run again, and
+	 * it does not wait. Close the session, and attach again later.
 	 */
 	GP_SESSION_RUNTIME	= 1 << 2,
 	GP_SESSION_GONE		= 1 << 3,	/* it has ended: close */
 };
 
-/* What has happened since the last call, as a mask; never sleeps for events. Or -errno. */
+/* Returns a mask of the events since the last call, or -errno. Never sleeps for events. */
 int gp_session_events(struct gp_session *s);
 
-/* Only of an attached one, by its thread: lets the target go on after signals. */
+/* Continues the target after signals. Only for an attached session, by its thread. */
 void gp_session_wait_stops(struct gp_session *s);
 
 /*
@@ -130,7 +130,7 @@ void gp_session_wait_stops(struct gp_session *s);
  * thread is interrupted as by a stop and a continue. -ESRCH, -EPERM, -ETIMEDOUT.
  */
 int gp_session_poke(pid_t pid);
-/* Every thread of it is asleep elsewhere: 0; one sleeps there: 1; or -errno. */
+/* Returns 1 if a thread of @pid sleeps there, 0 if not, or -errno. */
 int gp_session_needs_poke(const char *proc, pid_t pid);
 
 #endif /* GP_LIB_KFD_DEBUG_SESSION_H */

@@ -17,7 +17,10 @@ struct gp_suspender {
 	int kfd_fd;
 };
 
-/* An older driver wants its calls from one thread: more than this handle can promise. */
+/*
+ * Refuses an older driver that accepts calls only from one thread, because this handle has no
+ * thread of its own.
+ */
 static int refuse_attached(struct gp_suspender *s)
 {
 	if (!s->session.attached)
@@ -73,7 +76,7 @@ int gp_suspender_suspend(struct gp_suspender *s, uint32_t gpu_id, uint32_t grace
 	int err;
 
 	pthread_mutex_lock(&s->lock);
-	/* A queue that is new to the driver cannot be suspended before it was looked at. */
+	/* The driver suspends a new queue only after a snapshot. */
 	err = gp_session_refresh(&s->session, &fresh);
 	if (!err)
 		err = gp_session_suspend(&s->session, gpu_id, grace, &done);

@@ -14,16 +14,19 @@
 
 #define RENDER_NODE	"/dev/dri/renderD"
 
-/* A process that has more descriptors than this must have its render nodes among the first. */
+/*
+ * Limit of descriptors that are read. A process with more must have its render nodes among the
+ * first.
+ */
 enum { DESCRIPTORS = 16384 };
 
-/* The GPUs that the driver has a record of the process for. */
+/* The GPUs for which the driver has a record of the process. */
 struct opened {
 	u32 gpu_id[GP_GPUS_MAX];
 	u32 nr;
 };
 
-/* Of a line of fdinfo that begins with @key. */
+/* Reads the number in the line of fdinfo that begins with @key. */
 static bool field(const char *text, const char *key, u64 *ret)
 {
 	const char *end;
@@ -32,8 +35,8 @@ static bool field(const char *text, const char *key, u64 *ret)
 }
 
 /*
- * The DRM client of descriptor @fd if its VM is the process's. 0: it is not. All is read from one
- * file in one call, so that another file in the same place cannot be mistaken for this one.
+ * Reads the DRM client of descriptor @fd if its VM is that of the process. 0: it is not. Reads one
+ * file in one call, so that a file that replaces it cannot be mixed up with it.
  */
 static int client_of(int proc, u64 fd, u64 pasid, u64 *ret)
 {
@@ -55,7 +58,7 @@ static int client_of(int proc, u64 fd, u64 pasid, u64 *ret)
 	       field(text, "\ndrm-client-id:\t", ret);
 }
 
-/* How many of its VMs are seen as open files, up to @most. Looks at DESCRIPTORS files at most. */
+/* Counts the VMs that open files prove, up to @most. Reads at most DESCRIPTORS files. */
 static int count_files(int proc, u64 pasid, u32 most)
 {
 	struct gp_sysfs_dir d;
@@ -109,8 +112,8 @@ static bool has_queue(const struct gp_vm_args *args, u32 gpu_id)
 }
 
 /*
- * Does each GPU behind the first one to be stopped have a queue? The driver goes by the order of
- * nodes. A GPU that is not listed may be anywhere.
+ * Returns true if each GPU behind the first one to be stopped has a queue. The driver uses the
+ * order of nodes. A GPU that is not listed may be anywhere.
  */
 static bool queues_prove(const struct gp_vm_args *args, const struct opened *opened,
 			 const struct gp_gpu_info *gpus, u32 count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * May a process be suspended without harm to the driver?
+ * Finds out whether a process can be suspended without a crash of the driver.
  *
  * Opening the driver opens all GPUs, and ROCr then acquires an address space (VM) on each. A
  * process that acquired it on some GPUs only must not be suspended: after the driver (6.12 at
@@ -35,9 +35,9 @@ struct gp_vm_args {
 };
 
 /*
- * 1: it may. *@ret_always: and also with any other queues, until it ends. 0: the driver would
- * crash. -ENOENT: the process has not opened the driver. Any other error: not known, so it must not
- * be suspended.
+ * Returns 1 if the process may be suspended. *@ret_always: also with any other queues, until it
+ * ends. 0: the driver would crash. -ENOENT: the process has not opened the driver. Any other error:
+ * not known, so it must not be suspended.
  */
 int gp_vm_may_suspend(const struct gp_vm_args *args, bool *ret_always);
 
