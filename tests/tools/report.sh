@@ -80,9 +80,9 @@ exits 0
 echo 'Nothing.' >"$tmp/other.md"
 try "$top/tools/check-figures" "$tmp/figures.json" "$tmp/other.md"
 exits 1 && says 'compare.length: no text quotes it'
-echo 'It runs for 1 s <!-- report: compare.rows.nobody.mean --> .' >"$tmp/text.md"
+echo 'It runs for 1 s <!-- report: compare.rows.absent.mean --> .' >"$tmp/text.md"
 try "$top/tools/check-figures" --make "$tmp/a/report.json" "$tmp/text.md"
-exits 1 && says_err "no 'nobody' there"
+exits 1 && says_err "no 'absent' there"
 
 claim "a figure of a text that the report does not have, has otherwise or was not asked is refused"
 wrong() { # a line of text, and what is said of it
@@ -100,7 +100,7 @@ path='<!-- report: compare.rows.native.online.mean -->'
 right "It takes $(awk "BEGIN { printf \"%.2f\", $mean / 1e6 }") ms $path natively."
 right "It takes $(awk "BEGIN { printf \"%.0f\", $mean / 1e3 }") us $path natively."
 wrong "It takes $(awk "BEGIN { printf \"%.2f\", $mean / 1e6 + 0.02 }") ms $path natively." 'the report has'
-wrong "It takes 3 ms <!-- report: compare.rows.nobody.online.mean --> natively." "no 'nobody' there"
+wrong "It takes 3 ms <!-- report: compare.rows.absent.online.mean --> natively." "no 'absent' there"
 wrong "It takes 3 ms natively." 'names no figure'
 for figure in 3ms '3 s' 3-ms '3 µs' 3% '3 percent' 3x '3 MB' '3 milliseconds'; do
 	wrong "It takes $figure natively." "'$figure' names no figure"
